@@ -1,6 +1,6 @@
 """`paceline bench`: every mode, and peers, against plain decoding on the same prompts, as tables and as JSON.
 
-Nothing is kept but the reports that are asked for.
+Only the requested reports are stored.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from engine.session.session import Session
 
 
 def command(options: argparse.Namespace) -> int:
-    """Measure and report; the exit code as `main` says. What was measured before Ctrl+C or a failure is reported."""
+    """Measure and report; the exit code as `main` says. After Ctrl+C or a failure the results so far are reported."""
     try:
         resolve_names(options)
         check_reports(options.json, options.markdown)
@@ -83,8 +83,6 @@ def command(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What is to be measured, and where answers are kept."""
-
     prompts: list[BenchmarkPrompt]
     plan: BenchmarkPlan
     requests: tuple[PeerRequest, ...]
@@ -92,7 +90,9 @@ class _Task:
 
 
 def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: ExitStack) -> tuple[Report, int]:
-    """Load, measure, sum up; and the exit code: what was measured before an interruption or a failure is kept.
+    """Load, measure and sum up; returns the report and the exit code.
+
+    After a failure the report has the results so far.
 
     Raises:
         EngineError, PeerError, KeyboardInterrupt: nothing was measured yet.
@@ -122,7 +122,7 @@ def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: 
 
 
 def report_stop(stopped: BaseException) -> int:
-    """Say why a measurement ended early; the exit code."""
+    """Print why a measurement ended early; returns the exit code."""
     if isinstance(stopped, PeerError | EngineError):
         return fail(stopped.problem)
     if isinstance(stopped, OSError):
@@ -132,7 +132,7 @@ def report_stop(stopped: BaseException) -> int:
 
 
 def _journal(options: argparse.Namespace, plan: BenchmarkPlan, requests: Sequence[PeerRequest]) -> Journal | None:
-    """The file that answers are kept in, where there is to be one.
+    """The journal of ``--resume``, if given.
 
     Raises:
         ValueError, OSError: it cannot be used.
@@ -148,15 +148,14 @@ def _journal(options: argparse.Namespace, plan: BenchmarkPlan, requests: Sequenc
 
 
 class Progress:
-    """One line on stderr that is written over, where somebody looks."""
+    """One line on stderr that is rewritten, on a terminal only."""
 
     def __init__(self, total: int) -> None:
-        """``total`` is the answers of a round."""
+        """``total`` is the number of answers of a round."""
         self._total = total
         self._done = 0
 
     def on_run(self, run: BenchmarkRun) -> None:
-        """Count one answer."""
         round_number, place = divmod(self._done, self._total)
         self._done += 1
         if sys.stderr.isatty():
@@ -164,14 +163,13 @@ class Progress:
             print(f"\r{where}: {run.prompt_id:<30.30}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Leave the line."""
         if self._done and sys.stderr.isatty():
             print(file=sys.stderr)
 
 
 @contextmanager
 def terminated_like_interrupted() -> Iterator[None]:
-    """Let a request to end, or a terminal that is closed, take the way of Ctrl+C, so that peers end with us."""
+    """Treat SIGTERM and a closed terminal like Ctrl+C, so that peers end with this process."""
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -180,7 +178,7 @@ def terminated_like_interrupted() -> Iterator[None]:
         yield
         return
     numbers = [signal.SIGTERM]
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else nohup was asked for
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else nohup was used
         numbers.append(signal.SIGHUP)
     before = [(number, signal.signal(number, on_signal)) for number in numbers]
     try:
@@ -216,7 +214,7 @@ def _plan(options: argparse.Namespace) -> BenchmarkPlan:
         if count is not None and count < 1:
             raise ValueError(f"{name} must be 1 or more.")
     for name, number in (("--until", options.until), ("--max-minutes", options.max_minutes)):
-        if number is not None and not number > 0:  # nan is not
+        if number is not None and not number > 0:  # excludes nan
             raise ValueError(f"{name} must be more than 0.")
     if options.until is not None and Mode.AUTO not in options.modes:
         raise ValueError("--until looks at the mode auto: add it to --modes.")
@@ -237,7 +235,7 @@ def _plan(options: argparse.Namespace) -> BenchmarkPlan:
 
 
 def _variants(options: argparse.Namespace, ready: EngineReady) -> tuple[Variant, ...]:
-    """What can run; what cannot is said."""
+    """The variants that can run; prints why others cannot."""
     for mode, reason in ready.unavailable.items():
         if mode in options.modes:
             print(f"paceline: {mode.value} is left out: {reason}", file=sys.stderr)
@@ -245,7 +243,7 @@ def _variants(options: argparse.Namespace, ready: EngineReady) -> tuple[Variant,
 
 
 def settings_of(runner: Runner, plan: BenchmarkPlan, prompts: Sequence[BenchmarkPrompt]) -> dict[str, object]:
-    """What was asked for, and how far it came, for a report."""
+    """The settings and the progress, for the report."""
     sampling = plan.sampling
     return {
         "prompts": len(prompts),

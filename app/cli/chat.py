@@ -1,6 +1,6 @@
-"""`paceline chat`: a conversation at the terminal, with its figures; `paceline run` without a prompt is one, too.
+"""`paceline chat`: a conversation at the terminal; `paceline run` without a prompt starts one, too.
 
-Nothing is kept. Lines of standard input that is no terminal are messages likewise.
+Nothing is stored. Piped lines are messages, too.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ HINT = 'Ctrl+C stops an answer. A line that ends with \\ goes on; lines between 
 
 
 def command(options: argparse.Namespace) -> int:
-    """Talk until the end of the input; the exit code as `main` says."""
+    """Chat until the end of the input; the exit code as `main` says."""
     try:
         resolve_names(options)
         apply_layers(options)
@@ -77,7 +77,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 class Conversation:
-    """What was said, and how it is answered."""
+    """The messages so far, and how they are answered."""
 
     def __init__(
         self,
@@ -87,14 +87,13 @@ class Conversation:
         system: str,
         read: Callable[[str], str] = input,
     ) -> None:
-        """``read`` is given what stands before a line, and raises EOFError at the end."""
+        """``read`` is called with the text before a line, and raises EOFError at the end."""
         self._session, self._ready, self._request, self._system = session, ready, request, system
         self._read = read
         self._is_at_terminal = sys.stdin.isatty()
         self.messages: list[Message] = []
 
     def run(self) -> int:
-        """Answer until the end of the input."""
         if self._is_at_terminal:
             with contextlib.suppress(ImportError):
                 importlib.import_module("readline")  # earlier lines by the arrow keys
@@ -108,7 +107,7 @@ class Conversation:
         return 0
 
     def _next_message(self) -> str | None:
-        """Wait for a message or a command; None at the end. Ctrl+C drops what was begun, and ends where nothing was."""
+        """Read a message or a command; None at the end. Ctrl+C drops a started message, and ends the chat otherwise."""
         lines = list[str]()
         try:
             while True:
@@ -135,7 +134,7 @@ class Conversation:
         return self._read(before if self._is_at_terminal else "")
 
     def _do(self, text: str) -> bool:
-        """Obey a command; False where the chat ends."""
+        """Run a command; False if it ends the chat."""
         name, _, rest = text.partition(" ")
         rest = rest.strip()
         if name in ("/exit", "/quit", "/bye"):
@@ -167,7 +166,7 @@ class Conversation:
             self._request = replace(self._request, mode=mode, depth=None if mode is Mode.OFF else self._request.depth)
 
     def _answer(self) -> None:
-        """Answer the last message; one that cannot be answered is dropped, what was stopped stays as far as it is."""
+        """Answer the last message. A message that cannot be answered is dropped; a stopped answer stays."""
         system = (Message("system", self._system),) if self._system else ()
         request = replace(self._request, messages=(*system, *self.messages))
         texts: list[str] = []

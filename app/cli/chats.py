@@ -1,4 +1,4 @@
-"""`paceline chats export|import`: conversations to a file and back, without a window."""
+"""`paceline chats export|import`: writes conversations to a file and reads them, without a window."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAKE_SPACE = "Make some space and do it again; what is here already is not impor
 
 
 def command(options: argparse.Namespace) -> int:
-    """Do it; exit code 0, or 1 with one sentence where it could not be done."""
+    """Returns 0, or 1 after printing why it failed."""
     if options.action == "export":
         return with_chats(lambda store: _export(store, options), only_reads=True)
     return with_chats(lambda store: _import(store, options.files), only_reads=False)
@@ -36,7 +36,7 @@ def _export(store: ChatStore, options: argparse.Namespace) -> int:
 
 
 def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
-    """By way of a file: nothing is written where something cannot be."""
+    """Export by way of a temporary file: nothing is written to stdout after a failure."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "chats"
         number = export_chats(store, file, options.format, options.chat)
@@ -51,7 +51,7 @@ def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
 
 
 def _import(store: ChatStore, files: list[str]) -> int:
-    """Take in what the files hold; as in the window, one that cannot be used keeps out none of the others."""
+    """Import the files; a file that cannot be used does not affect the others, as in the window."""
     code = 0
     for name in files:
         try:

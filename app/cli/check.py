@@ -1,4 +1,4 @@
-"""`paceline check`: may this draft serve this target, and what will it gain here; without one: has the target heads.
+"""`paceline check`: whether this draft works for this target, and its expected gain; without a draft, its heads.
 
 Last it computes the target's rows in passes of several shapes, and says whether they are equal to the last bit. Of a
 draft model only the vocabulary is loaded; heads are tried in a child process.
@@ -39,10 +39,10 @@ COMPARING_S = 30.0
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print the one verdict, then what to expect; exit code 0 for a pair that fits, 1 for one that does not.
+    """Print the verdict, then the expected speed; exit code 0 for a pair that fits, 1 for one that does not.
 
-    1 also where the target should be exact to the bit and is not. A pair that fits and would not pay off here is said
-    to be so, with 0: it can be used. So can a target without heads.
+    Also 1 if the target should be exact to the bit and is not. A pair that fits but would be slower here is 0: it can
+    be used. So can a target without heads.
     """
     target = Path(options.target)
     if options.draft is None:
@@ -80,9 +80,9 @@ def command(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRows:
-    """How many rows were computed in passes of other shapes, and how many of them differ from those of one token.
+    """The number of rows computed in passes of other shapes, and how many differ from those of one token.
 
-    ``reason``: why they may; empty: they must not.
+    ``reason`` says why they may differ; empty: they must not.
     """
 
     num_rows: int
@@ -91,12 +91,11 @@ class ComparedRows:
 
     @property
     def is_fault(self) -> bool:
-        """Whether some differ that must not."""
+        """True if rows differ that must not."""
         return bool(self.num_different) and not self.reason
 
     @property
     def sentence(self) -> str:
-        """The verdict."""
         if self.is_fault:
             return (
                 f"{self.num_different} of {self.num_rows} rows differ in passes of other shapes, WHICH MUST NOT BE: "
@@ -114,7 +113,7 @@ def compare_rows(target: Path) -> ComparedRows:
     """Compute rows of a target on the processor, for half a minute at most.
 
     Raises:
-        EngineError: it cannot be loaded, or a pass failed.
+        EngineError: the target cannot be loaded, or a pass failed.
     """
     check_kernels(builtin_target(), find_paths().cache)
     num_rows = num_different = 0
@@ -126,7 +125,7 @@ def compare_rows(target: Path) -> ComparedRows:
 
 
 def _sight(target: Path) -> str:
-    """With what a target sees pictures, and what that takes of memory; empty where it does not see."""
+    """The vision encoder of a target and its memory; empty if it has none."""
     side = find_side_file(target)
     if side is None:
         return ""
@@ -145,7 +144,7 @@ def _print_each(*sentences: str | None) -> None:
 
 
 def _check_own_heads(target: Path, *, as_json: bool) -> int:
-    """Say that a target can be used, and whether it drafts for itself; exit code 0 either way."""
+    """Say that a target can be used, and whether it has heads; exit code 0 either way."""
     try:
         probe(target, find_paths().cache)
         with LlamaModel(target, vocab_only=True) as model:
@@ -168,10 +167,10 @@ def _check_own_heads(target: Path, *, as_json: bool) -> int:
 
 
 def own_head_verdict(target: Path) -> str:
-    """Why a target does not draft for itself; empty where it does.
+    """Why a target does not draft for itself; empty if it does.
 
     Raises:
-        ModelFileError: it cannot be read.
+        ModelFileError: the file cannot be read.
     """
     header = read_header(target)
     if not has_next_token_layers(header):
@@ -183,11 +182,6 @@ def own_head_verdict(target: Path) -> str:
 
 
 def head_verdict(target: Path, head: Path) -> PairVerdict:
-    """Try a head's file with a target.
-
-    Raises:
-        EngineError: the target cannot be used as a model.
-    """
     probe(target, find_paths().cache)
     try:
         check_head_file(read_header(target), read_header(head))
@@ -217,16 +211,16 @@ def _as_dict(target: Path, draft: Path, found: PairVerdict, expected: SpeedForec
 
 
 def _verdict_name(found: PairVerdict, expected: SpeedForecast | None) -> str:
-    """What the first line says, in a word or two."""
+    """The first line in a word or two."""
     if not found.matches:
         return "cannot"
     return "would not pay" if expected is not None and expected.would_lose else "can"
 
 
 def speed_forecast(target: Path, draft: Path | None, speaks: float | None = None) -> SpeedForecast | None:
-    """What is to be expected of the two, or of the target alone, with the settings of the app.
+    """The expected speed of the pair, or of the target alone, with the settings of the app.
 
-    ``speaks``: the share of the target's tokens that the draft can propose; None is all.
+    ``speaks`` is the share of the target's tokens that the draft can propose; None means all.
 
     Raises:
         EngineError: a header cannot be read.
@@ -238,7 +232,6 @@ def speed_forecast(target: Path, draft: Path | None, speaks: float | None = None
 
 
 def _expected(speed_forecast: SpeedForecast | None) -> dict[str, object] | None:
-    """The figures as JSON keeps them."""
     if speed_forecast is None:
         return None
     measured = speed_forecast.measured
@@ -257,16 +250,16 @@ def _expected(speed_forecast: SpeedForecast | None) -> dict[str, object] | None:
 
 
 def _check_template(model: LlamaModel) -> None:
-    """Make a prompt, as an answer begins with.
+    """Render a prompt.
 
     Raises:
-        TemplateError: the chat template of the model makes none.
+        TemplateError: the model's chat template fails.
     """
     PromptBuilder(model.vocab, model.chat_template).build((Message("user", "Hello"),))
 
 
 def verdict(target: Path, draft: Path) -> PairVerdict:
-    """Compare the two.
+    """Compare a target and a draft.
 
     Raises:
         EngineError: one of the files cannot be used as a model.

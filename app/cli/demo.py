@@ -1,7 +1,7 @@
-"""`paceline demo`: two races of the small real model, where it is here, and one of the built-in pair's modes.
+"""`paceline demo`: two races of the small real model, if it is here, and a race of the built-in pair's modes.
 
-In the first race of the real model much of the answer stands in the prompt, which drafts it; in the second nothing
-does. A pass of the built-in target takes a third of a millisecond, so that little can be gained there.
+In the first race of the real model the prompt contains much of the answer, in the second nothing. A pass of the
+built-in target takes a third of a millisecond, so drafting can gain little there.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, counted, fail_with, figures, notify, table
+from app.cli.output import INTERRUPTED, counted, fail, fail_with, figures, notify, table
 from app.cli.race import LaneLines
 from app.cli.run import open_session
-from app.core.benchmark.opened_lanes import OpenLane, open_beside
-from app.core.benchmark.own_engine import make_variants
-from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded
-from app.core.benchmark.race_report import HEADS, judge, lane_rows
+from app.core.benchmark.lane_runner import RaceRun
+from app.core.benchmark.race_report import HEADS, lane_rows, verdict_sentence
+from app.core.benchmark.runs import variant_of
 from app.core.domain.errors import AppError
+from app.core.domain.speed.races import LaneChoice, LaneProgress, RaceEnded, RaceSetup
 from app.core.hub.downloads.first_model import SMALL, find_in_library
 from app.core.hub.opening import open_library
 from app.core.paths import builtin_draft, builtin_target, find_paths
@@ -46,7 +46,7 @@ REAL_QUESTIONS = (
     ("the answer is new", "Why is the sky blue?"),
 )
 REAL_MODES = (Mode.OFF, Mode.AUTO)
-QUESTION = "Write a short story about a dog."  # ninety tokens: shorter answers say little about speed
+QUESTION = "Write a short story about a dog."  # ninety tokens: shorter answers are too short to compare
 MAX_TOKENS = 128
 ROUNDS = 4
 NOTE = (
@@ -56,7 +56,7 @@ NOTE = (
 
 
 def command(_options: argparse.Namespace) -> int:
-    """Ask the questions; the exit code as `main` says."""
+    """Run the demo; the exit code as `main` says."""
     session = open_session()
     with stop_on_interrupt() as interrupted, ExitStack() as stack:
         stack.callback(session.close)
@@ -64,45 +64,50 @@ def command(_options: argparse.Namespace) -> int:
             _race_real(session, interrupted.is_set)
             if interrupted.is_set():
                 return INTERRUPTED
-            ready = session.load(LoadRequest(str(builtin_target()), str(builtin_draft())))
+            session.load(LoadRequest(str(builtin_target()), str(builtin_draft())))
             session.measure()
             print(f"The built-in pair is tiny and shows the mechanics only. The question: {QUESTION}\n")
             _ask(session, _request(QUESTION))
-            variants = make_variants(list(Mode), [None], set(ready.unavailable))
-            lanes = open_beside(variants, session, _request(QUESTION), stack, interrupted.is_set)
-            _race(lanes, _request(QUESTION), interrupted.is_set)
+            status = _race(session, list(Mode), _request(QUESTION), interrupted.is_set)
             print(NOTE)
-            return INTERRUPTED if interrupted.is_set() else 0
+            return INTERRUPTED if interrupted.is_set() else status
         except EngineError as error:
             return INTERRUPTED if interrupted.is_set() else fail_with(error)
-        except LaneFailedError as error:
-            return fail_with(error.error)
 
 
-def _race(lanes: Sequence[OpenLane], request: ChatRequest, should_stop: Callable[[], bool]) -> None:
-    """Have the modes answer the question in turns, and tell how fast each was beside plain decoding."""
-    race = Race([Lane(lane.variant, lane.session) for lane in lanes], request, RacePlan(ROUNDS))
-    lines = LaneLines([lane.variant for lane in lanes])
-    for event in race.events(should_stop):
-        if isinstance(event, SliceEnded):
+def _race(session: Session, modes: Sequence[Mode], request: ChatRequest, should_stop: Callable[[], bool]) -> int:
+    """Race the available modes and print the speed of each against plain decoding; the exit code."""
+    unavailable = session.ready().unavailable
+    choices = tuple(LaneChoice(mode) for mode in modes if mode not in unavailable)
+    labels = [variant_of(choice).label for choice in choices]
+    lines = LaneLines(labels)
+    race = RaceRun(RaceSetup(request.messages[-1].content, choices, ROUNDS), request)
+    for event in race.events(session, should_stop):
+        if isinstance(event, LaneProgress):
             lines.show(event)
-    lines.clear()
-    if race.runs:
-        rounds = counted(race.rounds, "round", "rounds")
-        print(f"The same question in each mode that is here; tokens of {rounds} together:")
-        print(table([HEADS, *lane_rows(race.runs)], numbers_from=1))
-        for verdict in judge(race.runs):
-            print(verdict.sentence)
+        if not isinstance(event, RaceEnded):
+            continue
+        lines.clear()
+        if event.problem is not None:
+            return fail(event.problem)
+        if (result := event.result) is not None and result.is_complete:
+            rounds = counted(result.num_rounds, "round", "rounds")
+            print(f"The same question in each available mode; tokens of {rounds} together:")
+            stats = [lane.stats for lane in result.lanes]
+            print(table([HEADS, *lane_rows(list(zip(labels, stats, strict=True)))], numbers_from=1))
+            for verdict in result.verdicts:
+                print(verdict_sentence(verdict, labels))
+    return 0
 
 
 def _race_real(session: Session, should_stop: Callable[[], bool]) -> None:
-    """Let the small real model race; where it is not here, or does not load, say so and go on."""
+    """Race the small real model; if it is missing or does not load, say so and return."""
     model = _real_model()
     if model is None:
         print("A small real model, 98 MB, comes with: paceline models pull small", file=sys.stderr)
         return
     try:
-        ready = session.load(LoadRequest(str(model), None, parallel=1))
+        session.load(LoadRequest(str(model), None, parallel=1))
     except EngineError as error:
         notify(error.one_line)
         return
@@ -111,11 +116,8 @@ def _race_real(session: Session, should_stop: Callable[[], bool]) -> None:
     for about, question in REAL_QUESTIONS:
         print(f"\nWhere {about}: {question}\n")
         request = _request(question, str(dict(SMALL.own)["system_prompt"]))
-        with ExitStack() as lanes_end:
-            variants = make_variants(list(REAL_MODES), [None], set(ready.unavailable))
-            lanes = open_beside(variants, session, request, lanes_end, should_stop)
-            _ask(lanes[-1].session, request)
-            _race(lanes, request, should_stop)
+        _ask(session, request)
+        _race(session, REAL_MODES, request, should_stop)
     print()
 
 
@@ -135,7 +137,7 @@ def _request(question: str, system: str = "") -> ChatRequest:
 
 
 def _ask(session: Session, request: ChatRequest) -> None:
-    """Print the answer, which also warms up what a race would otherwise meet first."""
+    """Print the answer, which also warms up the models for the race."""
     print(f"[{request.mode.value}] ", end="")
     for event in session.generate(request):
         if isinstance(event, TextChunk):

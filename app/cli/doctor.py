@@ -1,4 +1,4 @@
-"""`paceline doctor`: what runs here, what was found, what is missing and how to get it; in words or as JSON."""
+"""`paceline doctor`: what works here, what is missing and how to get it, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDTH = 100
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print what was found; exit code 1 where something does not work."""
+    """Print the findings; exit code 1 if something does not work."""
     findings = examine(find_paths())
     if options.updates:
         findings = (*findings, updates())
@@ -40,7 +40,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def updates() -> Finding:
-    """Whether there is a newer version; that nobody answers is a note, not a fault."""
+    """Look for a newer version; no answer is a note, not a fault."""
     from app.core.hub.updates import UpdatesError, newest_release  # noqa: PLC0415  (brings the network's library)
 
     try:
@@ -55,7 +55,6 @@ def updates() -> Finding:
 
 
 def _in_words(finding: Finding) -> tuple[str, str]:
-    """What kind it is, and the rest beside that."""
     head = f"{_MARKS[finding.level]:>5}  "
     text = f"{finding.subject}: {finding.message}"
     lines = textwrap.wrap(text, _WIDTH - len(head), break_long_words=False, break_on_hyphens=False)
@@ -81,6 +80,6 @@ def _as_dict(finding: Finding) -> dict[str, Any]:
 
 
 def _shareable(text: str) -> str:
-    """Without the name of the home folder and without tokens: such a text is made to be shown to others."""
+    """The text without the home folder's name and without tokens, since it may be shown to other people."""
     home = str(Path.home())
     return redact(text.replace(home, "~") if len(home) > 1 else text)

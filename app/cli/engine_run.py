@@ -1,4 +1,4 @@
-"""`paceline run --engine URL`: one prompt for an engine of others; nothing but the prompt is sent, nothing is kept."""
+"""`paceline run --engine URL`: one prompt for a remote server. Only the prompt is sent, nothing is stored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from engine.errors import GrammarError
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said
 
-ONLY_HERE = ("draft", "history", "trace", "image", "mmproj", "mcp", "tools", "allow")  # options of the engine here
+ONLY_HERE = ("draft", "history", "trace", "image", "mmproj", "mcp", "tools", "allow")  # options of the local engine
 
 
 def command(options: argparse.Namespace) -> int:
@@ -45,13 +45,13 @@ def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished 
     options.engine = normal_url(options.engine)
     check_plain(options.engine, allowed=options.allow_http)
     _check(options)
-    options.mode = Mode.OFF.value  # how it drafts is the engine's
+    options.mode = Mode.OFF.value  # the server decides how it drafts
     request = make_request(options)
     client = RemoteClient(options.engine, _key(options), allows_plain=options.allow_http)
 
     def end() -> None:
         interrupted.wait()
-        client.abort()  # an engine may be silent for minutes
+        client.abort()  # a server may be silent for minutes
 
     threading.Thread(target=end, name="interrupt", daemon=True).start()
     facts = ask(client)
@@ -68,10 +68,10 @@ def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished 
 
 
 def _fields(request: ChatRequest, ways: tuple[WayToThink, ...], name: str) -> Mapping[str, object]:
-    """What a request has in it to be thought about as the options ask.
+    """The request fields for the reasoning mode of the options.
 
     Raises:
-        EngineRefusedError: the model does not know this way, or the engine tells of none.
+        EngineRefusedError: the model does not have this mode, or the server does not say.
     """
     for way in ways:
         if way.option.name == request.thinking:
@@ -87,7 +87,7 @@ def _fields(request: ChatRequest, ways: tuple[WayToThink, ...], name: str) -> Ma
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse what only the engine here can do.
+    """Refuse options of the local engine.
 
     Raises:
         ValueError: such an option was given.
@@ -112,7 +112,7 @@ def _chosen(models: tuple[RemoteModel, ...], name: str | None, host: str) -> Rem
     """The model of this name, or the only one.
 
     Raises:
-        ModelGoneError: there is none, or which one is meant was not said.
+        ModelGoneError: there is none, or several without a name.
     """
     if name is None and len(models) == 1:
         return models[0]

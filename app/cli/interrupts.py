@@ -1,4 +1,4 @@
-"""Ctrl+C, as commands of the terminal want it."""
+"""Lets Ctrl+C stop a command after the current pass."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def stop_on_interrupt() -> Iterator[threading.Event]:
-    """Let Ctrl+C end what runs at the next good place; what was made of an answer is shown with its figures."""
+    """Ctrl+C sets the event, so that an answer ends after a pass and is shown with its figures."""
     interrupted = threading.Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:

@@ -1,6 +1,6 @@
-"""What an option of `paceline run` is where it is not given: the preset's, else the model's own, else its file's.
+"""Defaults of `paceline run`: from the preset, else from the model's settings, else from its file.
 
-The window's settings for all chats are not asked: a script means the same for everybody who has the same model file.
+The window's settings for all chats are ignored: a script behaves the same for every user with the same model file.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _OPTIONS = {key: key for key in LAYERED_KEYS if key not in _NOT_OPTIONS} | {"sys
 
 
 def apply_layers(options: argparse.Namespace) -> None:
-    """Fill the options that were not given.
+    """Fill in the options that were not given.
 
     Raises:
-        PresetError: there is no preset of the asked name.
+        PresetError: there is no such preset.
     """
     file = valid_values(sampling_of_file(options.model or str(builtin_target())))
     held = {**_usual(), **file, **_model_values(options), **_preset_values(options.preset)}
     if missing_drafter(Mode(str(held["mode"])), options.model, options.draft):
-        held["mode"] = Mode.AUTO.value  # remembered for a draft that is not there now
+        held["mode"] = Mode.AUTO.value  # remembered for a draft that is missing now
     if (options.mode or held["mode"]) == Mode.OFF:
         held["depth"] = None
     for key, name in _OPTIONS.items():
@@ -44,9 +44,9 @@ def apply_layers(options: argparse.Namespace) -> None:
 
 
 def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:
-    """What a mode needs to draft with, as the end of a sentence; empty where it is there, or a file cannot be read.
+    """The missing drafter of a mode, as the end of a sentence; empty if it is there or a file cannot be read.
 
-    Without a ``model`` the built-in pair is meant.
+    Without a ``model`` the built-in pair is used.
     """
     brings_draft = draft is not None or model is None
     if mode is Mode.DRAFT and not brings_draft:
@@ -56,7 +56,7 @@ def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:
     try:
         has_heads = model is not None and has_next_token_layers(read_header(Path(model)))
     except EngineError:
-        return ""  # opening it says what is wrong
+        return ""  # loading the file will say what is wrong
     if has_heads:
         return ""
     return "a model with next-token layers (MTP), or a head made for the model: give one with --draft."

@@ -1,4 +1,4 @@
-"""What options of the command line are read as: numbers, names, lists with commas between."""
+"""Types of command line options: numbers, names, comma-separated lists."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import argparse
 from app.core.domain.devices import MOST_PARTS
 from engine.records import Mode
 
-MOST_THREADS = 512  # llama.cpp ends the process where there are more
-MOST_PARALLEL = 64  # answers at once: every pass asks for the rows of all of them
+MOST_THREADS = 512  # more would abort llama.cpp
+MOST_PARALLEL = 64  # concurrent answers: every pass computes the rows of all
 MOST_LAYERS = 10_000  # as in the settings: more than any model has
 CONTEXTS = (256, 10_000_000)  # in tokens
 _MOST_MINUTES = 100_000
 
 
 def modes(text: str) -> list[Mode]:
-    """Modes."""
     try:
         return list(dict.fromkeys(Mode(word) for word in text.split(",")))
     except ValueError as error:
@@ -23,19 +22,17 @@ def modes(text: str) -> list[Mode]:
 
 
 def depths(text: str) -> list[int | None]:
-    """Numbers of tokens, or auto (None)."""
+    """Token counts; None for auto."""
     if not all(word == "auto" or word.isdecimal() for word in text.split(",")):
         raise argparse.ArgumentTypeError("must be numbers or auto")
     return [None if word == "auto" else int(word) for word in text.split(",")]
 
 
 def words(text: str) -> list[str]:
-    """Words; empty ones are left out."""
     return [word for word in text.split(",") if word]
 
 
 def numbers(text: str) -> list[float]:
-    """Numbers."""
     try:
         return [float(word) for word in text.split(",")]
     except ValueError as error:
@@ -43,7 +40,7 @@ def numbers(text: str) -> list[float]:
 
 
 def layers(text: str) -> int | None:
-    """Read ``N`` or ``all``; None means all that fit."""
+    """Read ``N`` or ``all``; None means as many as fit."""
     if text == "all":
         return None
     if not text.isdecimal():
@@ -52,17 +49,15 @@ def layers(text: str) -> int | None:
 
 
 def layer_numbers(text: str) -> list[int]:
-    """Layers of a model, counted from 0."""
+    """Layer numbers, from 0."""
     return [whole(part, 0, MOST_LAYERS) for part in text.split(",")]
 
 
 def context(text: str) -> int:
-    """Tokens of a context."""
     return whole(text, *CONTEXTS)
 
 
 def threads(text: str) -> int:
-    """Threads of a processor."""
     return whole(text, 1, MOST_THREADS)
 
 
@@ -72,7 +67,6 @@ def port(text: str) -> int:
 
 
 def minutes(text: str) -> float:
-    """Minutes, which may be parts."""
     try:
         minutes = float(text)
     except ValueError:
@@ -83,7 +77,6 @@ def minutes(text: str) -> float:
 
 
 def origin(text: str) -> str:
-    """A site whose pages may ask."""
     from app.core.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
 
     try:
@@ -93,7 +86,6 @@ def origin(text: str) -> str:
 
 
 def host(text: str) -> str:
-    """A name that the server goes by."""
     from app.core.domain.local_server import host_name  # noqa: PLC0415
 
     try:
@@ -103,28 +95,25 @@ def host(text: str) -> str:
 
 
 def parallel(text: str) -> int:
-    """Answers at once; 0 is automatic."""
+    """Concurrent answers; 0 is automatic."""
     return whole(text, 0, MOST_PARALLEL)
 
 
 def queue(text: str) -> int:
-    """Requests that may wait."""
     return whole(text, 0, 10_000)
 
 
 def whole(text: str, least: int, most: int) -> int:
-    """A whole number from ``least`` to ``most``."""
     if not text.isdecimal() or not least <= int(text) <= most:
         raise argparse.ArgumentTypeError(f"must be a number from {least:,} to {most:,}")
     return int(text)
 
 
 def main_gpu(text: str) -> int:
-    """One of several devices, counted from 0."""
     return whole(text, 0, MOST_PARTS - 1)
 
 
 def whole_layers(text: str) -> int:
-    """Read ``N`` or ``all``, whatever the model has."""
+    """Read ``N`` or ``all``, regardless of the model."""
     number = layers(text)
     return MOST_LAYERS if number is None else number

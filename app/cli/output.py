@@ -1,4 +1,4 @@
-"""How the command line shows a failure and a run's figures, and the streams that it writes to."""
+"""Output of the commands: failures, notices, metrics, and the streams for them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from app.core.domain.speed.verdict import answer_verdict
 from engine.errors import EngineError
 from engine.records import EngineReady, Finished, FinishReason, Mode, Problem, RunStats, Source
 
-INTERRUPTED = 130  # what a shell gives for Ctrl+C
+INTERRUPTED = 130  # the exit code of a shell for Ctrl+C
 
 
 def prepare_streams() -> None:
-    """Have streams that take whatever is written to them: a closed one is nowhere, what one cannot show becomes "?".
+    """Make stdout and stderr accept any text: a closed stream drops it, unencodable characters become "?".
 
-    A terminal gets no control characters: what is written may be a stranger's.
+    Control characters are removed on a terminal: the text may be untrusted.
     """
     nowhere = Path(os.devnull)
     sys.stdin = sys.stdin or nowhere.open(encoding="utf-8")
@@ -39,29 +39,29 @@ def prepare_streams() -> None:
 
 
 def drop_output() -> None:
-    """Let what is still to be written to stdout go nowhere, or the interpreter complains at its end."""
+    """Drop unwritten output to stdout, about which the interpreter would complain at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def stream_beside(*names: str | None) -> TextIO:
-    """Where to talk about files that are about to be written: stdout, or stderr where one of them is stdout itself.
+    """The stream for messages about written files: stderr if a report goes to stdout, else stdout.
 
-    What goes to ``/dev/stdout`` is read by a program, for which a sentence at its end would be damage.
+    Another program may read a report from ``/dev/stdout``; a message would corrupt it.
     """
     for name in names:
         try:
             if name is not None and os.path.samestat(Path(name).stat(), os.fstat(sys.stdout.fileno())):
                 return sys.stderr
-        except (OSError, ValueError):  # no such file yet, or a stdout that is no file
+        except (OSError, ValueError):  # the file does not exist yet, or stdout is no file
             continue
     return sys.stdout
 
 
 def check_reports(*names: str | None) -> None:
-    """Measuring may take hours: that a report cannot be written should be known before.
+    """Check report files before a measurement of hours.
 
     Raises:
-        ValueError: there is no folder for one.
+        ValueError: a file is in no existing folder.
     """
     for name in names:
         if name is not None and (Path(name).is_dir() or not Path(name).absolute().parent.is_dir()):
@@ -69,7 +69,7 @@ def check_reports(*names: str | None) -> None:
 
 
 def write_reports(*reports: tuple[str | None, str]) -> int:
-    """Write the text of each report to its file, where one is named; the exit code."""
+    """Write each report to its file, if one is named; returns the exit code."""
     for name, text in reports:
         if name is not None:
             try:
@@ -80,26 +80,24 @@ def write_reports(*reports: tuple[str | None, str]) -> int:
 
 
 class ProgressLine:
-    """One line that moves, on a terminal only."""
+    """One line that is rewritten, on a terminal only."""
 
     def __init__(self) -> None:
         self._on_terminal = sys.stderr.isatty()
         self._moved = False
 
     def show(self, what: str, fraction: float) -> None:
-        """Say what is done now, and how far it is."""
         if self._on_terminal:
             self._moved = True
             print(f"\r\033[K{what}: {fraction:.0%}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Clear it."""
         if self._moved:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def fail(problem: Problem, *, as_json: bool = False) -> int:
-    """Say in one sentence what is wrong and what to do here; return the exit code 1."""
+    """Print what is wrong and what to do; returns the exit code 1."""
     problem = problem_for_terminal(problem)
     write_styled(sys.stderr, f"paceline: {problem.title}:", Style.BAD)
     print(f" {problem.message} {problem.advice}", file=sys.stderr)
@@ -110,29 +108,28 @@ def fail(problem: Problem, *, as_json: bool = False) -> int:
 
 
 def notify(notice: str) -> None:
-    """Say what is not as it was asked for."""
+    """Print a notice."""
     write_styled(sys.stderr, "paceline:", Style.WARN)
     print(f" {for_terminal(notice)}", file=sys.stderr)
 
 
 def notify_of(ready: EngineReady, *more: str) -> None:
-    """Say what a person should know of the models that were loaded, and of llama.cpp itself."""
+    """Print the notices of the loaded models and of llama.cpp."""
     for notice in dict.fromkeys((*ready.notices, *more, *ready.library_notices)):
         notify(notice)
 
 
 def warn(problem: Problem) -> None:
-    """Say what is wrong where the work goes on all the same."""
+    """Print a problem that does not end the command."""
     notify(f"{problem.title}. {problem.message} {problem.advice}")
 
 
 def fail_with(error: EngineError, *, as_json: bool = False) -> int:
-    """`fail` for an engine's error."""
     return fail(error.problem, as_json=as_json)
 
 
 def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
-    """One run as the JSON object of `paceline run --json`: all keys always there, None where one does not apply."""
+    """One run as the JSON object of `paceline run --json`: all keys are always there, None if one does not apply."""
     stats = finished.stats
     return {
         "text": text,
@@ -175,7 +172,7 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
 
 
 def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
-    """One line of figures for a person; a dash for what is not known."""
+    """One line of metrics; a dash for unknown values."""
     speedup = answer_verdict(stats).speedup
     parts = [
         f"{_number(stats.tokens_per_second)} tok/s",
@@ -195,12 +192,12 @@ def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
 
 
 def run_hint(model: str) -> str:
-    """What to type next with a model of the library, whose name may have blanks in it."""
+    """The next command to try; library names may contain spaces."""
     return f"Try it: paceline run --model {shlex.quote(model)} --prompt TEXT"
 
 
 def table(rows: Iterable[Sequence[str]], numbers_from: int | None = None) -> str:
-    """Set columns as wide as they need to be; those from ``numbers_from`` on stand at the right."""
+    """Align columns; those from ``numbers_from`` on are right-aligned."""
     lines = [tuple(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     left = len(widths) if numbers_from is None else numbers_from
@@ -214,7 +211,7 @@ def table(rows: Iterable[Sequence[str]], numbers_from: int | None = None) -> str
 
 
 def unreadable(title: str, error: ValueError | OSError, advice: str) -> Problem:
-    """Tell what of a command line, or of a file that it names, cannot be used."""
+    """The problem of an invalid command line, or of a file that it names."""
     if isinstance(error, UnicodeDecodeError):
         return Problem(title, "The prompt is no UTF-8 text.", "Save it as UTF-8.")
     if isinstance(error, OSError):

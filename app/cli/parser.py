@@ -1,4 +1,4 @@
-"""The command line of `paceline`: its options, and the module that runs each command."""
+"""The command line of `paceline`: the options, and the module of each command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingPar
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
+READER_GONE = 141  # the exit code of a shell for a program that SIGPIPE ended
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
 EXAMPLES = {
     "paceline": (
@@ -83,22 +83,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _unwritten(error)
     try:
-        # Imported only when called: the window must not wait for what the terminal needs, nor the other way round.
+        # Imported only when called: the window does not wait for the terminal's modules, nor a command for the
+        # window's.
         name = "engine_run" if getattr(options, "engine", None) else options.module
         module = importlib.import_module(f"app.cli.{name}")
         code = int(module.command(options))
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except NativeLibraryError as error:  # a command's module may load llama.cpp with its imports
+    except NativeLibraryError as error:  # a command's module may load llama.cpp when imported
         return fail(error.problem)
-    except OSError as error:  # what concerns a file is told by the commands themselves
+    except OSError as error:  # commands handle errors of files themselves
         return _unwritten(error)
     return code
 
 
 def _unwritten(error: OSError) -> int:
-    """Say that the output goes nowhere; whoever reads, as `head` does, may have enough: no reason for a word."""
+    """Report failed output; a closed pipe, as with `head`, is no failure worth a message."""
     drop_output()
     if isinstance(error, BrokenPipeError):
         return READER_GONE
@@ -107,7 +108,7 @@ def _unwritten(error: OSError) -> int:
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
-    """Understand the words; help and version are on their way before the program ends with them."""
+    """Parse the words. The output of --help and --version is flushed before the program exits."""
     try:
         return make_parser().parse_args(words)
     except SystemExit:
@@ -116,14 +117,14 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Leaves examples as they are, a line each."""
+    """Keeps the line breaks of examples."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
 
 
 class _Parser(argparse.ArgumentParser):
-    """Its commands are of this class, too."""
+    """Subcommands use this class, too."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 (argparse's own)
         options.setdefault("formatter_class", _Formatter)
@@ -133,7 +134,7 @@ class _Parser(argparse.ArgumentParser):
             self.epilog = "\n  ".join(("examples:", *examples))
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        """Let `main` hear that help could not be written: argparse does not care. Where errors go nowhere is well."""
+        """Report failed output of help to `main`, since argparse ignores it. Failed output to stderr is ignored."""
         if file is sys.stdout:
             for line in message.splitlines(keepends=True):
                 _print_help_line(line)
@@ -143,7 +144,7 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Let the command that was named refuse what it does not know: argparse leaves it to the program's parser."""
+        """Report unknown options by the parser of the command; argparse leaves that to the main parser."""
         found, unknown = super().parse_known_args(args, namespace or argparse.Namespace())
         if unknown:
             names = [name for action in self._actions for name in action.option_strings]
@@ -151,7 +152,7 @@ class _Parser(argparse.ArgumentParser):
         return found, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong in one line, and where the options are listed, instead of listing all of them first."""
+        """Print the error in one line with a hint to --help, without the list of all options."""
         message = _NO_NUMBER.sub(_number_words, message)
         if found := _NO_CHOICE.fullmatch(message):
             kind = "command" if found[1] == "COMMAND" else "choice"
@@ -168,12 +169,12 @@ def _did_you_mean(word: str, known: Sequence[str]) -> str:
 
 
 def _number_words(found: re.Match[str]) -> str:
-    """In plain words what argparse says by the name of Python's type."""
+    """The message of argparse with the names of Python types replaced."""
     return f"{found[2]} is not a whole number" if found[1] == "int" else f"{found[2]} is not a number"
 
 
 def _print_help_line(line: str) -> None:
-    """Headings stand out, and names of options and commands."""
+    """Highlight headings, options and commands."""
     heading, option = _HEADING.match(line), _OPTION.match(line)
     if heading:
         write_styled(sys.stdout, heading[0], Style.STRONG)
@@ -186,7 +187,6 @@ def _print_help_line(line: str) -> None:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Make the parser with all commands."""
     parser = _Parser(prog="paceline", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"paceline {app.__version__}")
     parser.set_defaults(module="window")
@@ -354,7 +354,7 @@ def _add_placement_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_device_options(group: argparse._ArgumentGroup) -> None:
-    """As llama.cpp's programs have them."""
+    """The same options as llama.cpp's programs."""
     which = "devices of the target, as `paceline devices` lists them, rpc:host:port, or none; default all GPUs"
     group.add_argument("--device", default="", metavar="D,D", help=which)
     group.add_argument("--draft-device", default="", metavar="D", help="the draft's; default where it is faster")
@@ -427,7 +427,7 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
-    # What a lane has of its own is not asked for; the temperature is settled beside the preset.
+    # A lane's own settings are no options; the temperature also depends on the preset.
     parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, history=None, json_schema=None, grammar=None)
     parser.set_defaults(image=[])
     _add_model_options(parser.add_argument_group("models"))
@@ -545,7 +545,6 @@ def _add_models_command(commands: _Commands[argparse.ArgumentParser], name: str,
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
-    """Those of `paceline check`."""
     parser.set_defaults(module="check")
     parser.add_argument("target", metavar="T.gguf")
     parser.add_argument(
@@ -555,7 +554,6 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_stats(parser: argparse.ArgumentParser) -> None:
-    """Those of `paceline stats`."""
     parser.set_defaults(module="stats")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--conversation", type=int, metavar="ID", help="only this chat; default: the lifetime totals")
@@ -566,7 +564,6 @@ def _add_stats(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_devices(parser: argparse.ArgumentParser) -> None:
-    """Those of `paceline devices`."""
     parser.set_defaults(module="devices")
     parser.add_argument("servers", nargs="*", metavar="rpc:HOST:PORT", help="ask these RPC servers of llama.cpp, too")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")

@@ -1,6 +1,6 @@
-"""`paceline run`: one prompt, one answer, streamed; the figures go to stderr, or everything as JSON to stdout.
+"""`paceline run`: streams one answer to one prompt; metrics go to stderr, or everything as JSON to stdout.
 
-Nothing is kept.
+Nothing is stored.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ from engine.sentences import said
 from engine.session.session import Session
 from engine.session.worker import probing_session
 
-MAX_PROMPT_CHARS = MAX_CHARS  # as an attachment's
-MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # the most that so many characters take, with a mark
-_HEAD_BYTES = 64  # of a file, which tell a picture
-MEASURE_S = 0.7  # for one answer, a rough curve now is worth more than a fine one later
+MAX_PROMPT_CHARS = MAX_CHARS  # the limit of an attachment
+MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # the size of so many characters, with a byte order mark
+_HEAD_BYTES = 64  # of a file, to recognize a picture
+MEASURE_S = 0.7  # for one answer, a quick rough curve is worth more than an exact one
 
 
 def command(options: argparse.Namespace) -> int:
-    """Answer the prompt of the options, or chat where there is none; the exit code as `main` says."""
+    """Answer the prompt, or chat if there is none; the exit code as `main` says."""
     if _is_chat(options):
         from app.cli.chat import command as chat  # noqa: PLC0415  (it is made of this module)
 
@@ -95,7 +95,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _is_chat(options: argparse.Namespace) -> bool:
-    """Whether the command has no prompt and a user sits at the terminal."""
+    """True without a prompt, at a terminal."""
     names = (
         "prompt",
         "prompt_file",
@@ -115,7 +115,7 @@ def _is_chat(options: argparse.Namespace) -> bool:
 
 
 def _run(session: Session, options: argparse.Namespace, request: ChatRequest, tools: RunTools | None) -> int:
-    """Load the models and answer; the exit code.
+    """Load the models and answer; returns the exit code.
 
     Raises:
         EngineError: one of both fails.
@@ -129,7 +129,7 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
     check_thinking(request, ready.target)
     if request.mode is not Mode.OFF and request.depth is None:
         session.measure(MEASURE_S)
-    while session.has_idle_work:  # only with --history: what earlier runs said is indexed before the clock runs
+    while session.has_idle_work:  # only with --history: earlier answers are indexed before the clock runs
         session.use_idle_time(MEASURE_S)
     with _traced(session, options.trace):
         if tools is not None:
@@ -138,21 +138,21 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
 
 
 def target_notices(ready: EngineReady) -> tuple[str, ...]:
-    """What the target's file lacks, one sentence each."""
+    """Notices about the target's file."""
     target = Path(ready.target.path)
     return weak_points(read_header(target), target.name)
 
 
 def refusal(error: ValueError | OSError) -> Problem:
-    """Tell what is wrong with the options."""
+    """The problem of invalid options."""
     return unreadable("This cannot be run", error, "See paceline run --help.")
 
 
 def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> Session:
-    """Make a session that has new files looked at by a child process before they are opened here.
+    """Make a session that checks new files in a child process first.
 
-    What was said in earlier sessions is read from ``past_folder`` and kept there. Should llama.cpp end the program all
-    the same, that is told as other failures are.
+    Earlier sessions are read from ``past_folder`` and stored there. If llama.cpp aborts the program, that is reported
+    as other failures are.
     """
     say_last_words(partial(_tell_end, as_json=as_json))
     return probing_session(find_paths().cache, builtin_target(), past_folder, keeps_chats=False)
@@ -165,10 +165,10 @@ def _tell_end(reason: str, *, as_json: bool) -> None:
 
 
 def load_request(options: argparse.Namespace) -> LoadRequest:
-    """Say what to load: the files of the options, or the built-in pair.
+    """The load request for the files of the options, or for the built-in pair.
 
     Raises:
-        SettingError: an option about devices is not written as it has to be.
+        SettingError: a device option is invalid.
     """
     target, draft = options.model, options.draft
     if target is None:
@@ -187,14 +187,14 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
         draft_cache_type=CacheType(options.draft_cache_type),
         placement=placement,
         draft_devices=draft_devices,
-        mmproj=getattr(options, "mmproj", None),  # not every command has it
-        parallel=getattr(options, "parallel", 1),  # a server's: everything else asks for one answer after the other
+        mmproj=getattr(options, "mmproj", None),  # only some commands have it
+        parallel=getattr(options, "parallel", 1),  # only a server answers several requests at once
         shared_context=getattr(options, "shared_context", False),
     )
 
 
 def _find_mmproj(options: argparse.Namespace) -> None:
-    """Look for the side file beside the model, where pictures were given and none was named.
+    """Find the vision side file beside the model if pictures are given without one.
 
     Raises:
         SideFileError: there is none.
@@ -212,7 +212,7 @@ def _find_mmproj(options: argparse.Namespace) -> None:
 
 
 def _devices(options: argparse.Namespace) -> tuple[Placement, tuple[str, ...]]:
-    """Where the options put the target, and the devices of the draft."""
+    """The placement of the target, and the devices of the draft."""
     try:
         placement = written_placement(
             options.device,
@@ -228,15 +228,15 @@ def _devices(options: argparse.Namespace) -> tuple[Placement, tuple[str, ...]]:
 
 
 def make_request(options: argparse.Namespace) -> ChatRequest:
-    """Make the request of the options, with what the preset and the model say where they say nothing.
+    """Make the request of the options, with defaults of the preset and the model.
 
     Raises:
-        PresetError: there is no preset of the asked name.
+        PresetError: there is no such preset.
         PictureError: a picture cannot be read.
         ValueError: no prompt, or a value outside its range.
         OSError: the prompt file cannot be read.
         AttachmentError: a file cannot be attached.
-        GrammarError: no grammar can be made of what the answer is to follow.
+        GrammarError: no grammar can be made of the answer's form.
     """
     apply_layers(options)
     seen = [name for name in options.attach if _is_picture(Path(name))]
@@ -267,11 +267,11 @@ def _of_schema(schema: object) -> str:
 
 
 def _grammar(options: argparse.Namespace) -> str:
-    """What the answer has to follow; empty where it is free.
+    """The grammar of the answer; empty if there is none.
 
     Raises:
-        GrammarError: the file has no grammar or schema that can be followed.
-        ValueError: it is no JSON, or the option is not for this.
+        GrammarError: the file has no usable grammar or schema.
+        ValueError: it is no JSON, or the option does not fit.
         OSError: it cannot be read.
     """
     name = options.json_schema or options.grammar
@@ -296,10 +296,10 @@ def _grammar(options: argparse.Namespace) -> str:
 
 
 def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
-    """Make a request without a prompt of the options of decoding, once `apply_layers` has filled them.
+    """The decoding options as a request without a prompt, once `apply_layers` has filled them.
 
     Raises:
-        ValueError: a value is outside its range, or the mode needs a draft that is not there.
+        ValueError: a value is outside its range, or the mode needs a draft that is missing.
     """
     mode = Mode(options.mode)
     if missing := missing_drafter(mode, options.model, options.draft):
@@ -328,15 +328,15 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
 
 
 def _listed(given: str | list[str] | None) -> list[str]:
-    """Template variables of options, or as the model's own settings have them."""
+    """Template variables from options or from the model's settings."""
     return [given] if isinstance(given, str) else given or []
 
 
 def check_thinking(request: ChatRequest, model: ModelInfo) -> None:
-    """See that the model can be had think as it is asked.
+    """Check that the model supports the reasoning mode of the request.
 
     Raises:
-        SettingError: it cannot; the sentence says how it can.
+        SettingError: it does not; the message lists its modes.
     """
     names = [option.name for option in model.thinking]
     if not request.thinking or request.thinking in names:
@@ -367,7 +367,7 @@ def _prompt_text(options: argparse.Namespace) -> str:
 
 
 def _bounded(stream: IO[bytes], kind: str = "prompt") -> str:
-    """Read a prompt, a schema or a grammar, as ``kind`` says, which may come from a pipe without end.
+    """Read a prompt, a schema or a grammar (``kind``); a pipe may be endless.
 
     Raises:
         AppError: it is longer than any context.
@@ -386,7 +386,7 @@ def _is_picture(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             return path.is_file() and is_picture(file.read(_HEAD_BYTES))
-    except (OSError, ValueError):  # who reads it as a text says what is wrong
+    except (OSError, ValueError):  # reading it as text will say what is wrong
         return False
 
 
@@ -421,7 +421,7 @@ def _pictures(options: argparse.Namespace) -> list[Picture]:
 
 
 def load_models(session: Session, request: LoadRequest) -> EngineReady | None:
-    """Load the models; None where Ctrl+C ended it: what it raises in the middle of llama.cpp would be printed and lost.
+    """Load the models; None after Ctrl+C. A KeyboardInterrupt inside llama.cpp would be printed and lost.
 
     Raises:
         EngineError: they cannot be loaded.
@@ -438,7 +438,7 @@ def load_models(session: Session, request: LoadRequest) -> EngineReady | None:
 
 
 def _check_trace(name: str | None) -> None:
-    """Find out before anything is loaded.
+    """Check the trace file before anything is loaded.
 
     Raises:
         ValueError: the trace cannot be written.
@@ -452,7 +452,7 @@ def _check_trace(name: str | None) -> None:
 
 @contextlib.contextmanager
 def _traced(session: Session, name: str | None) -> Iterator[None]:
-    """Write a line for each pass into a file, where one is named."""
+    """Write a line for each pass to the file, if one is named."""
     if name is None:
         yield
         return
@@ -473,7 +473,7 @@ def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
 
 
 def show_events(events: Iterator[Event], *, as_json: bool, texts: list[str] | None = None) -> Finished | None:
-    """Print an answer as it comes, and its figures; the end of it. Its pieces are added to ``texts``."""
+    """Stream an answer and print its metrics; returns its last event. ``texts`` collects the pieces."""
     texts = [] if texts is None else texts
     finished = None
     for event in events:
@@ -493,6 +493,6 @@ def show_events(events: Iterator[Event], *, as_json: bool, texts: list[str] | No
 
 
 def _print_reasons(asked: Mode, finished: Finished) -> None:
-    """Say why another mode ran than the one that was asked for."""
+    """Print why another mode ran than the requested one."""
     if finished.stats.mode is not asked:
         print("; ".join(finished.stats.decisions), file=sys.stderr)

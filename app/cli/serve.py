@@ -1,4 +1,4 @@
-"""`paceline serve`: models over HTTP, one loaded at a time, with OpenAI's API, until Ctrl+C."""
+"""`paceline serve`: models over HTTP with OpenAI's API, one loaded at a time, until Ctrl+C."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from app.core.projects.search import passages_for
 from app.core.server.access import AllowedHosts, is_loopback
 from app.core.server.api_key import find_key
 from app.core.server.application import make_application
+from app.core.server.engine_job import EngineJob, Unload
 from app.core.server.library import LoadableModel, ModelSwitch, UnloadTimer
 from app.core.server.listening import HttpServer, address_of, bind, ended_by_signals
 from app.core.server.metrics import Metrics
 from app.core.server.pictures import PictureSource
 from app.core.server.protocol import ServedModel
 from app.core.server.scheduler import Scheduler
-from app.core.server.turn import Turn, Unload
 from engine.embeddings import EmbeddingModel, Pooling
 from engine.errors import EngineError, ModelLoadError
 from engine.pictures.side_file import find_side_file
@@ -56,7 +56,7 @@ from engine.session.worker import probing_session
 
 ENGINE_ENDS_S = 10.0
 POLL_S = 0.1
-CRASHES = "engine.process.process"  # the logger that tells an engine's last words
+CRASHES = "engine.process.process"  # the logger of the engine's stderr tail
 
 
 def command(options: argparse.Namespace) -> int:
@@ -90,7 +90,7 @@ def _serve_loaded(
     options: argparse.Namespace,
     served: Callable[[EngineReady], ServedModel],
 ) -> int:
-    """Load the models in a process of their own and serve them.
+    """Load the models in the engine's process and serve them.
 
     Raises:
         EngineError: they cannot be loaded.
@@ -108,7 +108,7 @@ def _serve_loaded(
             return 1
         if embedder is not None:
             notify(_embedding_notice(embedder.model()))
-            embedder.close()  # the engine's process has another
+            embedder.close()  # the engine's process has its own
         is_serving.set()
         models = ModelSwitch(LoadableModel(_load_request(options), served), ready, library)
         return _serve(engine, models, listener, key, embedder, options)
@@ -122,12 +122,12 @@ def _tell_end(is_serving: threading.Event, event: Event) -> None:
 
 
 def _load(engine: EngineClient, request: LoadRequest) -> EngineReady | None:
-    """Load the models as a turn of a request does; None where Ctrl+C ended it.
+    """Load the models as a request does; None after Ctrl+C.
 
     Raises:
         EngineError: they cannot be loaded, or ended the engine.
     """
-    job = RunJob(Turn(None, load=request))
+    job = RunJob(EngineJob(None, load=request))
     ended: queue.SimpleQueue[Event] = queue.SimpleQueue()
     with stop_on_interrupt() as interrupted:
         engine.submit(job, lambda event: ended.put(event) if isinstance(event, JobEnded | EngineFailed) else None)
@@ -149,10 +149,10 @@ def _load(engine: EngineClient, request: LoadRequest) -> EngineReady | None:
 
 
 def _embedder(options: argparse.Namespace) -> Embedder | None:
-    """What makes embeddings; None where no model for that was named.
+    """The embedding model; None if none was named.
 
     Raises:
-        ValueError: there is none to be pooled.
+        ValueError: the model does not make embeddings.
     """
     if options.embedding_model is None:
         if options.pooling:
@@ -168,10 +168,10 @@ def _embedding_notice(model: EmbeddingModel) -> str:
 
 
 def _key(options: argparse.Namespace) -> str:
-    """The key that requests must show; empty for none.
+    """The key of the server; empty for none.
 
     Raises:
-        ValueError: other machines could ask without one.
+        ValueError: other machines could use the server without a key.
     """
     if options.no_key:
         if not is_loopback(options.host):
@@ -192,7 +192,7 @@ def _served(
 
 
 def _pictures(media_path: str | None) -> PictureSource:
-    """What reads the pictures of requests.
+    """The reader of pictures.
 
     Raises:
         ValueError: there is no such folder.
@@ -203,25 +203,25 @@ def _pictures(media_path: str | None) -> PictureSource:
 
 
 def _load_request(options: argparse.Namespace) -> LoadRequest:
-    """As `run` loads, with the side file beside the model where none was named."""
+    """As in `run`, with the vision side file beside the model by default."""
     request = load_request(options)
     found = find_side_file(Path(request.target)) if request.mmproj is None else None
     return request if found is None else replace(request, mmproj=str(found))
 
 
 class LibraryModels:
-    """Implements `app.core.server.library.ModelLibrary`, with the options of the command for each model."""
+    """Implements `app.core.server.library.ModelLibrary`, with the command's options for each model."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        """``options`` as they were given, before anything was filled in."""
+        """``options`` as they were given, before defaults were filled in."""
         self._options = argparse.Namespace(**vars(options))
 
     def names(self) -> list[str]:
-        """The models whose files are there."""
+        """The models whose files exist."""
         return [model.name for model in open_library(find_paths()).models() if not model.missing]
 
     def find(self, name: str) -> LoadableModel | None:
-        """A model by its name, with the draft that it is paired with."""
+        """The model of this name, with its paired draft."""
         library = open_library(find_paths())
         by_name = {model.name: model for model in library.models() if not model.missing}
         model = by_name.get(name)
@@ -230,7 +230,7 @@ class LibraryModels:
         draft = by_name.get(model.draft)
         options = argparse.Namespace(**vars(self._options))
         options.model, options.draft = str(model.path), None if draft is None else str(draft.path)
-        options.mmproj = None  # what was named is the first model's
+        options.mmproj = None  # the named file belongs to the first model
         if draft is None and options.mode == Mode.DRAFT:
             options.mode = None
         apply_layers(options)
@@ -248,7 +248,7 @@ def _serve(
     embedder: Embedder | None,
     options: argparse.Namespace,
 ) -> int:
-    """Answer requests. A signal ends it, as an exception of this thread."""
+    """Serve until a signal raises an exception in this thread."""
     metrics, scheduler = Metrics(), Scheduler(engine, options.queue)
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
     scheduler.load_for, scheduler.on_loaded = models.load_for, models.note_loaded
@@ -268,7 +268,7 @@ def _serve(
             HttpServer(app, scheduler.close).run([listener])
         finally:
             scheduler.close()
-            engine.close(ENGINE_ENDS_S)  # here, where a second Ctrl+C changes nothing
+            engine.close(ENGINE_ENDS_S)  # here a second Ctrl+C has no effect
     return 0
 
 
@@ -310,11 +310,11 @@ def _unloading(engine: EngineClient, scheduler: Scheduler, minutes: float | None
 
 @contextlib.contextmanager
 def _errors_on_stderr() -> Iterator[None]:
-    """Show what goes wrong, without the messages of unknown exceptions, which may quote a prompt."""
+    """Log errors to stderr, without the messages of unexpected exceptions, which may quote a prompt."""
     handler = logging.StreamHandler()
     handler.setLevel(logging.WARNING)
     handler.setFormatter(RedactingFormatter())
-    handler.addFilter(lambda record: record.name != CRASHES)  # `_tell_end` says it in a sentence
+    handler.addFilter(lambda record: record.name != CRASHES)  # `_tell_end` reports it
     logging.getLogger().addHandler(handler)
     try:
         yield

@@ -1,4 +1,4 @@
-"""`paceline stats`: what answers cost so far, as a table, JSON or CSV, without a window."""
+"""`paceline stats`: the totals of all answers, as a table, JSON or CSV, without a window."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from app.core.storage.statistics_export import ExportRequest, Scope, export_chun
 
 TIMES = ("p50 ms", "p95 ms", "p99 ms")  # between tokens
 HEAD = ("target", "draft", "mode", "answers", "tokens", "tok/s", "per pass", "accepted", "x plain", *TIMES)
-_NUMBERS_FROM = 3  # columns from here on stand at the right
+_NUMBERS_FROM = 3  # columns from here on are right-aligned
 UNKNOWN = "-"
 NOTHING = "Nothing was counted yet: ask something in the window first."
 
 
 def command(options: argparse.Namespace) -> int:
-    """Do it; exit code 0, or 1 with one sentence where it could not be done."""
+    """Returns 0, or 1 after printing why it failed."""
     return with_chats(lambda store: _show(store, options), only_reads=True)
 
 
@@ -51,7 +51,7 @@ def _show(store: ChatStore, options: argparse.Namespace) -> int:
 
 
 def table(rows: Sequence[PairSums]) -> str:
-    """The sums of each pair and mode, and of all, for a terminal."""
+    """The totals of each pair and mode, and of all."""
     if not rows:
         return NOTHING
     lines = [HEAD, *(_cells(row.target, row.draft, row.mode, row.sums) for row in rows)]
@@ -81,5 +81,5 @@ def _number(value: float | None, digits: int) -> str:
 
 
 def _printable(name: str) -> str:
-    """A file's name may hold what steers a terminal."""
+    """A file name without control characters."""
     return "".join(char if char.isprintable() else "?" for char in name)

@@ -1,4 +1,4 @@
-"""The file of chats for a command: opened without a window, used, and closed again."""
+"""Opens the stored chats for a command."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from app.core.storage.chats.store import ChatStore
 
 
 def with_chats(work: Callable[[ChatStore], int], *, only_reads: bool) -> int:
-    """Do the work; its exit code, or 1 with one sentence where it could not be done."""
+    """Run ``work``; returns its exit code, or 1 after printing why it failed."""
     paths = find_paths()
     store = ChatStore(StoreLocation(paths.chats_file, paths.backups), lambda _trouble: None)
     problem = store.open()
     try:
-        # Chats that were set aside: what stands in for them holds nothing, and nothing may be written to it. Chats that
-        # cannot be saved can be read all the same.
+        # If the file was set aside, its replacement is empty and must not be written. Chats that cannot be saved can
+        # still be read.
         if problem is not None and not (only_reads and store.has_stored):
             return fail(problem)
         return work(store)

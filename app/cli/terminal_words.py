@@ -1,6 +1,6 @@
-"""What sentences that were written for the window say at a terminal: there nobody has its settings, but options.
+"""Rewords the window's sentences for a terminal, which has options in place of settings.
 
-A new failure that speaks of what only the window has is found by the test.
+A test finds new sentences that name parts of the window.
 """
 
 from __future__ import annotations
@@ -55,11 +55,10 @@ ONLY_IN_WINDOW = (
     "new chat",
     "Switch ",
     "only until Paceline is closed",
-)  # none of it may be in what a terminal is told
+)  # words that must not reach a terminal
 
 
 def for_terminal(text: str) -> str:
-    """The same with the options of the command line in place of what only the window has."""
     if not isinstance(text, Sentence):
         return WORDS.get(text, text)
     fields = {name: for_terminal(value) if isinstance(value, str) else value for name, value in text.fields.items()}
@@ -67,6 +66,5 @@ def for_terminal(text: str) -> str:
 
 
 def problem_for_terminal(problem: Problem) -> Problem:
-    """A failure in words for a terminal."""
     title, message, advice = (for_terminal(text) for text in (problem.title, problem.message, problem.advice))
     return replace(problem, title=title, message=message, advice=advice)

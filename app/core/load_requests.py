@@ -1,4 +1,4 @@
-"""What the settings ask the engine to load."""
+"""Makes load requests from the settings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from engine.records import CacheType, FlashAttention, LoadRequest, Placement
 
 
 def load_request(settings: Settings) -> LoadRequest:
-    """Say what to load; the built-in draft goes with the built-in target."""
+    """The built-in draft belongs to the built-in target."""
     target = settings.text("target_path") or str(builtin_target())
     draft = settings.text("draft_path") or None
     if draft is None and Path(target) == builtin_target():
         draft = str(builtin_draft())
     if is_remote(target):
-        draft = None  # its engine drafts as it does
+        draft = None  # the remote server drafts by itself
     return LoadRequest(
         target=target,
         draft=draft,
@@ -39,7 +39,6 @@ def load_request(settings: Settings) -> LoadRequest:
 
 
 def asked_placement(settings: Settings) -> Placement:
-    """Where the settings put the target."""
     return written_placement(
         settings.text("device"),
         settings.text("split_mode"),

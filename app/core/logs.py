@@ -1,6 +1,6 @@
-"""The log files: what went wrong and where, never what was said.
+"""Log files: failures and where they happened, never the content of chats.
 
-A message of an unknown exception may quote a chat, so only its type and its frames are written; tokens are blotted out.
+The message of an unexpected exception may quote a chat, so only its type and frames are logged; tokens are removed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOG_NAME = "paceline.log"
 CRASH_NAME = "crash.log"
 
 
-# Their messages speak of files, names and types, not of what a person wrote.
+# Their messages name files and types, not the user's text.
 _SPEAKING = (OSError, sqlite3.Error, ImportError, AttributeError, NameError, MemoryError, AppError)
 _SECRETS = re.compile(r"hf_[A-Za-z0-9]{6,}|\bsk-[\w-]{8,}|(?i:bearer)\s+\S+")
 
@@ -35,14 +35,13 @@ log = logging.getLogger(__name__)
 
 
 class RedactingFormatter(logging.Formatter):
-    """Writes tracebacks without the messages of unknown exceptions, and no token."""
+    """Formats tracebacks without messages of unexpected exceptions, and without tokens."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format one record."""
-        # Another handler may have left its own, careless text of the exception in the record.
+        # Another handler may have stored the full text of the exception in the record.
         careless, record.exc_text = record.exc_text, None
         try:
             return redact(super().format(record))
@@ -50,7 +49,7 @@ class RedactingFormatter(logging.Formatter):
             record.exc_text = careless
 
     def formatException(self, ei: object) -> str:  # noqa: N802 (the base class's name)
-        """Format an exception: frames and type; the message only where it cannot quote a chat."""
+        """Frames and type; the message only if it cannot quote a chat."""
         if not isinstance(ei, tuple) or not isinstance(ei[1], BaseException):
             return "no exception"
         parts = []
@@ -62,23 +61,23 @@ class RedactingFormatter(logging.Formatter):
 
 
 def describe(error: BaseException) -> str:
-    """Name an exception, with its message only where that cannot quote a chat."""
+    """The name of an exception, with its message only if that cannot quote a chat."""
     name = type(error).__name__
     return f"{name}: {error}" if isinstance(error, _SPEAKING) else f"{name} (its message is not logged)"
 
 
 def redact(text: str) -> str:
-    """Blot out access tokens."""
+    """Remove access tokens."""
     return _SECRETS.sub("[redacted]", text)
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):
-    """Says once that it cannot be written, and never stops the app."""
+    """Reports once that it cannot be written, and never stops the app."""
 
     _has_warned = False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (the base class's name)
-        """The disk is full, say: one line, not one traceback for every record."""
+        """For example a full disk: one line, not a traceback for every record."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             super().handleError(record)
@@ -87,16 +86,16 @@ class _LogFile(logging.handlers.RotatingFileHandler):
             sys.stderr.write(f"paceline: the log cannot be written: {error.strerror or error}\n")
 
     def close(self) -> None:
-        """What could not be written is lost."""
+        """Unwritten records are lost."""
         with contextlib.suppress(OSError):
             super().close()
 
 
 class Logs:
-    """Log files in a folder from `start` to `stop`. Where the folder cannot be written, only standard error is used."""
+    """Log files in a folder from `start` to `stop`. If the folder cannot be written, only stderr is used."""
 
     def __init__(self, folder: Path, on_crash: Callable[[str], None] = lambda _name: None) -> None:
-        """``on_crash`` is told the type of an exception that nobody caught, on the thread where it happened."""
+        """``on_crash`` gets the type of an uncaught exception, on its thread."""
         self._folder = folder
         self._on_crash = on_crash
         self._handlers: list[logging.Handler] = []
@@ -105,11 +104,10 @@ class Logs:
 
     @property
     def file(self) -> Path:
-        """The newest log file."""
         return self._folder / LOG_NAME
 
     def start(self) -> None:
-        """Send log records, uncaught exceptions and native crashes to files."""
+        """Log records, uncaught exceptions and native crashes to files."""
         root = logging.getLogger()
         root.setLevel(logging.INFO)
         self._add(logging.StreamHandler(), logging.ERROR)
@@ -127,7 +125,6 @@ class Logs:
         threading.excepthook = self._uncaught_in_thread
 
     def stop(self) -> None:
-        """Close the files and undo what `start` did."""
         sys.excepthook, threading.excepthook = self._old_hooks
         if self._crash_file is not None:
             faulthandler.disable()

@@ -1,4 +1,4 @@
-"""Every folder and file the app uses, and where its assets lie."""
+"""All folders and files of the app, and its assets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOME_VARIABLE = "PACELINE_HOME"
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The five folders. They may not exist yet: see `make_folders`."""
+    """The folders. They may not exist yet: see `make_folders`."""
 
     config: Path
     data: Path
@@ -30,42 +30,37 @@ class Paths:
 
     @property
     def settings_file(self) -> Path:
-        """The settings, as TOML."""
         return self.config / "settings.toml"
 
     @property
     def model_settings_file(self) -> Path:
-        """What each model remembers of its own, as TOML."""
+        """The models' own settings, as TOML."""
         return self.config / "models.toml"
 
     @property
     def presets_file(self) -> Path:
-        """The user's presets, as TOML."""
         return self.config / "presets.toml"
 
     @property
     def engines_file(self) -> Path:
-        """The engines of others that were added, as TOML; their keys are in the system's keyring."""
+        """The list of remote servers, as TOML; their keys are in the system's keyring."""
         return self.config / "engines.toml"
 
     @property
     def tool_servers_file(self) -> Path:
-        """The servers of tools, as other programs have them in `mcp.json`; for their owner alone: it may have keys."""
+        """The MCP servers, in the format of `mcp.json`; private, since it may contain keys."""
         return self.config / "mcp.json"
 
     @property
     def prompts_file(self) -> Path:
-        """Prompts to be used again, as TOML."""
         return self.config / "prompts.toml"
 
     @property
     def api_key_file(self) -> Path:
-        """The key that the server asks for."""
         return self.config / "api-key"
 
     @property
     def layout_file(self) -> Path:
-        """The window's size and splitters, as the window wrote them."""
         return self.config / "layout.bin"
 
     @property
@@ -80,52 +75,46 @@ class Paths:
 
     @property
     def chats_file(self) -> Path:
-        """The conversations, as SQLite."""
         return self.data / "chats.db"
 
     @property
     def open_chat_file(self) -> Path:
-        """Which chat was open last."""
         return self.data / "open-chat"
 
     @property
     def backups(self) -> Path:
-        """Copies of the chats file."""
         return self.data / "backups"
 
     @property
     def lock_file(self) -> Path:
-        """Held while a window is open on these folders."""
+        """Locked while a window uses these folders."""
         return self.data / "paceline.lock"
 
     @property
     def library_file(self) -> Path:
-        """The index of the models, as JSON."""
         return self.data / "library.json"
 
     @property
     def downloads_file(self) -> Path:
-        """The queue of downloads, as JSON."""
         return self.data / "downloads.json"
 
     @property
     def pair_speeds_file(self) -> Path:
-        """How fast each pair of models was here, as JSON."""
+        """Measured speeds of pairs, as JSON."""
         return self.data / "pair-speeds.json"
 
     @property
     def races(self) -> Path:
-        """The folder of the kept races, as JSON."""
         return self.data / "races"
 
     @property
     def self_drafts(self) -> Path:
-        """The folder of copies of models without some of their layers, which draft for them."""
+        """The folder of drafts that were made from models by leaving out layers."""
         return self.cache / "self-drafts"
 
 
 def find_paths(environ: Mapping[str, str] | None = None) -> Paths:
-    """Find the folders of this user and platform, or all of them under ``PACELINE_HOME``."""
+    """The folders of this user and platform, or all under ``PACELINE_HOME``."""
     home = (os.environ if environ is None else environ).get(HOME_VARIABLE, "")
     if home:
         root = Path(home).expanduser().absolute()
@@ -145,7 +134,7 @@ def make_folders(paths: Paths) -> list[Problem]:
     refused: list[tuple[Path, OSError]] = []
     for folder in (paths.config, paths.data, paths.cache, paths.logs, paths.models):
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # chats and logs are the user's own affair
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # chats and logs are private
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
@@ -162,7 +151,7 @@ def make_folders(paths: Paths) -> list[Problem]:
 
 
 def _named(folders: Sequence[Path]) -> str:
-    """List folders on one line, grouped by their parent."""
+    """Folders on one line, grouped by parent."""
     parents = {folder.parent for folder in folders}
     if len(folders) == 1 or len(parents) > 1:
         return ", ".join(map(str, folders))
@@ -170,17 +159,15 @@ def _named(folders: Sequence[Path]) -> str:
 
 
 def assets_dir() -> Path:
-    """Find the assets: in a checkout, in an installation, in a frozen build."""
+    """The assets in a checkout, an installation or a frozen build."""
     frozen = getattr(sys, "_MEIPASS", None)
     root = Path(frozen) if frozen else Path(__file__).resolve().parents[2]
     return root / "assets"
 
 
 def builtin_target() -> Path:
-    """Name the target that comes with the app."""
     return assets_dir() / "models" / "paceline-tiny-target.gguf"
 
 
 def builtin_draft() -> Path:
-    """Name the draft that comes with the app."""
     return assets_dir() / "models" / "paceline-tiny-draft.gguf"

@@ -7173,6 +7173,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ ist beschädigt oder nicht das, was der Name sagt.</translation>
     </message>
     <message>
+        <source>The lane {lane}: {reason}</source>
+        <translation>Bahn „{lane}“: {reason}</translation>
+    </message>
+    <message>
+        <source>Other programs used the processor during the race, and the lanes ended with different numbers of threads. Close those programs and race again for a reliable verdict.</source>
+        <translation>Andere Programme haben während des Rennens den Prozessor beansprucht, und am Ende rechneten die Bahnen mit unterschiedlich vielen Threads. Schließen Sie diese Programme und wiederholen Sie das Rennen.</translation>
+    </message>
+    <message>
+        <source>The answers are too short for a reliable verdict. Ask for something longer, or use a larger model.</source>
+        <translation>Die Antworten sind zu kurz für ein verlässliches Ergebnis. Fragen Sie nach etwas Längerem oder nehmen Sie ein größeres Modell.</translation>
+    </message>
+    <message>
         <source>Attach text, code, a PDF with text, an office document, or a book as EPUB; others can be exported as one.</source>
         <translation>Hängen Sie Text, Code, ein PDF mit Text, ein Office-Dokument oder ein Buch als EPUB an; andere Dateien lassen sich in eines davon exportieren.</translation>
     </message>

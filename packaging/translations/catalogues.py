@@ -26,7 +26,7 @@ FIELD = re.compile(r"\{[^{}]*\}")
 TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}  # which argument is a template of a sentence
 # They speak in a terminal, to programs or to models, in English.
 NOT_SHOWN = {"cli", "benchmark", "server", "grammar", "built_in.py", "calculator.py"}
-SHOWN_TOO = {"app/core/benchmark/opened_lanes.py"}  # but for these, which the window has as well
+SHOWN_TOO = {f"app/core/benchmark/{name}.py" for name in ("lane_runner", "opened_lanes", "race")}  # in the window, too
 FIELD_TEXTS = (1, 2, 5)  # section, label, help of a SettingField
 FIELD_NAMES = ("section", "label", "help", "automatic", "unit")
 

@@ -1,4 +1,4 @@
-"""`paceline models search, show, list, remove, import`; `pull` has a module of its own."""
+"""`paceline models search, show, list, remove, import, pull`."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from engine.gguf.head_files import own_heads_sentence
 from engine.gguf.header import read_header
 from engine.records import Problem
 
-SMALL_NAME = "small"  # no repository is called so: those have an owner
+SMALL_NAME = "small"  # no repository has this name: repositories have an owner
 SMALL_LINE_EVERY_S = {True: 0.2, False: 10.0}  # on a terminal, and in a log
 LOOK_EVERY_S = 0.2
-LINE_EVERY_S = 10.0  # where stderr is no terminal
+LINE_EVERY_S = 10.0  # if stderr is no terminal
 MAX_NAMED = 8
 _ORDERS = {
     "downloads": SortBy.DOWNLOADS,
@@ -48,10 +48,10 @@ _ORDERS = {
 
 
 def pull_small(options: argparse.Namespace) -> int:
-    """Download the model unless it is here; exit code 0 when it is in the library.
+    """Download the small model unless it is here; exit code 0 if it is in the library.
 
     Raises:
-        AppError: it could not be had.
+        AppError: the download failed.
     """
     library = open_library(find_paths())
     was_here = find_in_library(library, SMALL) is not None
@@ -81,7 +81,7 @@ def _begin(model: LibraryModel) -> None:
 
 
 class _ProgressLines(FirstModelControl):
-    """One line that moves on a terminal, one every now and then in a log."""
+    """A rewritten line on a terminal, a new line at intervals in a log."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class _ProgressLines(FirstModelControl):
             self._say(f"{SMALL.name}: {share}")
 
     def end(self) -> None:
-        """Let what follows begin on a line of its own."""
+        """Start the next output on its own line."""
         if self._has_moved and self._on_terminal:
             print(file=sys.stderr)
 
@@ -116,11 +116,11 @@ class _ProgressLines(FirstModelControl):
 
 
 def pull(options: argparse.Namespace) -> int:
-    """Download what the options name; exit code 0 when all of it is in the library.
+    """Download the named models; exit code 0 if all are in the library.
 
     Raises:
-        AppError: something could not be found, or not be fetched.
-        EngineError: a link's file is no model that can be used.
+        AppError: a model could not be found or downloaded.
+        EngineError: the file of a link cannot be used as a model.
     """
     is_link = options.file is None and "://" in options.repo and options.draft is None
     if options.file is None and not is_link:
@@ -158,7 +158,7 @@ def _pull_alone(options: argparse.Namespace) -> int:
 
 
 def _judged(link: str) -> DownloadRequest:
-    """Read what a link asks for, and judge it by the header of its file."""
+    """Make the download request of a link from the header of its file."""
     request = request_of(link)
     known, hosts = judge_link(request)
     size = size_words(known.size_bytes) + (f" in the first of {known.num_parts} parts" if known.num_parts > 1 else "")
@@ -167,11 +167,11 @@ def _judged(link: str) -> DownloadRequest:
 
 
 def chosen_model(details: RepoDetails, file: str) -> RepoModel:
-    """The one model that is meant by a path, a file name, a model's name or a quantization.
+    """The model of a path, a file name, a model name or a quantization.
 
     Raises:
-        LibraryError: several may be meant, or the one is incomplete on the hub.
-        HubNotFoundError: there is none.
+        LibraryError: several models fit, or the model is incomplete on the hub.
+        HubNotFoundError: no model fits.
     """
     alone = [model for model in details.models if model.kind.runs_alone]
     found: Sequence[RepoModel] = ()
@@ -183,7 +183,7 @@ def chosen_model(details: RepoDetails, file: str) -> RepoModel:
     )
     for models, names in ways:
         found = found or [model for model in models if file in names(model)]
-        # Two names may differ in nothing but capitals: those that were typed decide, where they are of one of them.
+        # Names may differ in capitals only: an exact match wins.
         found = found or [model for model in models if file.lower() in {name.lower() for name in names(model)}]
     if not found:
         offered = ", ".join(model.files[0].path for model in details.models[:MAX_NAMED]) or "none"
@@ -202,7 +202,7 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
     for typed, file in wanted:
         details = client.details(typed)
         named = details.summary.repo_id
-        repo_id = named if named.lower() == typed.lower() else typed  # one folder for it, in whatever capitals it came
+        repo_id = named if named.lower() == typed.lower() else typed  # one folder for it, whatever the capitals
         model = chosen_model(details, file)
         if not model.kind.runs_alone:
             print(f"paceline: {model.name} is no model that runs alone, but {model.kind.value}.", file=sys.stderr)
@@ -212,7 +212,7 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
 
 
 def _watched(downloads: DownloadQueue, ids: list[str]) -> list[Download]:
-    """Show progress until all have ended."""
+    """Show progress until all downloads have ended."""
     on_terminal = sys.stderr.isatty()
     last_lines, last_s = "", 0.0
     while True:
@@ -232,7 +232,7 @@ def _watched(downloads: DownloadQueue, ids: list[str]) -> list[Download]:
 
 
 def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: bool) -> None:
-    # By their files, as other models may have had their names before.
+    # By file, since other models may have had these names before.
     models = [library.find(str(library.place_for(one.repo_id, one.model.files[0].path))) for one in requests]
     if as_json:
         facts = {"model": as_dict(models[0]), "draft": as_dict(models[1]) if len(models) > 1 else None}
@@ -244,7 +244,7 @@ def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: b
 
 
 def command(options: argparse.Namespace) -> int:
-    """Run one of the commands; exit code 0 when done, 1 with one sentence."""
+    """Run one of the commands; exit code 0, or 1 after printing why it failed."""
     try:
         return _ACTIONS[options.action](options)
     except KeyboardInterrupt:
@@ -287,7 +287,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _own_heads(client: HubClient, details: RepoDetails) -> str:
-    """Whether its models draft for themselves, by the header of the smallest; a sentence, empty where there is none."""
+    """A sentence about the heads of a repository's models, from the header of the smallest; empty if it has none."""
     whole = [model for model in details.models if model.kind.runs_alone and not model.missing_shards]
     if not whole:
         return ""
@@ -339,7 +339,7 @@ def _import(options: argparse.Namespace) -> int:
         print(f"{model.name} is in the library, in place: {model.path}")
     try:
         read_header(model.path)
-    except EngineError as error:  # it stays: another program may be downloading it still
+    except EngineError as error:  # the lock stays: another program may still be downloading
         notify(f"It cannot be used as it is: {error.problem.message} {error.problem.advice}")
     return 0
 

@@ -1,4 +1,4 @@
-"""Lets the commands take the names of the library where they take files."""
+"""Lets commands accept names of the library in place of files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.core.paths import find_paths
 
 
 def resolve_names(options: argparse.Namespace) -> None:
-    """Put files into ``options.model`` and ``options.draft`` where they name models of the library.
+    """Replace library names in ``options.model`` and ``options.draft`` by files.
 
-    A target that is named so brings the draft that it is paired with, unless another is given or none is to be used.
+    A target named so brings its paired draft, unless another draft is given or none is wanted.
 
     Raises:
-        LibraryError: a name that is neither a file nor in the library, or one whose files are gone.
+        LibraryError: a name that is neither a file nor in the library, or its files are missing.
     """
     names = (options.model, options.draft)
     if all(name is None or _is_file(name) for name in names):
@@ -52,5 +52,5 @@ def _found(library: Library, name: str | None) -> LibraryModel | None:
 
 
 def _is_file(name: str) -> bool:
-    # What looks like a path is one: the engine says what is wrong with it.
+    # A path stays a path: the engine says what is wrong with it.
     return Path(name).exists() or (name.lower().endswith(".gguf") and len(Path(name).parts) > 1)

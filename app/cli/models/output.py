@@ -1,4 +1,4 @@
-"""How the command line shows repositories, models and downloads: tables for people, plain values for scripts."""
+"""Repositories, models and downloads as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GATED = {Gated.AUTOMATIC: "its terms must be accepted first", Gated.MANUAL: "it
 
 
 def as_dict(record: Any) -> Any:  # noqa: ANN401 (any record, any value in it)
-    """A record as JSON takes it: fields and the sizes computed from them."""
+    """A record as JSON: its fields and computed sizes."""
     if dataclasses.is_dataclass(record) and not isinstance(record, type):
         facts = {column.name: as_dict(getattr(record, column.name)) for column in dataclasses.fields(record)}
         return {**facts, "size_bytes": record.size_bytes} if isinstance(record, RepoModel) else facts
@@ -35,7 +35,7 @@ def as_dict(record: Any) -> Any:  # noqa: ANN401 (any record, any value in it)
 
 
 def size_words(size_bytes: int | None) -> str:
-    """A size with its unit; a dash for what is not known."""
+    """A dash if the size is unknown."""
     if size_bytes is None:
         return "-"
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
@@ -45,7 +45,7 @@ def size_words(size_bytes: int | None) -> str:
 
 
 def repo_row(summary: RepoSummary) -> tuple[str, ...]:
-    """One line of a search."""
+    """One line of search results."""
     some = summary.quantizations[:MAX_QUANTIZATIONS]
     more = "…" if len(summary.quantizations) > len(some) else ""
     return (
@@ -58,7 +58,6 @@ def repo_row(summary: RepoSummary) -> tuple[str, ...]:
 
 
 def show_text(details: RepoDetails, url: str) -> str:
-    """A repository for a person."""
     summary = details.summary
     facts = [summary.architecture, f"licence {licence_name(summary.licence) or 'not named'}"]
     if summary.downloads is not None:
@@ -71,13 +70,12 @@ def show_text(details: RepoDetails, url: str) -> str:
 
 
 def side_name(model: LibraryModel) -> str:
-    """The name of the side file with which a model sees pictures; empty where it does not."""
+    """The name of the vision side file (mmproj); empty if there is none."""
     side = find_side_file(model.path) if model.kind is FileKind.MODEL and not model.missing else None
     return side.name if side is not None else ""
 
 
 def list_text(models: Sequence[LibraryModel], offers: Sequence[Offer], folder: Path) -> str:
-    """The library for a person."""
     lines = [f"Library: {folder}"]
     rows = [
         (
@@ -98,7 +96,6 @@ def list_text(models: Sequence[LibraryModel], offers: Sequence[Offer], folder: P
 
 
 def progress_line(state: Download) -> str:
-    """How a download stands, on one line."""
     name = state.request.model.name
     if state.status is DownloadStatus.WAITING:
         return f"{name}: {state.message} Attempt {state.attempt + 1} follows."

@@ -1,4 +1,4 @@
-"""`paceline models pairs`: the drafts for a target, or the recommended pairs; for people and as JSON."""
+"""`paceline models pairs`: the drafts for a target, or the recommended pairs, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WITHOUT_FILE = {
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print what can draft for a target, or the recommended pairs; exit code 0 when done, 1 with one sentence."""
+    """Print the drafts for a target, or the recommended pairs; exit code 0, or 1 after printing why it failed."""
     catalog = read_catalog(assets_dir() / CATALOG_FILE)
     if options.target is None:
         _print_catalog(catalog, as_json=options.json)
@@ -51,7 +51,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _target(name: str, library: Library) -> KnownModel:
-    """A file of this disk, or a model of the library by its name."""
+    """The model of a file, or of a name in the library."""
     path = Path(name).expanduser()
     return read_local_header(path if path.is_file() else library.find(name).path)
 

@@ -1,4 +1,4 @@
-"""`paceline models self-draft`: a draft made of the model itself, kept only where measuring says that it can pay."""
+"""`paceline models self-draft`: makes a draft from the model itself, and keeps it only if it measures faster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.tuning.self_draft import SelfDraft
 
 
 def command(options: argparse.Namespace) -> int:
-    """Make and measure copies; exit code 0 where one can pay, 1 where none can, with the figures."""
+    """Make and measure copies; exit code 0 if one is faster, 1 with the figures if none is."""
     paths, lines = find_paths(), ProgressLine()
     try:
         target = Path(options.target).expanduser()

@@ -145,7 +145,7 @@ class ModelController(PartsController):
         if self._state.answers or self._state.is_serving or self._state.is_racing:
             self._window.show_notice(translate("Controller", "The model is in use. Stop the answer or race first."))
             return
-        from app.core.server.turn import Unload  # noqa: PLC0415  (few unload a model, and the first paint waits for it)
+        from app.core.server.engine_job import Unload  # noqa: PLC0415  (the first paint does not wait for it)
 
         self.stop_loading()
         self._window.notice_banner.withdraw_suggestion()

@@ -1,7 +1,7 @@
-"""The comparisons a claim rests on: `auto` against the best fixed choice and against every peer, fairly picked.
+"""Compares `auto` with the best fixed choice and with every peer, without picking favourites by luck.
 
-"The best" of many, picked and compared on the same prompts, looks better than it is, because luck is picked too. So the
-best is picked on one half of the prompts and compared on the other, both ways round.
+The best of many looks better than it is if it is picked and compared on the same prompts. So it is picked on one half
+of the prompts and compared on the other half, in both directions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES = (FIXED, EACH_PEER, BEST_PEER, BEST_PEER_DRAFT, PLAIN_PEER)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One ratio: ours over something else. ``against`` names it; of two halves it names what was picked on each."""
+    """One ratio of ours over another. ``against`` names the other, or the picks of both halves."""
 
     name: str
     engine: str
@@ -35,12 +35,11 @@ class Comparison:
     ratio: Ratio
 
     def as_dict(self) -> dict[str, object]:
-        """The comparison as JSON keeps it."""
         return {**asdict(self), **asdict(self.ratio), "ratio": self.ratio.value}
 
 
 def compare(runs: Sequence[BenchmarkRun]) -> list[Comparison]:
-    """Every comparison that these runs allow, by temperature, then by category with ``all`` last."""
+    """All comparisons that these runs allow, by temperature, then by category, with ``all`` last."""
     found: list[Comparison] = []
     for temperature in dict.fromkeys(run.temperature for run in runs):
         for category in (*dict.fromkeys(run.category for run in runs), ALL):
@@ -55,9 +54,9 @@ def compare(runs: Sequence[BenchmarkRun]) -> list[Comparison]:
 def best_of_half(
     runs: Sequence[BenchmarkRun], candidates: Sequence[Variant]
 ) -> tuple[dict[str, Variant], tuple[Variant, ...]]:
-    """For each prompt the fastest candidate on the *other* half of the prompts; and what was picked on each half.
+    """Returns for each prompt the fastest candidate on the *other* half of the prompts, and the pick of each half.
 
-    The halves are every second prompt in the order in which they were first answered within their category.
+    The halves are every second prompt, in the order in which they were first answered within their category.
     """
     half = _halves(runs)
     picked = []
@@ -69,7 +68,7 @@ def best_of_half(
 
 
 def _pairs(runs: Sequence[BenchmarkRun]) -> Iterator[tuple[str, str, Variant, Choice, tuple[str, ...]]]:
-    """Name, engine, ours, the other side, and what the other side is called."""
+    """Yields name, engine, our variant, the other variant, and labels of the other."""
     variants = list(dict.fromkeys(run.variant for run in runs))
     paced = AUTO in variants
     fixed = [v for v in variants if v.engine == OURS and (v == PLAIN or v.depth is not None) and v.mode != Mode.AUTO]

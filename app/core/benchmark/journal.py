@@ -1,6 +1,6 @@
-"""Keeps each finished answer of a measurement in a file, so that one that was stopped goes on where it was.
+"""Stores each finished answer of a measurement in a file, so that a stopped measurement can be continued.
 
-The first line says with what was measured, and lines like it say what was added later, a peer for example; each other
+The first line has the facts of the measurement; further lines of that kind add facts, for example of a peer. Each other
 line is one answer.
 """
 
@@ -19,17 +19,17 @@ from app.core.storage.chats.codec import stats_from_text, stats_to_text
 
 _HEAD, _FORMAT = "paceline_benchmark", 1
 _BEGINNING = f'{{"{_HEAD}"'.encode()
-Facts = Mapping[str, object]  # what answers must have in common: numbers, texts, lists and mappings of them
+Facts = Mapping[str, object]  # facts that all answers must share: numbers, texts, lists and mappings of them
 Key = tuple[str, str, float, Variant, int]
 
 
 class Journal:
-    """The answers in one file; only one process at a time may have it open."""
+    """The answers in one file. Only one process at a time may open it."""
 
     def __init__(self, path: Path, facts: Facts) -> None:
-        """Open or begin it. What was measured with other ``facts`` is not mixed with what is to be measured.
+        """Open or create the file. Answers that were measured with other ``facts`` are refused.
 
-        A last line that is not whole, because its writer was killed, is cut off.
+        An incomplete last line, left by a killed process, is cut off.
 
         Raises:
             ValueError: it is no such file, is damaged, belongs to other facts, or is in use.
@@ -48,11 +48,10 @@ class Journal:
             raise
 
     def __len__(self) -> int:
-        """How many answers it has."""
         return len(self._runs)
 
     def add_facts(self, facts: Facts) -> None:
-        """Note what else answers must have in common from now on.
+        """Add facts that all answers from now on must share.
 
         Raises:
             ValueError: the file says otherwise.
@@ -73,7 +72,6 @@ class Journal:
     def find(
         self, prompt: BenchmarkPrompt, temperature: float, variant: Variant, round_number: int
     ) -> BenchmarkRun | None:
-        """The answer to this very question, if it was given."""
         return self._runs.get((prompt.id, digest_of(prompt), temperature, variant, round_number))
 
     def keep(self, prompt: BenchmarkPrompt, run: BenchmarkRun) -> None:
@@ -86,7 +84,6 @@ class Journal:
         self._write(_record(run, digest_of(prompt)))
 
     def close(self) -> None:
-        """Let go of the file."""
         self._file.close()
 
     @property
@@ -163,7 +160,7 @@ def _run(record: dict[str, Any]) -> BenchmarkRun:
 
 
 def _difference(known: Facts, normalised: Facts, names: list[str]) -> str:
-    """The first of the facts that differ, down to the one value; and how many others there are."""
+    """The first differing fact, down to the single value, and the number of other differences."""
     name = names[0]
     before, now = known[name], normalised[name]
     while isinstance(before, dict) and isinstance(now, dict):
@@ -179,7 +176,7 @@ def _short(value: object) -> str:
 
 
 def _hold(file: BinaryIO, name: str) -> None:
-    """Keep another process from writing to it; the system lets go where this one ends."""
+    """Lock the file against other processes; the operating system releases the lock when this process ends."""
     if os.name != "posix":
         return
     import fcntl  # noqa: PLC0415  (where there is one)

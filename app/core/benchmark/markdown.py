@@ -1,4 +1,4 @@
-"""The report for people: Markdown tables, one noun each."""
+"""Reports as Markdown tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SPLIT: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("sample", lambda row: percent(row.sample_share, 1)),
     ("roll back", lambda row: percent(row.rollback_share, 1)),
 )
-_MOST_DEPTHS = 16  # columns that a page holds
+_MOST_DEPTHS = 16  # columns that fit a page
 _TITLES = {
     FIXED: "auto over the best fixed mode and depth",
     PLAIN_PEER: "our plain over its plain",
@@ -43,7 +43,7 @@ _TITLES = {
 
 
 def tables(rows: Sequence[Row]) -> str:
-    """The short form for the terminal: one table for each temperature, all workloads in it."""
+    """The short form for the terminal: one table for each temperature, with all workloads."""
     lines: list[str] = []
     for temperature in _temperatures_of(rows):
         lines += [f"### T = {temperature:g}", ""]
@@ -53,7 +53,6 @@ def tables(rows: Sequence[Row]) -> str:
 
 
 def as_markdown(report: Report, title: str = "Benchmark") -> str:
-    """Write the whole report."""
     lines = [f"# {title}", "", *_NOTES, "", *setting_lines(report)]
     for temperature in _temperatures_of(report.rows):
         rows = [row for row in report.rows if row.temperature == temperature]
@@ -76,7 +75,7 @@ def _at_one_temperature(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def setting_lines(report: Report) -> Iterator[str]:
-    """Tell machine, models and settings."""
+    """The rows of machine, models and settings."""
     yield from ("## Measured with", "", "| | |", "|---|---|")
     for key, value in report.machine.items():
         yield f"| {key.replace('_', ' ')} | {_plain(value)} |"
@@ -90,7 +89,7 @@ def setting_lines(report: Report) -> Iterator[str]:
 
 
 def _claims(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Best fixed choice first, then one section for each peer."""
+    """The best fixed choice first, then one section for each peer."""
     fixed = [one for one in comparisons if one.name == FIXED]
     if fixed:
         yield from ("### Against the best fixed choice", "", *_ratios(fixed), "")
@@ -109,7 +108,7 @@ def _ratios(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _depths(rows: Sequence[Row]) -> Iterator[str]:
-    """By proposed tokens, the share of passes that accepted all of them."""
+    """By number of proposed tokens, the share of passes that accepted all of them."""
     deepest = min(max(sum(map(bool, row.proposed_by_depth)) for row in rows), _MOST_DEPTHS)
     shown = range(deepest)
     yield f"| mode | {' | '.join(str(depth + 1) for depth in shown)} |"
@@ -155,7 +154,7 @@ def _temperatures_of(rows: Sequence[Row]) -> list[float]:
 def _interval(
     value: float | None, low: float | None, high: float | None, inner_low: float | None, inner_high: float | None
 ) -> str:
-    """A ratio, in brackets its interval over prompts, behind them the one over rounds."""
+    """A ratio, its interval over prompts in brackets, then its interval over rounds."""
     if value is None:
         return "-"
     rounds = "" if inner_low is None else f" {figure(inner_low, 3)}-{figure(inner_high, 3)}"
@@ -164,15 +163,15 @@ def _interval(
 
 
 def figure(value: float | None, digits: int) -> str:
-    """A number; a dash for none."""
+    """Returns a dash for None."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 
 def percent(value: float | None, digits: int = 0) -> str:
-    """A share; a dash for none."""
+    """Returns a dash for None."""
     return "-" if value is None else f"{value * 100:.{digits}f}%"
 
 
 def _plain(value: object) -> str:
     text = ", ".join(str(item) for item in value) if isinstance(value, list | tuple) else str(value)
-    return text.replace(" | ", ", ").replace("|", "/")  # a bar would begin another cell
+    return text.replace(" | ", ", ").replace("|", "/")  # a bar would start another cell

@@ -1,109 +1,67 @@
-"""The lanes of a race, opened for window and terminal: a session for each, on weights that are loaded once."""
+"""Opens the lanes of a race: a session for each, on weights that are loaded once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from app.core.benchmark.lanes import uses_draft
-from app.core.benchmark.race import LaneFailedError
-from app.core.benchmark.runs import Variant
+from app.core.benchmark.race import Lane, LaneFailedError, ShouldStop
+from app.core.domain.speed.races import LaneChoice
 from engine.errors import EngineError, ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
 from engine.fit.fit import CacheShape, FitReport, FitVerdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
-from engine.records import LEAST_ROOM, ChatRequest, EngineReady, FlashAttention, Mode, ModelInfo
+from engine.records import LEAST_ROOM, ChatRequest, EngineReady, FlashAttention, ModelInfo
 from engine.sentences import said
 from engine.session.session import Session
 
-ROOM_TO_MEASURE = 64  # tokens of a context beyond prompt and answer: drafts, and passes that only measure
-CONTEXT_STEP = 256  # llama.cpp makes contexts in such steps
-ShouldStop = Callable[[], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class OpenLane:
-    """A lane with its loaded session."""
-
-    variant: Variant
-    session: Session
-    ready: EngineReady
-
-
-@dataclass(frozen=True, slots=True)
-class LaneModels:
-    """The files that a lane has in place of those that are loaded; empty where it has not.
-
-    A lane with a target of its own drafts with ``draft`` or without a model: the loaded draft is the loaded target's.
-    """
-
-    target: str = ""
-    draft: str = ""
-
-
-_NOTHING_OWN = LaneModels()
-
-
-def why_inexact_of(lanes: Sequence[OpenLane]) -> str:
-    """Why answers of lanes may differ, by the first target that says so; empty: they may not."""
-    return next((lane.ready.target.inexact for lane in lanes if lane.ready.target.inexact), "")
+ROOM_TO_MEASURE = 64  # tokens of a context beyond prompt and answer, for drafts and measuring passes
+CONTEXT_STEP = 256  # llama.cpp rounds context sizes up to multiples of this
 
 
 def open_beside(
-    variants: Sequence[Variant],
+    choices: Sequence[LaneChoice],
     session: Session,
     request: ChatRequest,
     stack: ExitStack,
     should_stop: ShouldStop = lambda: False,
-    own: Mapping[Variant, LaneModels] = MappingProxyType({}),
-) -> list[OpenLane]:
+) -> list[Lane]:
     """Open lanes on the models that ``session`` has loaded; ``stack`` closes them.
 
-    Lanes of one target share its weights; contexts, caches and text are each lane's own. A context holds the prompt and
-    the answer that ``request`` asks for, and no more. Nothing is loaded but what lanes have of their ``own``: a target
-    once for all lanes that have it, a draft for its lane. What passes cost is measured before, for all alike.
+    Lanes of one target share its weights; contexts, caches and text are each lane's own. A context has the size of the
+    prompt and of the answer that ``request`` asks for. Only the models that a choice names are loaded: a target once
+    for all its lanes, a draft for each lane. Pass costs are measured first, for all lanes alike.
 
     Raises:
-        LaneFailedError: a lane cannot run as it was asked to, or its models or contexts cannot be opened.
+        LaneFailedError: a lane's mode is not available, or its models or contexts cannot be opened.
         EngineError: nothing is loaded, the prompt is too long, or there is no memory for all lanes.
     """
     ready = session.ready()
-    for variant in variants:
-        if variant not in own:  # whether other models can do it is found when they are loaded
-            _check_mode(variant, ready)
-    _check_headers(own)
+    for choice in choices:
+        if not choice.target and not choice.draft:  # with other models the mode is checked after loading
+            _check_mode(choice, ready)
+        for path in filter(None, (choice.target, choice.draft)):
+            try:
+                read_header(Path(path))
+            except EngineError as error:
+                raise LaneFailedError(choice, error) from error
     n_ctx = _context_for(ready, len(session.prompt_ids(request)), request.max_tokens)
-    _check_memory(variants, session, n_ctx, own)
+    _check_memory(choices, session, n_ctx)
     if session.needs_measuring:
         session.measure(should_stop=should_stop)
     loaded = {"": session}
     lanes = []
-    for variant in variants:
-        models = own.get(variant, _NOTHING_OWN)
+    for choice in choices:
         try:
-            if models.target not in loaded:
-                loaded[models.target] = _load_apart(models.target, session, stack, should_stop)
-            lanes.append(_open_lane(variant, loaded[models.target], request, stack, should_stop, models))
+            if choice.target not in loaded:
+                loaded[choice.target] = _load_apart(choice.target, session, stack, should_stop)
+            lanes.append(_open_lane(choice, loaded[choice.target], request, stack, should_stop))
         except EngineError as error:
-            raise LaneFailedError(variant, error) from error
+            raise LaneFailedError(choice, error) from error
     return lanes
-
-
-def _check_headers(own: Mapping[Variant, LaneModels]) -> None:
-    """Refuse what cannot be read, by its lane.
-
-    Raises:
-        LaneFailedError: a header cannot be read.
-    """
-    for variant, models in own.items():
-        for path in filter(None, (models.target, models.draft)):
-            try:
-                read_header(Path(path))
-            except EngineError as error:
-                raise LaneFailedError(variant, error) from error
 
 
 def _load_apart(target: str, session: Session, stack: ExitStack, should_stop: ShouldStop) -> Session:
@@ -116,41 +74,29 @@ def _load_apart(target: str, session: Session, stack: ExitStack, should_stop: Sh
 
 
 def _open_lane(
-    variant: Variant,
-    session: Session,
-    request: ChatRequest,
-    stack: ExitStack,
-    should_stop: ShouldStop,
-    models: LaneModels,
-) -> OpenLane:
-    """A lane beside the session that has its target."""
+    choice: LaneChoice, session: Session, request: ChatRequest, stack: ExitStack, should_stop: ShouldStop
+) -> Lane:
     n_ctx = _context_for(session.ready(), len(session.prompt_ids(request)), request.max_tokens)
-    lane = session.beside(n_ctx, with_draft=uses_draft(variant) and not models.draft)
+    lane = session.beside(n_ctx, with_draft=uses_draft(choice) and not choice.draft)
     stack.callback(lane.close)
-    if models.draft:
+    if choice.draft:
         lane.is_load_cancelled = should_stop
-        lane.set_draft(models.draft, lambda _path, _fraction: not should_stop())
-    ready = lane.ready()
-    _check_mode(variant, ready)
-    return OpenLane(variant, lane, ready)
+        lane.set_draft(choice.draft, lambda _path, _fraction: not should_stop())
+    _check_mode(choice, lane.ready())
+    return Lane(choice, lane)
 
 
-def _check_mode(variant: Variant, ready: EngineReady) -> None:
-    """Refuse a lane that would answer in another mode than it says.
-
-    Raises:
-        LaneFailedError: its mode cannot run with what is loaded for it.
-    """
-    reason = ready.unavailable.get(Mode(variant.mode))
+def _check_mode(choice: LaneChoice, ready: EngineReady) -> None:
+    reason = ready.unavailable.get(choice.mode)
     if reason is not None:
-        raise LaneFailedError(variant, ModeUnavailableError(reason, "Choose another mode for this lane."))
+        raise LaneFailedError(choice, ModeUnavailableError(reason, "Choose another mode for this lane."))
 
 
 def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) -> int:
-    """How many tokens a lane's context holds: at most as many as that of the loaded model.
+    """The context size of a lane in tokens: at most that of the loaded model.
 
     Raises:
-        PromptTooLongError: the prompt leaves no room for an answer.
+        PromptTooLongError: the prompt leaves no space for an answer.
     """
     most = ready.target.n_ctx
     if num_prompt + LEAST_ROOM > most:
@@ -168,37 +114,32 @@ def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) ->
 
 
 def _check_memory(
-    variants: Sequence[Variant],
-    session: Session,
-    n_ctx: int,
-    own: Mapping[Variant, LaneModels] = MappingProxyType({}),
-    available_bytes: int | None = None,
+    choices: Sequence[LaneChoice], session: Session, n_ctx: int, available_bytes: int | None = None
 ) -> None:
-    """Refuse lanes that do not fit the free memory together; what lies on a GPU, llama.cpp judges itself.
+    """Refuse lanes that do not fit the free memory together; llama.cpp checks the memory of GPUs itself.
 
     Raises:
         NotEnoughMemoryError: they do not fit.
     """
     ready, request = session.ready(), session.request
-    models = [own.get(variant, _NOTHING_OWN) for variant in variants]
-    drafts = sum(uses_draft(variant) and one == _NOTHING_OWN for variant, one in zip(variants, models, strict=True))
+    drafts = sum(uses_draft(one) and not one.target and not one.draft for one in choices)
     reports = [
-        *_contexts(ready.target, sum(not one.target for one in models), n_ctx, available_bytes),
+        *_contexts(ready.target, sum(not one.target for one in choices), n_ctx, available_bytes),
         *_contexts(ready.draft, drafts, n_ctx, available_bytes),
     ]
     if not target_options(request).may_leave_main_memory:
         shape, size = CacheShape(n_ctx, request.cache_type), ready.target.n_ctx
-        for path in {one.target for one in models} - {""}:
+        for path in {one.target for one in choices} - {""}:
             host = _whole_report(path, 1, replace(shape, n_ctx=size), available_bytes)
-            lanes = _whole_report(path, sum(one.target == path for one in models), shape, available_bytes)
+            lanes = _whole_report(path, sum(one.target == path for one in choices), shape, available_bytes)
             reports += [host, replace(lanes, weights_bytes=0)]
-        reports += [_whole_report(one.draft, 1, shape, available_bytes) for one in models if one.draft]
+        reports += [_whole_report(one.draft, 1, shape, available_bytes) for one in choices if one.draft]
     if not reports or (report := _sum_of(reports)).verdict is not FitVerdict.TOO_LARGE:
         return
     raise NotEnoughMemoryError(
         said(
             "The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.",
-            lanes=len(variants),
+            lanes=len(choices),
             needed=report.needed_bytes / 1e9,
             free=report.available_bytes / 1e9,
         ),
@@ -222,7 +163,6 @@ def _whole_report(path: str, contexts: int, shape: CacheShape, available_bytes: 
 
 
 def _sum_of(reports: Sequence[FitReport]) -> FitReport:
-    """All of them together."""
     return FitReport(
         sum(report.weights_bytes for report in reports),
         sum(report.cache_bytes for report in reports),

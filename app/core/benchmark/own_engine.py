@@ -13,30 +13,28 @@ from engine.session.session import Session
 
 
 class OwnEngine:
-    """A loaded session in its modes and depths."""
-
     def __init__(self, session: Session, variants: Sequence[Variant]) -> None:
         self._session = session
         self._variants = tuple(variants)
 
     @property
     def variants(self) -> Sequence[Variant]:
-        """Plain decoding first."""
+        """Plain decoding comes first."""
         return self._variants
 
     def prompt_ids(self, prompt: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
-        """The prompt as the target reads it, for everybody else.
+        """The prompt's token ids, with which all contestants are asked.
 
         Raises:
-            EngineError: the chat template refuses it.
+            EngineError: the chat template refuses the prompt.
         """
         return tuple(self._session.prompt_ids(_conversation(prompt, raw=raw)))
 
     def begin_round(self) -> None:
-        """Nothing is kept between rounds but the measured costs."""
+        """Nothing to forget: only the measured pass costs stay."""
 
     def prepare(self, question: Question) -> None:
-        """Let target and draft read the prompt: one plain token, and two with the draft."""
+        """Process the prompt in target and draft: one plain token, and two tokens with the draft."""
         self.answer(PLAIN, replace(question, max_tokens=1))
         if any(variant.mode not in (Mode.OFF, Mode.NGRAM) for variant in self._variants):
             for mode in (Mode.DRAFT, Mode.HEAD):  # one of them drafts; the other answers plain
@@ -65,7 +63,7 @@ class OwnEngine:
 
 
 def make_variants(modes: Sequence[Mode], depths: Sequence[int | None], unavailable: set[Mode]) -> tuple[Variant, ...]:
-    """Plain decoding, then every available mode at every depth; ``auto`` paces itself, so it has no other depth."""
+    """Plain decoding, then every available mode at every depth; ``auto`` has no fixed depth."""
     variants = [PLAIN]
     for mode in modes:
         if mode is Mode.OFF or mode in unavailable:

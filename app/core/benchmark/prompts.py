@@ -1,4 +1,4 @@
-"""The prompts of a workload, from JSONL files."""
+"""Reads the prompts of a workload from JSONL files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_prompts(path: Path) -> list[BenchmarkPrompt]:
     """Read one prompt a line: ``{"id", "category", "prompt"}`` or ``{"id", "category", "messages"}``.
 
     Raises:
-        ValueError: a line is not such a prompt; the sentence names file and line.
+        ValueError: a line is no such prompt; the message names file and line.
         OSError: the file cannot be read.
     """
     prompts = []
@@ -43,15 +43,15 @@ def read_prompts(path: Path) -> list[BenchmarkPrompt]:
 
 
 def prompt_files(place: Path) -> list[Path]:
-    """The files that ``place`` stands for: itself, or where it is a folder, the JSONL files right in it, by name.
+    """The file itself, or the JSONL files directly in the folder, by name.
 
     Raises:
-        ValueError: a folder has none.
+        ValueError: the folder has none.
         OSError: the folder cannot be read.
     """
     if not place.is_dir():
         return [place]
-    # Not `glob`, which takes a folder that may not be read for an empty one. Hidden files are some system's own.
+    # Not `glob`: for an unreadable folder it returns nothing. Hidden files belong to the system.
     inside = [path for path in place.iterdir() if path.suffix == ".jsonl" and not path.name.startswith(".")]
     if files := sorted(path for path in inside if path.is_file()):
         return files
@@ -59,7 +59,7 @@ def prompt_files(place: Path) -> list[Path]:
 
 
 def distinct(prompts: Iterable[BenchmarkPrompt]) -> list[BenchmarkPrompt]:
-    """The same prompts, each under an id of its own: answers are compared by it, and files number theirs alike."""
+    """The same prompts with unique ids: answers are compared by id, and files may repeat ids."""
     taken: set[str] = set()
     result = []
     for prompt in prompts:

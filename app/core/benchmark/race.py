@@ -1,97 +1,93 @@
-"""A race: the same question in two or three modes, alternated in slices of time, so that all meet the same machine.
+"""A race: the same question in two or three lanes, alternated in time slices so that all meet the same machine.
 
-Each lane has a session of its own: lanes share no text and no cache, and only one of them computes at a time. A lane's
-seconds are those of its own slices, reading the prompt excluded. Knows no terminal.
+Each lane has its own session: lanes share no text and no cache, and only one computes at a time. A lane's seconds are
+those of its own slices, without prompt processing.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from app.core.benchmark.ratios import ratio_of
 from app.core.benchmark.runner import turns
-from app.core.benchmark.runs import PLAIN, BenchmarkRun, Variant
-from app.core.domain.speed.races import MODES_WITH_DRAFT
+from app.core.benchmark.runs import BenchmarkRun, Variant, variant_of
+from app.core.domain.speed.races import (
+    MODES_WITH_DRAFT,
+    PLAIN_LANE,
+    LaneChoice,
+    LaneProgress,
+    LaneText,
+    LaneVerdict,
+    Parting,
+    RaceRoundBegan,
+    RaceRoundEnded,
+)
 from engine.errors import EngineError
 from engine.records import (
     ChatRequest,
+    EngineReady,
     Event,
     Finished,
     FinishReason,
+    JobEvent,
     Mode,
     PrefillProgress,
+    Problem,
     RunStats,
     StatsUpdate,
     TextChunk,
 )
+from engine.sentences import joined, phrase, said
 
-SLICE_S = 0.25  # short against how a machine changes, long against what a change of lanes costs
+SLICE_S = 0.25  # short against how a machine changes, long against the cost of changing lanes
 QUESTION = "question"  # a race has one prompt
 
 ShouldStop = Callable[[], bool]
-OnText = Callable[["Variant", int, TextChunk], None]  # a lane, the round, and more of its answer there
 
 
 class AnsweringSession(Protocol):
-    """What a race needs of a session."""
-
-    def generate(self, request: ChatRequest, should_stop: ShouldStop) -> Iterator[Event]:
-        """Answer, as `Session.generate` does."""
+    @property
+    def threads(self) -> int: ...
+    def ready(self) -> EngineReady: ...
+    def generate(self, request: ChatRequest, should_stop: ShouldStop) -> Iterator[Event]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A mode and depth, and the session that answers in it."""
+    """A lane and its loaded session."""
 
-    variant: Variant
+    choice: LaneChoice
     session: AnsweringSession
 
 
 @dataclass(frozen=True, slots=True)
 class RacePlan:
-    """How long to race: ``rounds`` at least, more until every ratio is known to ``until_percent``."""
+    """``rounds`` at least, then more until every ratio is known to ``until_percent``."""
 
     rounds: int = 3
     until_percent: float | None = None
-    max_minutes: float | None = None  # no further round begins after them
+    max_minutes: float | None = None  # afterwards no further round begins
     slice_s: float = SLICE_S
 
 
-@dataclass(frozen=True, slots=True)
-class SliceEnded:
-    """A lane's slice is over; ``stats`` are its counters in this round, with the seconds of its own slices."""
-
-    variant: Variant
-    round: int
-    stats: RunStats
-    finished: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RoundEnded:
-    """All lanes answered, or were stopped: then not ``complete``."""
-
-    round: int
-    runs: tuple[BenchmarkRun, ...]
-    complete: bool
-
-
-RaceEvent = SliceEnded | RoundEnded
-
-
 class LaneFailedError(Exception):
-    """A lane's engine failed; ``error`` says how."""
+    """The engine of one lane failed; `problem` names the lane."""
 
-    def __init__(self, variant: Variant, error: EngineError) -> None:
-        super().__init__(f"{variant.label}: {error.message}")
-        self.variant, self.error = variant, error
+    def __init__(self, choice: LaneChoice, error: EngineError) -> None:
+        super().__init__(f"{choice.mode}: {error.message}")
+        self.choice, self.error = choice, error
+
+    @property
+    def problem(self) -> Problem:
+        problem, lane = self.error.problem, phrase("Modes", self.choice.mode.value)
+        return replace(problem, message=said("The lane {lane}: {reason}", lane=lane, reason=joined([problem.message])))
 
 
 class Race:
-    """Lanes and their question. `runs` are the answers of the complete rounds."""
+    """``runs`` has the answers of complete rounds, ``partial`` those of a round that was stopped."""
 
     def __init__(
         self,
@@ -102,68 +98,63 @@ class Race:
     ) -> None:
         """``request`` is the question; mode and depth are the lanes'. Above temperature 0 each round has a new seed."""
         self._lanes, self._request, self._plan, self._clock = tuple(lanes), request, plan, clock
+        self._choices = [lane.choice for lane in lanes]
         self.runs: list[BenchmarkRun] = []
+        self.partial: list[BenchmarkRun] = []
         self.rounds = 0  # complete ones
-        self.on_text: OnText = lambda _variant, _round, _chunk: None  # within a lane's time: it has to be quick
 
-    def events(self, should_stop: ShouldStop = lambda: False) -> Iterator[RaceEvent]:
-        """Race round after round; where ``should_stop`` says so, the answers end with what there is.
+    def events(self, should_stop: ShouldStop = lambda: False) -> Iterator[JobEvent]:
+        """Race round after round; ``should_stop`` ends the answers early.
+
+        Text is yielded within a lane's time, so the caller must handle it quickly.
 
         Raises:
             LaneFailedError: a lane failed; the rounds before stay in `runs`.
         """
         minutes = self._plan.max_minutes
         deadline = None if minutes is None else self._clock() + minutes * 60.0
-        while not self._is_enough() and not should_stop():
+        while not self._is_enough() and not self.partial and not should_stop():
             if deadline is not None and self.rounds and self._clock() >= deadline:
                 return
-            ended = yield from self._round(should_stop)
-            if ended.runs:
-                yield ended
-            if not ended.complete:
-                return
+            yield RaceRoundBegan(self.rounds)
+            yield from self._round(should_stop)
 
     def _is_enough(self) -> bool:
         plan = self._plan
         if self.rounds < plan.rounds or plan.until_percent is None:
             return self.rounds >= plan.rounds
-        widths = [width_percent(self.runs, lane.variant, self.base) for lane in self._lanes]
+        base = self._choices[base_of(self._choices)]
+        widths = [_width_percent(self.runs, choice, base) for choice in self._choices]
         return all(width is not None and width <= plan.until_percent for width in widths)
 
-    @property
-    def base(self) -> Variant:
-        """What the others are compared with."""
-        return base_of([lane.variant for lane in self._lanes])
-
-    def _round(self, should_stop: ShouldStop) -> Generator[RaceEvent, None, RoundEnded]:
+    def _round(self, should_stop: ShouldStop) -> Iterator[JobEvent]:
         request = seeded(self._request, self.rounds)
         for lane in self._lanes:
             _read_prompt(lane, request, should_stop)
-        answers = [_LaneAnswer(lane, request, self._clock, should_stop) for lane in self._lanes]
+        answers = [
+            _LaneAnswer(number, self.rounds, lane, request, self._clock, should_stop)
+            for number, lane in enumerate(self._lanes)
+        ]
         try:
-            waiting = list(turns(answers, self.rounds, 0))  # each round another lane begins
+            waiting = list(turns(answers, self.rounds, 0))  # each round begins with another lane
             while waiting:
                 for answer in waiting:
-                    for chunk in answer.run_slice(self._plan.slice_s):
-                        self.on_text(answer.variant, self.rounds, chunk)
-                    yield SliceEnded(answer.variant, self.rounds, answer.stats, answer.finished)
+                    yield from answer.run_slice(self._plan.slice_s)
                 waiting = [answer for answer in waiting if not answer.finished]
         finally:
             for answer in answers:
                 answer.close()
-        complete = not any(answer.was_cancelled for answer in answers)
-        runs = tuple(
-            answer.as_run(self.rounds, request.sampling.temperature) for answer in answers if answer.stats.tokens
-        )
-        ended = RoundEnded(self.rounds, runs, complete)
-        if complete:
-            self.runs += runs
-            self.rounds += 1
-        return ended
+        runs = [answer.as_run(request.sampling.temperature) for answer in answers if answer.stats.tokens]
+        if any(answer.was_cancelled for answer in answers):
+            self.partial = runs
+            return
+        self.runs += runs
+        self.rounds += 1
+        yield RaceRoundEnded(self.rounds, tuple(judge(self.runs, self._choices)))
 
 
 def seeded(request: ChatRequest, round_number: int) -> ChatRequest:
-    """The request of a round: above temperature 0 each has a seed of its own, the same for all lanes."""
+    """The request of a round: above temperature 0 each round has its own seed, the same for all lanes."""
     sampling = request.sampling
     if sampling.greedy:
         return request
@@ -171,31 +162,36 @@ def seeded(request: ChatRequest, round_number: int) -> ChatRequest:
 
 
 class _LaneAnswer:
-    """One lane's answer of one round, taken slice by slice."""
+    """One lane's answer of one round, computed slice by slice."""
 
-    def __init__(self, lane: Lane, request: ChatRequest, clock: Callable[[], float], should_stop: ShouldStop) -> None:
-        self.variant = lane.variant
+    def __init__(
+        self,
+        number: int,
+        round_number: int,
+        lane: Lane,
+        request: ChatRequest,
+        clock: Callable[[], float],
+        should_stop: ShouldStop,
+    ) -> None:
+        self._number, self._round, self._lane = number, round_number, lane
         self.stats = RunStats()
         self.token_ids: tuple[int, ...] = ()
         self.finished = self.was_cancelled = False
         self._clock, self._seconds = clock, 0.0
-        self._events = lane.session.generate(in_variant(request, lane.variant), should_stop)
+        self._events = lane.session.generate(_in_lane(request, lane.choice), should_stop)
 
-    def run_slice(self, slice_s: float) -> Iterator[TextChunk]:
-        """Run the lane for a time slice; yield its text as it comes.
-
-        Reading the prompt is not cut, so that its seconds can be taken off.
-        """
+    def run_slice(self, slice_s: float) -> Iterator[JobEvent]:
+        """Run the lane for a time slice. Prompt processing is not cut, so that its seconds can be subtracted."""
         started = self._clock()
         try:
             for event in self._events:
                 if isinstance(event, TextChunk):
-                    yield event
+                    yield LaneText(self._number, self._round, event.text, event.spans)
                 elapsed = self._clock() - started
                 if isinstance(event, StatsUpdate | Finished):
                     decode_s = max(0.0, self._seconds + elapsed - event.stats.prompt_s)
-                    self.stats = replace(event.stats, decode_s=decode_s, draft_prompt_s=0.0)  # which counts here
-                if isinstance(event, Finished):  # what follows is the session's own: it ends by itself
+                    self.stats = replace(event.stats, decode_s=decode_s, draft_prompt_s=0.0)  # counted in decode_s here
+                if isinstance(event, Finished):  # the generator then ends by itself
                     self.token_ids, self.finished = event.token_ids, True
                     self.was_cancelled = event.reason is FinishReason.CANCELLED
                 elif elapsed >= slice_s and not isinstance(event, PrefillProgress):
@@ -204,50 +200,100 @@ class _LaneAnswer:
                 if not self.finished:
                     raise RuntimeError("an answer ended without its last event")
         except EngineError as error:
-            raise LaneFailedError(self.variant, error) from error
+            raise LaneFailedError(self._lane.choice, error) from error
         self._seconds += self._clock() - started
+        yield LaneProgress(self._number, self._round, self.stats, self.finished)
 
     def close(self) -> None:
-        """End it where it is; what listens to its passes is let go."""
         close = getattr(self._events, "close", None)
         if close is not None:
             close()
 
-    def as_run(self, round_number: int, temperature: float) -> BenchmarkRun:
-        """The answer as a benchmark keeps it."""
-        stats = self.stats
+    def as_run(self, temperature: float) -> BenchmarkRun:
+        stats, variant = self.stats, variant_of(self._lane.choice)
         return BenchmarkRun(
-            QUESTION, QUESTION, temperature, self.variant, stats, round_number, self.token_ids, stats.decode_s
+            QUESTION, QUESTION, temperature, variant, stats, self._round, self.token_ids, stats.decode_s
         )
 
 
-def base_of(variants: Sequence[Variant]) -> Variant:
-    """What the others are compared with: plain decoding, else the first."""
-    return PLAIN if PLAIN in variants else variants[0]
+def base_of(choices: Sequence[LaneChoice]) -> int:
+    """The number of the lane that the others are compared with: plain decoding, else the first."""
+    return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0
 
 
-def in_variant(request: ChatRequest, variant: Variant) -> ChatRequest:
-    """The same question in a lane's mode and depth."""
-    return replace(request, mode=Mode(variant.mode), depth=variant.depth)
+def _in_lane(request: ChatRequest, choice: LaneChoice) -> ChatRequest:
+    return replace(request, mode=choice.mode, depth=choice.depth)
 
 
-def width_percent(runs: Sequence[BenchmarkRun], variant: Variant, base: Variant) -> float | None:
-    """Half of the interval over rounds of a lane's ratio, in percent of it; None while there is none."""
-    if variant == base:
+def _width_percent(runs: Sequence[BenchmarkRun], choice: LaneChoice, base: LaneChoice) -> float | None:
+    """Half of the interval over rounds of a lane's ratio, in percent of the ratio; None while there is none."""
+    if choice == base:
         return 0.0
-    ratio = ratio_of(runs, variant, base)
+    ratio = ratio_of(runs, variant_of(choice), variant_of(base))
     return ratio.half_width_percent if ratio is not None else None
 
 
 def _read_prompt(lane: Lane, request: ChatRequest, should_stop: ShouldStop) -> None:
-    """Have the lane's models read the prompt, and what is measured at a first answer be measured, off the clock."""
-    variants = [(PLAIN, 1), (lane.variant, 2)]
-    if Mode(lane.variant.mode) in MODES_WITH_DRAFT:
-        variants[1:1] = [(Variant(mode.value, 1), 2) for mode in (Mode.DRAFT, Mode.HEAD)]  # one of them drafts
-    for variant, max_tokens in variants:
+    """Process the prompt in all models of the lane, and do the measurements of a first answer, off the clock."""
+    choices = [(PLAIN_LANE, 1), (lane.choice, 2)]
+    if lane.choice.mode in MODES_WITH_DRAFT:
+        choices[1:1] = [(LaneChoice(mode, 1), 2) for mode in (Mode.DRAFT, Mode.HEAD)]  # one of them drafts
+    for choice, max_tokens in choices:
         try:
-            short = replace(in_variant(request, variant), max_tokens=max_tokens)
+            short = replace(_in_lane(request, choice), max_tokens=max_tokens)
             for _ in lane.session.generate(short, should_stop):
                 pass
         except EngineError as error:
-            raise LaneFailedError(lane.variant, error) from error
+            raise LaneFailedError(lane.choice, error) from error
+
+
+def judge(
+    runs: Sequence[BenchmarkRun], choices: Sequence[LaneChoice], inexact: str | None = None, *, complete: bool = True
+) -> list[LaneVerdict]:
+    """A verdict for each lane that has an answer, except the lane that the others are compared with.
+
+    ``inexact`` is `ModelInfo.inexact` of the target; None if it is not known.
+    """
+    answered = {run.variant for run in runs}
+    present = [number for number, choice in enumerate(choices) if variant_of(choice) in answered]
+    if not present:
+        return []
+    base = present[base_of([choices[number] for number in present])]
+    num_rounds = len({run.round for run in runs})
+    verdicts = []
+    for number in present:
+        if number == base:
+            continue
+        own, other = variant_of(choices[number]), variant_of(choices[base])
+        are_alike = choices[number].target == choices[base].target
+        ratio = ratio_of(runs, own, other)
+        verdicts.append(
+            LaneVerdict(
+                lane=number,
+                base=base,
+                ratio=ratio.value if ratio else None,
+                low=ratio.measured_low if ratio else None,
+                high=ratio.measured_high if ratio else None,
+                num_rounds=num_rounds,
+                parting=find_difference(runs, own, other, inexact) if are_alike else None,
+                temperature=runs[0].temperature,
+                is_complete=complete,
+                are_alike=are_alike,
+            )
+        )
+    return verdicts
+
+
+def find_difference(
+    runs: Sequence[BenchmarkRun], variant: Variant, base: Variant, inexact: str | None = None
+) -> Parting | None:
+    """The first difference between the answers of two lanes; answers that were cut are compared up to the cut."""
+    answers = {(run.round, run.variant): run.token_ids for run in runs}
+    first, num_rounds = None, 0
+    for number in sorted({run.round for run in runs}):
+        own, other = answers.get((number, variant), ()), answers.get((number, base), ())
+        index = next((i for i, (a, b) in enumerate(zip(own, other, strict=False)) if a != b), None)
+        if index is not None:
+            num_rounds += 1
+            first = index if first is None else first
+    return None if first is None else Parting(first + 1, num_rounds, inexact)

@@ -1,8 +1,8 @@
 """How much faster one variant is than another: a ratio of throughputs and two 95% intervals.
 
-The first interval is a bootstrap over prompts (Efron 1979, https://doi.org/10.1214/aos/1176344552): what other prompts
-of the same kind would give. The second is for these very prompts, from how the rounds differ within each prompt
-(linearised ratio; Student's t): it narrows as rounds are repeated. What a prompt does to both sides alike cancels.
+The first interval is a bootstrap over prompts (Efron 1979, https://doi.org/10.1214/aos/1176344552): the ratio on other
+prompts of the same kind. The second is for these very prompts, from the differences between rounds within each prompt
+(linearised ratio; Student's t): it narrows with more rounds. Effects of a prompt on both sides cancel.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from app.core.benchmark.runs import BenchmarkRun, Variant
 
 _RESAMPLES = 2000
 _Z = 1.959964  # the 97.5% point of the normal distribution
-_FEW = {1: 12.7062, 2: 4.3027}  # that of Student's t where the series below is too far off: by 24 and 3%
+_FEW = {1: 12.7062, 2: 4.3027}  # Student's t where the series below is off by 24 and 3%
 Choice = Variant | Callable[[str], Variant]  # a variant, or one for each prompt
 Table = NDArray[np.float64]  # a row for each prompt and round: own tokens, own seconds, other tokens, other seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """``value`` with the intervals over prompts, and over rounds, where there are at least two of them."""
+    """``value`` with the intervals over prompts and over rounds; each needs at least two of them."""
 
     value: float
     low: float | None
@@ -42,9 +42,9 @@ class Ratio:
 
 
 def ratio_of(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> Ratio | None:
-    """Tokens per second of ``own`` over those of ``other``, on the prompts and rounds that both answered.
+    """Tokens per second of ``own`` over ``other``, on the prompts and rounds that both answered.
 
-    None where there is nothing to compare.
+    None if there are none.
     """
     owners, table = _table(runs, own, other)
     if not len(table) or not (table.sum(axis=0) > 0).all():
@@ -88,7 +88,7 @@ def _table(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> tuple[ND
 
 
 def _over_prompts(totals: Table) -> tuple[float | None, float | None]:
-    """The interval over prompts; one alone says nothing of others, and drawn again it would seem to say all."""
+    """The interval over prompts; None for a single prompt, whose resamples are all the same."""
     if len(totals) < 2:
         return None, None
     drawn = np.random.default_rng(0).integers(0, len(totals), (_RESAMPLES, len(totals)))

@@ -1,4 +1,4 @@
-"""A benchmark as data: machine, models, settings, rows, comparisons, every answer."""
+"""The data of a benchmark: machine, models, settings, rows, comparisons, every answer."""
 
 from __future__ import annotations
 
@@ -18,17 +18,15 @@ from engine.records import EngineReady, ModelInfo
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All results of one measurement."""
-
     machine: dict[str, object]
     models: dict[str, object]
     settings: dict[str, object]
     rows: tuple[Row, ...]
     comparisons: tuple[Comparison, ...]
-    answers: tuple[BenchmarkRun, ...] = ()  # in the order in which they were measured
+    answers: tuple[BenchmarkRun, ...] = ()  # in the order of measurement
 
     def as_dict(self) -> dict[str, object]:
-        """The report as JSON keeps it; each kind of comparison under its own name."""
+        """Each kind of comparison has its own key."""
         return {
             "machine": self.machine,
             "models": self.models,
@@ -40,7 +38,6 @@ class Report:
 
 
 def make_report(ready: EngineReady, settings: dict[str, object], runs: Sequence[BenchmarkRun]) -> Report:
-    """Sum up what was measured."""
     return Report(
         machine(),
         models(ready),
@@ -52,7 +49,7 @@ def make_report(ready: EngineReady, settings: dict[str, object], runs: Sequence[
 
 
 def machine() -> dict[str, object]:
-    """What this machine is, as far as speed depends on it; no names of people or places."""
+    """The facts of this machine that affect speed; no names of people or places."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
@@ -66,7 +63,6 @@ def machine() -> dict[str, object]:
 
 
 def models(ready: EngineReady) -> dict[str, object]:
-    """The pair that was measured."""
     draft = ready.draft or ready.own_head
     return {"target": _model(ready.target), "draft": _model(draft) if draft else None}
 

@@ -1,4 +1,4 @@
-"""Runs a comparison: prompt by prompt all contestants in turn, with the same settings, round after round."""
+"""Runs a benchmark: prompt by prompt, all contestants alternate with the same settings, round after round."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPlan:
-    """What to run, and when it is enough.
+    """The variants, settings and length of a benchmark.
 
-    ``repeat`` rounds at least; with ``until_percent`` as many more as bring the intervals of auto over plain within
-    that; never longer than ``max_minutes``. Rounds are numbered from ``first_round`` on, and each has its own seed.
-    ``only`` are the variants to run at each temperature, where these are not all.
+    ``repeat`` rounds at least; with ``until_percent`` more, until the intervals of auto over plain are that narrow;
+    never longer than ``max_minutes``. Rounds are numbered from ``first_round``, and each has its own seed. ``only``
+    limits the variants at each temperature.
     """
 
     temperatures: tuple[float, ...]
@@ -39,10 +39,10 @@ class BenchmarkPlan:
 
 
 class Runner:
-    """One measurement. What was measured so far is in ``runs``, also when it is interrupted.
+    """One measurement. ``runs`` has the answers so far, also after an interruption.
 
-    With a ``journal`` every answer is kept at once, those that it has are taken up in their places, and the time may be
-    over after any answer; without one it is over between two prompts, so that all have answered the same ones.
+    With a ``journal`` every answer is stored at once, stored answers are reused, and time may run out after any answer.
+    Without one, time runs out only between two prompts, so that all contestants have answered the same prompts.
     """
 
     def __init__(
@@ -62,18 +62,17 @@ class Runner:
         self._journal = journal
         self._clock = clock
         self._deadline: float | None = None
-        self.on_run: Callable[[BenchmarkRun], None] = lambda _run: None  # of those taken up, too
+        self.on_run: Callable[[BenchmarkRun], None] = lambda _run: None  # called for reused answers, too
         self.runs: list[BenchmarkRun] = []
         self.rounds = 0
         self.out_of_time = False
 
     @property
     def runs_per_round(self) -> int:
-        """Answers of one round."""
         return sum(len(self._pairs(temperature)) for temperature in self._plan.temperatures) * len(self._prompts)
 
     def run(self) -> None:
-        """Run rounds until there are enough, or the time is over.
+        """Run rounds until the plan is fulfilled or time runs out.
 
         Raises:
             EngineError: a prompt does not fit the context, or a pass failed.
@@ -111,13 +110,13 @@ class Runner:
         return self._plan.until_percent is None or (widest is not None and widest <= self._plan.until_percent)
 
     def _round(self, temperature: float) -> None:
-        """All prompts, as far as the time goes; peers begin anew only where something is still to be asked."""
+        """Run all prompts while there is time. Peers start a new round only if an answer is missing."""
         pairs = self._pairs(temperature)
         begun = False
         for place, prompt in enumerate(self._prompts):
             if self._journal is None and self._is_over():
                 return
-            question: Question | None = None  # once everybody has read it
+            question: Question | None = None  # once all contestants have read it
             for contestant, variant in turns(pairs, place, self.rounds):
                 run = self._kept(prompt, temperature, variant)
                 if run is None:
@@ -195,7 +194,7 @@ def _each_once(pairs: Sequence[tuple[Contestant, Variant]]) -> list[Contestant]:
 def turns(items: Sequence[_Item], place: int, round_number: int) -> Iterator[_Item]:
     """``items`` in the order of one prompt: each prompt starts one further, each second round goes backwards.
 
-    So nobody always follows the same neighbour, and a drift of the machine cancels.
+    So no contestant always follows the same one, and a drift of the machine cancels.
     """
     start = place % len(items)
     ordered = [*items[start:], *items[:start]]
@@ -203,7 +202,7 @@ def turns(items: Sequence[_Item], place: int, round_number: int) -> Iterator[_It
 
 
 def interleaved(prompts: Sequence[BenchmarkPrompt]) -> list[BenchmarkPrompt]:
-    """One prompt of each category in turn: a measurement that is cut short has seen of all of them."""
+    """One prompt of each category in turn, so that a measurement that is stopped early covers all categories."""
     by_category: dict[str, list[BenchmarkPrompt]] = {}
     for prompt in prompts:
         by_category.setdefault(prompt.category, []).append(prompt)

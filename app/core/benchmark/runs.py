@@ -1,4 +1,4 @@
-"""The records of a benchmark: who takes part, what is asked, what was measured."""
+"""The records of a benchmark: variants, questions, answers, contestants."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.core.benchmark.prompts import BenchmarkPrompt
+from app.core.domain.model_name import name_of_file
+from app.core.domain.speed.races import LaneChoice
 from engine.records import Mode, RunStats, SamplingParams
 
 OURS = "paceline"
@@ -14,7 +16,7 @@ OURS = "paceline"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What is compared: one of our modes at a depth (None leaves it to the pacer), or a peer's configuration."""
+    """One of our modes at a depth (None: the pacer chooses), or a configuration of a peer."""
 
     mode: str
     depth: int | None = None
@@ -35,9 +37,15 @@ AUTO = Variant(Mode.AUTO.value)
 NO_DRAFT_AUTO = Variant(Mode.AUTO.value, None, f"{OURS} without draft")
 
 
+def variant_of(choice: LaneChoice) -> Variant:
+    """A lane as a benchmark names it; a lane with models of its own counts as another engine."""
+    own = [name_of_file(path) for path in (choice.target, choice.draft) if path]
+    return Variant(choice.mode.value, choice.depth, f"{OURS} with {' and '.join(own)}" if own else OURS)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One prompt with the decoding settings that hold for everybody. ``ids`` is the prompt as the target reads it."""
+    """One prompt with the decoding settings of all contestants. ``ids`` is the prompt in the target's tokens."""
 
     prompt: BenchmarkPrompt
     ids: tuple[int, ...]
@@ -49,7 +57,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredAnswer:
-    """One measured answer. ``wall_s`` is the whole request by our clock, reading the prompt excluded where known."""
+    """One measured answer. ``wall_s`` is the whole request by our clock, without prompt processing if that is known."""
 
     stats: RunStats
     token_ids: tuple[int, ...]
@@ -58,7 +66,7 @@ class MeasuredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRun:
-    """One measured answer in its place: prompt, temperature, round, variant."""
+    """One measured answer with its prompt, temperature, round and variant."""
 
     prompt_id: str
     category: str
@@ -70,7 +78,7 @@ class BenchmarkRun:
     wall_s: float | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """What a ratio of its own can be computed from; its words are left out."""
+        """The counters, without the text."""
         return {
             "prompt": self.prompt_id,
             "category": self.category,
@@ -88,20 +96,19 @@ class BenchmarkRun:
 
 
 class Contestant(Protocol):
-    """One engine that takes part, in all its variants."""
+    """One engine with all its variants."""
 
     @property
-    def variants(self) -> Sequence[Variant]:
-        """What it runs, in order."""
+    def variants(self) -> Sequence[Variant]: ...
 
     def begin_round(self) -> None:
-        """A new pass over all prompts begins: forget what earlier answers taught."""
+        """Start a new round over all prompts: forget what earlier answers taught."""
 
     def prepare(self, question: Question) -> None:
-        """Read the prompt, so that no variant pays for it."""
+        """Process the prompt before the measured answers."""
 
     def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
-        """Answer it.
+        """Answer one question.
 
         Raises:
             EngineError: our engine failed.
@@ -110,7 +117,6 @@ class Contestant(Protocol):
 
 
 class Reader(Contestant, Protocol):
-    """The contestant that also turns a prompt into the ids that everybody is asked with."""
+    """The contestant that also tokenizes the prompt for all contestants."""
 
-    def prompt_ids(self, prompt: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
-        """The prompt as the target reads it."""
+    def prompt_ids(self, prompt: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]: ...

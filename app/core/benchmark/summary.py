@@ -1,4 +1,4 @@
-"""From measured answers to rows: speeds, speed-ups over our plain decoding, acceptance, where the time went."""
+"""Sums up measured answers in rows: speeds, speed-ups over our plain decoding, acceptance, time by part."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ ALL = "all"
 class Row:
     """One category (or ``all``) at one temperature, engine, mode and depth; ``depth`` None is paced, or a peer's own.
 
-    ``speedup_low`` and ``speedup_high`` are the 95% interval over prompts, ``measured_*`` the one over rounds.
-    ``same_answers`` is the share of answers that equal plain decoding's token for token, where they should: at
-    temperature 0, and our own with a seed.
-    Times between tokens and the split of the time are our own engine's only.
+    ``speedup_low`` and ``speedup_high`` are the 95% interval over prompts, ``measured_*`` the interval over rounds.
+    ``same_answers`` is the share of answers that equal plain decoding token for token, where that is required: at
+    temperature 0, and in our engine with a seed. Only our own engine has times between tokens and times by part.
     """
 
     engine: str
@@ -51,12 +50,11 @@ class Row:
     same_answers: float | None
 
     def as_dict(self) -> dict[str, object]:
-        """The row as JSON keeps it."""
         return asdict(self)
 
 
 def summarise(runs: Sequence[BenchmarkRun], *, seeded: bool = False) -> list[Row]:
-    """A row for each category and for all, temperature and variant; ``seeded``: the answers were drawn with seeds."""
+    """A row for each category and for all, temperature and variant; ``seeded``: the answers were sampled with seeds."""
     categories = [*dict.fromkeys(run.category for run in runs), ALL]
     keys = list(dict.fromkeys((run.temperature, run.variant) for run in runs))
     rows = []
@@ -110,7 +108,7 @@ def _row(category: str, temperature: float, variant: Variant, runs: Sequence[Ben
 
 
 def _split(mine: Sequence[BenchmarkRun], seconds: float) -> tuple[float | None, ...]:
-    """Shares of drafting, verifying, sampling and rolling back; None where the engine does not tell them."""
+    """Shares of drafting, verifying, sampling and rolling back; None if the engine does not report them."""
     own = [run.stats for run in mine]
     sums = (
         sum(stats.draft_s for stats in own),
@@ -123,9 +121,9 @@ def _split(mine: Sequence[BenchmarkRun], seconds: float) -> tuple[float | None, 
 
 
 def answers_verdict(rows: Sequence[Row], inexact: str) -> tuple[str, bool]:
-    """What is to be said of the answers with drafting beside the plain ones, and whether it is a fault.
+    """Compares the answers with drafting to the plain answers: a sentence, and True if they must not differ but do.
 
-    ``inexact`` is what `ModelInfo` says of the target. The sentence is empty where nothing was compared.
+    ``inexact`` is `ModelInfo.inexact` of the target. The sentence is empty if there is nothing to compare.
     """
     ours = [row for row in rows if row.category == ALL and row.engine.startswith(OURS)]
     compared = [row for row in ours if (row.engine, row.mode) != (PLAIN.engine, PLAIN.mode)]

@@ -1,7 +1,7 @@
-"""The tools that may run without asking, as the settings keep them: `server/tool#digest, server/tool`.
+"""The tools that may run without asking, as the settings store them: `server/tool#digest, server/tool`.
 
-The digest is of what the tool said about itself when it was allowed: one that says something else now asks again. It
-is a whole SHA-256: of a part of one, a server could find a second description in seconds.
+The digest is of the tool's description when the user allowed it: after a change the tool asks again. It is a whole
+SHA-256: a server could find a second description for a shorter one in seconds.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from engine.sentences import said
 
 MAX_TOOLS = 1000
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_DIGEST = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}")  # the short ones are of before, and no tool has one: it asks again
-_TAKEN = {char: quote(char, safe="") for char in "%,/#"}  # what has a meaning in the line
+_DIGEST = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}")  # short ones are of earlier versions and match no tool: it asks again
+_TAKEN = {char: quote(char, safe="") for char in "%,/#"}  # characters with a meaning in the line
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedTool:
-    """A tool of a server; without a ``digest`` whatever it says about itself."""
+    """A tool of a server; without a ``digest`` any description is allowed."""
 
     server: str
     name: str
@@ -41,7 +41,7 @@ def read_allowed_tools(line: str) -> tuple[AllowedTool, ...]:
 
 
 def allowed_line(tools: Iterable[AllowedTool]) -> str:
-    """The same as one line, each once; of several digests of a tool the last counts."""
+    """One line, each tool once; the last digest of a tool counts."""
     kept = {(one.server, one.name): one for one in tools}
     return ", ".join(map(_written, kept.values()))
 

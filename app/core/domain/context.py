@@ -1,4 +1,4 @@
-"""What the window shows of the context: what takes it up, and the summaries that stand for messages. Plain data."""
+"""The contents of the context for the window: what uses it, and the summaries in place of messages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ NEARLY_FULL = 0.85
 
 @dataclass(frozen=True, slots=True)
 class ContextParts:
-    """Tokens of what the model is sent, of ``size``; 0 where no model is loaded. ``counted``: none is waited for.
+    """Tokens of the prompt, of ``size``; 0 without a model. ``counted``: no count is pending.
 
-    ``refused``: what the last question would have taken with all before it, where that was too much; else 0.
-    ``has_tools``: ``system`` has the definitions of tools in it as well.
+    ``refused``: the tokens of the last question with all messages before it, if they were too many; else 0.
+    ``has_tools``: ``system`` includes tool definitions.
     """
 
     system: int = 0
@@ -25,28 +25,29 @@ class ContextParts:
 
     @property
     def used(self) -> int:
-        """All of them."""
         return self.system + self.conversation + self.last_answer
 
     @property
     def share(self) -> float:
-        """Of the context; 0 where its size is not known."""
+        """Share of the context; 0 if its size is unknown."""
         return min(1.0, self.used / self.size) if self.size else 0.0
 
     @property
     def nearly_full(self) -> bool:
-        """Whether it is time to think of what happens then."""
         return self.share >= NEARLY_FULL
 
     @property
     def full(self) -> bool:
-        """Whether it holds no more: the messages alone take all of it, or more."""
+        """True if the messages alone fill the context."""
         return self.share >= 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryView:
-    """A summary of all messages above its line. ``writing``: it is in the making, ``done`` of ``total`` tokens read."""
+    """A summary of all messages above its line.
+
+    ``writing``: it is being generated, ``done`` of ``total`` tokens are read.
+    """
 
     text: str
     writing: bool = False

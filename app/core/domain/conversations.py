@@ -1,4 +1,4 @@
-"""Conversations, their folders, and what a search found in them, as rows; and the names of both, as one line."""
+"""The rows of the conversation list: conversations, folders, search results; and their titles, as one line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import datetime
 
 MAX_CHARS = 48
 MAX_TITLE_CHARS = 200
-# What turns the words after it around, or is not seen: a name stands within sentences and beside other names. What
-# joins letters (U+200C, U+200D) and tells the direction of a neighbour only (U+200E, U+200F) is part of writing.
+# Characters that reverse the direction of the following text, or are invisible. Joiners (U+200C, U+200D) and direction
+# marks (U+200E, U+200F) are part of writing and stay.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
@@ -19,9 +19,9 @@ _MARKS = "#>*-`~= \t"
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
-    """One line of the conversation list. ``place`` orders the pinned ones and those of a folder, by hand.
+    """One conversation. ``place`` is the user's order among pinned ones and in a folder.
 
-    ``left_machine``: an engine on another machine answered in it.
+    ``left_machine``: a remote server answered in it.
     """
 
     id: int
@@ -36,7 +36,7 @@ class ConversationRow:
 
 @dataclass(frozen=True, slots=True)
 class FolderRow:
-    """A folder of the conversation list; ``folded``: its conversations are out of sight."""
+    """One folder; ``folded``: its conversations are hidden."""
 
     id: int
     name: str
@@ -45,10 +45,10 @@ class FolderRow:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A place where the words of a search were found: a message, or a title where ``message_id`` is None.
+    """A search result: a message, or a title if ``message_id`` is None.
 
-    ``parts`` are pieces of text, each with whether it matches; ``source`` are the pieces as they were written, markup
-    included, where they are shown in another way.
+    ``parts`` are pieces of text, each with whether it matches; ``source`` are the pieces with markup, if they are shown
+    without it.
     """
 
     conversation_id: int
@@ -61,12 +61,12 @@ class SearchHit:
 
 
 def one_line(text: str, limit: int = MAX_TITLE_CHARS) -> str:
-    """Take a name as one line of sensible length, without what is not seen; empty where nothing is left."""
+    """One line of limited length without invisible characters; may be empty."""
     return " ".join(_UNSEEN.sub("", text[: 10 * limit]).split())[:limit].strip()
 
 
 def title_from(text: str) -> str:
-    """Take the first line that says something, without Markdown's marks, cut at a word."""
+    """The first line with text, without Markdown, cut at a word."""
     lines = (one_line(line.replace("**", "").strip(_MARKS)) for line in text.splitlines())
     line = next((line for line in lines if line), "")
     if not line:

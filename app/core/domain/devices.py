@@ -1,4 +1,4 @@
-"""Devices as people write them: names, proportions and overrides of tensors, in llama.cpp's own notation."""
+"""Device options in llama.cpp's notation: names, proportions and tensor overrides."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 from engine.records import ANYWHERE, NO_DEVICE, Placement, SplitMode
 from engine.sentences import said
 
-MOST_PARTS = 16  # devices that llama.cpp can use
+MOST_PARTS = 16  # the most devices of llama.cpp
 _DEVICE = re.compile(r"[\w.:\-\[\]]+")
 _SPLIT = re.compile(r"\s*(\d+(\.\d+)?\s*([,/]\s*\d+(\.\d+)?\s*){0,15})?")
 _OVERRIDE = re.compile(r"[^=]+=[^=]+")
 
 
 def device_names(text: str) -> tuple[str, ...]:
-    """Names between commas, such as "CUDA0, rpc:10.0.0.2:50052"; none where the text is empty.
+    """Comma-separated names, such as "CUDA0, rpc:10.0.0.2:50052".
 
     Raises:
-        ValueError: a name cannot be one, or `NO_DEVICE` stands beside others.
+        ValueError: a name is invalid, or `NO_DEVICE` is combined with others.
     """
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
@@ -31,10 +31,10 @@ def device_names(text: str) -> tuple[str, ...]:
 
 
 def tensor_split(text: str) -> tuple[float, ...]:
-    """Proportions between commas or slashes, such as "3,1".
+    """Proportions separated by commas or slashes, such as "3,1".
 
     Raises:
-        ValueError: what stands there are no proportions.
+        ValueError: the text is invalid.
     """
     if _SPLIT.fullmatch(text) is None:
         raise ValueError(said("The shares of the devices must be numbers such as 3,1, one for each."))
@@ -42,10 +42,10 @@ def tensor_split(text: str) -> tuple[float, ...]:
 
 
 def tensor_overrides(text: str) -> tuple[tuple[str, str], ...]:
-    """Pairs of a regular expression and a buffer type or device, such as "ffn_up_exps=CPU", between commas.
+    """Comma-separated pairs of a regular expression and a buffer type or device, such as "ffn_up_exps=CPU".
 
     Raises:
-        ValueError: it is written otherwise, or an expression is none.
+        ValueError: the text or an expression is invalid.
     """
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(map(_OVERRIDE.fullmatch, parts)):
@@ -69,10 +69,10 @@ def written_placement(
     cpu_moe_layers: int | None = None,
     overrides: str = "",
 ) -> Placement:
-    """All of it together.
+    """Parse all parts.
 
     Raises:
-        ValueError: one part is not written as it has to be; the sentence says which.
+        ValueError: one part is invalid; the message names it.
     """
     return Placement(
         device_names(devices),

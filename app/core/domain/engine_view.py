@@ -1,4 +1,4 @@
-"""The engine's state, as the window shows it."""
+"""The engine's state for the window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.records import LAST_SOURCES, Device, Mode, ModelInfo, Source
 
 @dataclass(frozen=True, slots=True)
 class TargetChoice:
-    """A model that an answer can be given by. ``loaded``: it is the one in use."""
+    """A model that can answer. ``loaded``: it is in use."""
 
     path: str
     name: str
@@ -18,14 +18,12 @@ class TargetChoice:
 
 
 class EngineState(StrEnum):
-    """What the engine is doing."""
-
     EMPTY = "empty"  # no model
     LOADING = "loading"
     READY = "ready"
-    READING = "reading"  # the prompt
+    READING = "reading"  # processing the prompt
     ANSWERING = "answering"
-    RACING = "racing"  # the models are lent to a race
+    RACING = "racing"  # a race is using the models
 
 
 # Parameters of a target that a draft model can make faster. The smallest drafts have 0.1 to 0.5 billion: for targets of
@@ -44,25 +42,25 @@ class EngineView:
     unavailable: dict[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     progress: float | None = None
-    loading: str = ""  # the name that the model goes by that is being loaded, where it is known
+    loading: str = ""  # the name of the model that is being loaded, if known
     devices: tuple[Device, ...] = ()  # beside the processor
-    own_head: ModelInfo | None = None  # of the target's file, where it drafts
-    has_heads: bool = False  # whether that file has heads, or had them; they may not be usable
+    own_head: ModelInfo | None = None  # of the target's file, if it drafts
+    has_heads: bool = False  # the file has or had heads; they may not be usable
 
     @property
     def drafter(self) -> ModelInfo | None:
-        """What drafts: the draft that is chosen, or the target's own head."""
+        """The draft model, or the target's own head."""
         return self.draft or self.own_head
 
     @property
     def modes(self) -> frozenset[Mode]:
-        """Those that this model can be spoken of with: no head where it has none and none is chosen."""
+        """The modes that can be offered: no head mode without a head."""
         has_head = self.has_heads or (self.drafter is not None and bool(self.drafter.head))
         return frozenset(Mode) if has_head else frozenset(Mode) - {Mode.HEAD}
 
     @property
     def sources(self) -> frozenset[Source]:
-        """Where tokens of the next answer may come from."""
+        """The possible sources of the next answer's tokens."""
         if all(mode in self.unavailable for mode in Mode if mode is not Mode.OFF):
             return frozenset({Source.TARGET})
         found = {Source.NGRAM, *LAST_SOURCES}
@@ -72,7 +70,7 @@ class EngineView:
 
     @property
     def lacks_draft(self) -> bool:
-        """Whether all that keeps modes from running is that there is no draft model."""
+        """True if only a missing draft model keeps modes from running."""
         return (
             self.target is not None
             and not self.target.engine_url
@@ -82,5 +80,5 @@ class EngineView:
 
     @property
     def wants_draft(self) -> bool:
-        """Whether that is so, and a draft model could pay."""
+        """True if a draft model is missing and could make the target faster."""
         return self.lacks_draft and self.target is not None and self.target.num_params >= LEAST_DRAFTED

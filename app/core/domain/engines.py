@@ -1,7 +1,7 @@
-"""Engines that others run: their records, and the names of models on them.
+"""Remote servers: their records, and the names of their models.
 
-An engine is a program that answers as OpenAI's API does, mostly on another computer. A model on one is named like a
-file is by its path: ``engine:http://192.168.1.5:8000#Qwen/Qwen3-8B``.
+A remote server is a program with OpenAI's API, usually on another computer. Its models are named in place of a file's
+path: ``engine:http://192.168.1.5:8000#Qwen/Qwen3-8B``.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 SCHEME = "engine:"
 MAX_ADDRESS_CHARS = 2_000
-UNNAMED_DRAFTING = "spec_decode"  # of an engine that counts drafted tokens, and does not tell how it drafts
-_PATH = re.compile(r"[/~]|[A-Za-z]:[\\/]|.*\.gguf$", re.IGNORECASE | re.DOTALL)  # how a path begins, or a file ends
+UNNAMED_DRAFTING = "spec_decode"  # of a server that counts drafted tokens without saying how it drafts
+_PATH = re.compile(r"[/~]|[A-Za-z]:[\\/]|.*\.gguf$", re.IGNORECASE | re.DOTALL)  # the start of a path, or its end
 _FILE_END = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
-AT = " @ "  # between a model's name and the host that has it: the name that its figures are kept under
+AT = " @ "  # between a model's name and its host, in the name for statistics
 
 
 class EngineKind(StrEnum):
-    """The program of an engine, as identified."""
+    """The program of a remote server."""
 
     VLLM = "vllm"
     SGLANG = "sglang"
@@ -43,9 +43,9 @@ KIND_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class RemoteModel:
-    """A model that an engine offers; ``n_ctx``: the longest conversation in tokens, 0 where it does not tell.
+    """A model of a remote server; ``n_ctx`` is its context size in tokens, 0 if unknown.
 
-    ``sees`` is False where the engine tells that the model takes no pictures; else they are passed on to it.
+    ``sees`` is False if the server says that the model takes no pictures; otherwise they are sent.
     """
 
     name: str
@@ -54,13 +54,13 @@ class RemoteModel:
 
     @property
     def title(self) -> str:
-        """What a person reads: some engines name a model by the path of its file."""
+        """The name for display: some servers name a model by its file's path."""
         return _title(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """What an engine says of itself. ``drafting``: how it drafts, in its own words; empty where it tells nothing."""
+    """What a server reports about itself. ``drafting``: how it drafts, in its own words; empty if unknown."""
 
     kind: EngineKind = EngineKind.OTHER
     version: str = ""
@@ -69,15 +69,14 @@ class EngineFacts:
 
     @property
     def title(self) -> str:
-        """Program and version."""
         return f"{KIND_NAMES[self.kind]} {self.version}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class EngineRecord:
-    """An engine that was added. ``url`` is its address without ``/v1``; the key is in the system's keyring only.
+    """A remote server in the list. ``url`` is its address without ``/v1``; the key is in the system's keyring only.
 
-    ``allows_plain``: it was confirmed that messages go to it unencrypted.
+    ``allows_plain``: the user allowed unencrypted messages to it.
     """
 
     url: str
@@ -86,12 +85,11 @@ class EngineRecord:
 
     @property
     def host(self) -> str:
-        """Host and port, as a person tells engines apart."""
         return host_in(self.url)
 
     @property
     def is_here(self) -> bool:
-        """Whether it runs on this computer."""
+        """True if it runs on this computer."""
         return stays_here(self.url)
 
 
@@ -103,29 +101,29 @@ def _title(name: str) -> str:
 
 
 def remote_path(url: str, model: str) -> str:
-    """Name a model on an engine, to stand where a file's path does."""
+    """The name of a remote model, used in place of a file's path."""
     return f"{SCHEME}{url}#{model}"
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path names a model on an engine."""
+    """True if a path names a remote model."""
     return path.startswith(SCHEME)
 
 
 def split_remote(path: str) -> tuple[str, str]:
-    """Address of the engine and name of the model; the name is empty where the path has none."""
+    """The server's address and the model's name, which may be empty."""
     url, _, model = path.removeprefix(SCHEME).partition("#")
     return url, model
 
 
 def remote_name(path: str) -> str:
-    """What a model on an engine is called where its figures are kept: ``Qwen/Qwen3-8B @ 192.168.1.5:8000``."""
+    """The name of a remote model in statistics: ``Qwen/Qwen3-8B @ 192.168.1.5:8000``."""
     url, model = split_remote(path)
     return f"{_title(model)}{AT}{host_in(url)}"
 
 
 def host_in(url: str) -> str:
-    """Host and port of an address, without anything that might be secret."""
+    """Host and port of an address, without secrets."""
     try:
         return urlsplit(url).netloc.rpartition("@")[2]
     except ValueError:
@@ -133,7 +131,7 @@ def host_in(url: str) -> str:
 
 
 def stays_here(url: str) -> bool:
-    """Whether an address is this computer itself."""
+    """True if an address is this computer."""
     try:
         return is_this_machine(urlsplit(url).hostname or "")
     except ValueError:
@@ -141,7 +139,7 @@ def stays_here(url: str) -> bool:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host is this computer itself, by its name or number alone."""
+    """True if a host is this computer, by name or number alone."""
     if host == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""A value that is made when it is first asked for, once, on whatever thread that is."""
+"""A value that is made once, at its first use, on any thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Made = TypeVar("Made")
 
 
 class Lazy(Generic[Made]):
-    """Call it to have the thing; the first call makes it, others that come meanwhile wait."""
+    """Call it to get the value; the first call makes it, concurrent calls wait."""
 
     def __init__(self, make: Callable[[], Made]) -> None:
         self._make = make
@@ -18,7 +18,6 @@ class Lazy(Generic[Made]):
         self._made: tuple[Made] | None = None
 
     def __call__(self) -> Made:
-        """Give the thing; whatever its making raises is raised, and the next call tries again."""
         with self._lock:
             if self._made is None:
                 self._made = (self._make(),)
@@ -26,5 +25,5 @@ class Lazy(Generic[Made]):
 
     @property
     def made(self) -> Made | None:
-        """The thing, where it was made; never makes it, and waits for nobody who does."""
+        """The value if it was made; never makes it or waits."""
         return self._made[0] if self._made is not None else None

@@ -1,4 +1,4 @@
-"""The local server as the window shows it: where it listens, what it does, and what programs type to use it."""
+"""The local server for the window: address, state, requests, and examples for programs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?")
 
 
 def host_name(text: str) -> str:
-    """A name that a Host header may have.
+    """A name for a Host header.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is invalid.
     """
     if _HOST_NAME.fullmatch(text) is None:
         raise ValueError(said("{text} is no name, such as host.docker.internal.", text=repr(text[:80])))
@@ -29,10 +29,10 @@ def host_name(text: str) -> str:
 
 
 def read_host_names(line: str) -> frozenset[str]:
-    """The names of a line, with commas between them.
+    """The comma-separated names of a line.
 
     Raises:
-        ValueError: one is none, or they are too many.
+        ValueError: a name is invalid, or there are too many.
     """
     names = frozenset(host_name(part.strip()) for part in line.split(",") if part.strip())
     if len(names) > MAX_NAMES:
@@ -42,9 +42,9 @@ def read_host_names(line: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class ServerSetup:
-    """Where the server listens, further ``names`` that it goes by there, and whether programs must show a key.
+    """The server's address, its further ``names``, and whether programs must show a key.
 
-    Other computers must always, where they are let in.
+    A key is always needed if other computers have access.
     """
 
     host: str
@@ -54,29 +54,27 @@ class ServerSetup:
 
     @property
     def needs_key(self) -> bool:
-        """Whether requests are refused without one."""
+        """True if requests without a key are refused."""
         return self.wants_key or self.host != LOOPBACK
 
 
-GONE = 499  # no status of HTTP: the program left before it had all
+GONE = 499  # no HTTP status: the program disconnected early
 
 
 class RequestState(StrEnum):
-    """How far a request is."""
-
-    READING = "reading"  # it arrives, or is looked at
+    READING = "reading"  # arriving, or being checked
     WAITING = "waiting"  # in the queue
-    RUNNING = "running"  # answered now
+    RUNNING = "running"  # being answered
     DONE = "done"
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """A request of a program, without a word of what was asked or answered.
+    """A request without its content.
 
-    ``at`` is seconds since the epoch. ``program`` is what it calls itself, ``model`` the name that answered; either may
-    be empty. Of several answers to one request ``tokens`` is the sum. ``status`` is that of the HTTP response, or what
-    an answer ended with after its response had begun; `GONE` where the program left, None while there is none.
+    ``at`` is seconds since the epoch. ``program`` is from the user agent, ``model`` the name that answered; either may
+    be empty. ``tokens`` is the sum of several answers. ``status`` is that of the HTTP response, or of a failure after
+    the response began; `GONE` if the program disconnected, None while there is none.
     """
 
     number: int
@@ -91,8 +89,6 @@ class LoggedRequest:
 
 
 class ServerState(StrEnum):
-    """What became of the switch."""
-
     OFF = "off"
     STARTING = "starting"
     ON = "on"
@@ -101,9 +97,9 @@ class ServerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """The queue of the server: requests answered so far, those that wait, and answers in the making.
+    """The server's queue: answered, waiting and running requests.
 
-    ``tokens_per_second`` is the speed of all of these together, over the last seconds; 0 where there are none.
+    ``tokens_per_second`` is the speed of all running answers, over the last seconds; 0 without any.
     """
 
     num_answered: int = 0
@@ -114,10 +110,10 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class ServerView:
-    """The server now. ``address`` as ``http://127.0.0.1:8080``; ``problem`` says why it failed.
+    """The server's state. ``address`` is like ``http://127.0.0.1:8080``; ``problem`` says why it failed.
 
-    ``yours_waits``: the window's own question waits for the answer to a program. ``guest`` is the model that a program
-    had loaded in place of the window's; empty where there is none.
+    ``yours_waits``: the window's own question waits for a program's answer. ``guest`` is the model that a program
+    loaded in place of the window's; empty if there is none.
     """
 
     state: ServerState = ServerState.OFF
@@ -129,13 +125,13 @@ class ServerView:
 
 
 def base_url(host: str, port: int) -> str:
-    """What programs take as the base URL. They are mostly on this machine, whatever is listened on."""
+    """The base URL for programs, which usually run on this machine."""
     return f"http://{LOOPBACK if host == ALL_ADDRESSES else host}:{port}/v1"
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What is typed to use the server from a program: its name, where it goes, and the text."""
+    """An example of using the server: program, where to enter it, and the text."""
 
     program: str
     place: str
@@ -143,11 +139,11 @@ class Example:
 
 
 def examples(url: str, model: str, key: str, n_ctx: int) -> tuple[Example, ...]:
-    """For editors, for Python and for a shell. ``model`` may be empty where none is loaded."""
+    """Examples for editors, Python and a shell. ``model`` is empty if none is loaded."""
     model = model or "model"
     zed_model = {"name": model, "display_name": model, "max_tokens": n_ctx}
     zed = {"language_models": {"openai_compatible": {"Paceline": {"api_url": url, "available_models": [zed_model]}}}}
-    name = json.dumps(model, ensure_ascii=False)  # as people write it
+    name = json.dumps(model, ensure_ascii=False)  # without escapes
     hello = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]}, ensure_ascii=False)
     return (
         Example(

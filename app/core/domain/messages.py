@@ -12,12 +12,10 @@ from engine.records import RunStats, TokenSpan
 
 
 class MessageState(StrEnum):
-    """What became of a message."""
-
     COMPLETE = "complete"
     STREAMING = "streaming"
     STOPPED = "stopped"  # by the user
-    INTERRUPTED = "interrupted"  # the app or the machine went away in the middle
+    INTERRUPTED = "interrupted"  # the app or the machine crashed
     FAILED = "failed"
 
 
@@ -25,12 +23,11 @@ class MessageState(StrEnum):
 class MessageView:
     """One message of the transcript. ``notice`` is a line below it: why it failed, or what was interrupted.
 
-    ``versions``: the ids of all versions of the message, itself among them, where there are several. ``cut``: it
-    ended at the longest allowed length, or because the context was full. ``thinking_ms``: how long it reasoned before
-    its words, where that is known. ``target``: the model that gave it. ``call``: the call of a tool whose result is the
-    text, in a message of the role `tool`. ``drawn``: how it was drawn, where that is known. ``follows_calls``: an
-    answer that goes on after the results of calls that the same model made. ``cites``: passages were given with it, and
-    a number in brackets in it is that of one.
+    ``versions``: the ids of all versions, including this one, if there are several. ``cut``: it ended at the token
+    limit or with a full context. ``thinking_ms``: the time of reasoning, if known. ``target``: the model. ``call``: the
+    tool call whose result is the text, in a message of the role `tool`. ``drawn``: how the answer was sampled, if
+    known. ``follows_calls``: an answer after the results of calls by the same model. ``cites``: the answer was given
+    passages, and a number in brackets in it is the number of one.
     """
 
     id: int
@@ -52,6 +49,6 @@ class MessageView:
 
     @property
     def can_continue(self) -> bool:
-        """Whether this is an answer that did not end by itself and has a beginning."""
+        """True for an answer with text that did not end by itself."""
         unfinished = (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
         return self.role == "assistant" and bool(self.text.strip()) and (self.cut or self.state in unfinished)

@@ -1,4 +1,4 @@
-"""The names of a model: what a person reads, and what its figures are kept under."""
+"""The names of a model: for display, and for statistics."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _PART = re.compile(r"-\d{5}-of-\d{5}$")
 
 
 def shown_name(info: ModelInfo | None) -> str:
-    """Give the name that a person reads, as header and file tell it (`engine.gguf.title`); empty without one."""
+    """The display name, from header and file (`engine.gguf.title`); empty without a model."""
     return (info.name or model_name(info)) if info else ""
 
 
 def model_name(info: ModelInfo | None) -> str:
-    """Give what figures are kept under: the file's name without ending and number of its part; empty without a model.
+    """The name for statistics: the file's name without ending and part number; empty without a model.
 
     Files of one model differ in speed, so it is not the model's name.
     """
@@ -25,14 +25,11 @@ def model_name(info: ModelInfo | None) -> str:
 
 
 def name_of_file(path: str | Path) -> str:
-    """The same of a model that is not loaded, by its file."""
+    """The name for statistics of a model that is not loaded."""
     text = str(path)
     return remote_name(text) if is_remote(text) else _PART.sub("", printable(Path(path).stem))
 
 
 def printable(name: str) -> str:
-    """A name of a file with a sign in the place of what is no character: a line end, a byte of another code.
-
-    It would break a table, and could not be written down.
-    """
+    """A file name with a sign in place of line ends and undecodable bytes: these break a table or fail to encode."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name)

@@ -1,6 +1,6 @@
-"""What the Models panel shows: results, files, pairs, downloads and the library, as plain data filled by the app.
+"""The data of the Models panel: results, files, pairs, downloads and the library.
 
-Sizes are in bytes; None means not known.
+Sizes are in bytes; None means unknown.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from pathlib import Path
 from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange
 from engine.records import Problem
 
-NUM_SUGGESTED = 3  # pairs, among the first steps
-LARGEST_DRAFT_SHARE = 0.2  # of the target's size: with a larger draft little is to be gained
+NUM_SUGGESTED = 3  # pairs in the first steps
+LARGEST_DRAFT_SHARE = 0.2  # of the target's size: a larger draft gains little
 
 
 class FitLevel(StrEnum):
-    """Whether something fits this machine."""
-
     FITS = "fits"
     TIGHT = "tight"
     TOO_LARGE = "too large"
@@ -28,20 +26,20 @@ class FitLevel(StrEnum):
 
 
 class Suitability(IntEnum):
-    """How well a model would run on this machine, from bad to good, by its size and the speed to be expected."""
+    """How well a model would run on this machine, from bad to good, by its size and expected speed."""
 
-    NOT = 0  # it does not fit, or only just
-    SOMEHOW = 1  # it fits, but slower than people read, with little memory left for others, or nobody knows how fast
-    WELL = 2  # with half of the free memory left, and never slower than people read
-    FAST = 3  # likewise, and twice as fast as that
+    NOT = 0  # it does not fit, or barely
+    SOMEHOW = 1  # it fits, but slower than reading speed, with little free memory left, or with unknown speed
+    WELL = 2  # at least half of the free memory left, and never slower than reading speed
+    FAST = 3  # as `WELL`, and twice as fast
 
 
 class Drawback(StrEnum):
-    """What keeps a model that fits from running well."""
+    """Why a model that fits does not run well."""
 
-    THINKS = "thinks"  # fast enough to read along, but it thinks before it answers
+    THINKS = "thinks"  # fast enough to read along, but it reasons before it answers
     MEMORY = "memory"  # less than half of the free memory is left
-    UNKNOWN = "unknown"  # nobody knows how fast
+    UNKNOWN = "unknown"  # the speed is unknown
     SLOW = "slow"
 
 
@@ -60,34 +58,32 @@ class FileKind(StrEnum):
 
     @property
     def runs_alone(self) -> bool:
-        """Whether such a file can be loaded as a target."""
+        """True if the file can be loaded as a target."""
         return self in (FileKind.MODEL, FileKind.DRAFT)
 
 
 class Drafting(StrEnum):
-    """Where the proposals for a target come from."""
+    """The source of drafts for a target."""
 
     DRAFT_MODEL = "draft model"
     HEADS_INSIDE = "heads inside"  # next-token layers (MTP) in the target's own file
     SIDE_FILE = "side file"  # a head in a file of its own: MTP, EAGLE-3, DFlash, DSpark, Medusa
-    TEXT = "text"  # text that repeats, no second model
+    TEXT = "text"  # n-grams, without a second model
 
     @property
     def needs_file(self) -> bool:
-        """Whether there is a second file beside the target's."""
+        """True if drafting needs a second file."""
         return self in (Drafting.DRAFT_MODEL, Drafting.SIDE_FILE)
 
 
 class Presence(StrEnum):
-    """Where a file of the hub is by now."""
-
     ABSENT = "absent"
     DOWNLOADING = "downloading"
     HERE = "here"
 
 
 class DownloadStatus(StrEnum):
-    """Where a download stands. QUEUED, RUNNING and VERIFYING go on by themselves."""
+    """QUEUED, RUNNING and VERIFYING continue by themselves."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -99,15 +95,15 @@ class DownloadStatus(StrEnum):
 
     @property
     def is_active(self) -> bool:
-        """Whether a thread is at work on it."""
+        """True if a thread works on it."""
         return self in (DownloadStatus.RUNNING, DownloadStatus.WAITING, DownloadStatus.VERIFYING)
 
 
 class VocabularyMatch(StrEnum):
-    """Whether a draft may serve a target."""
+    """Whether a draft fits a target."""
 
     YES = "yes"
-    TRANSLATED = "translated"  # with another vocabulary: what it says is translated
+    TRANSLATED = "translated"  # with another vocabulary: its tokens are translated
     NO = "no"
     CHECKING = "checking"
     UNCHECKED = "unchecked"
@@ -115,7 +111,7 @@ class VocabularyMatch(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is looked for. ``sort`` is "downloads", "updated" or "name"."""
+    """``sort`` is "downloads", "updated" or "name"."""
 
     text: str = ""
     sort: str = "downloads"
@@ -133,13 +129,12 @@ class ModelRef:
 
     @property
     def name(self) -> str:
-        """The file's own name."""
         return (self.path or self.file or self.url.partition("?")[0]).replace("\\", "/").rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class RepoFile:
-    """One file of a repository. ``sha256`` is 64 hex digits, or empty where the hub does not say."""
+    """One file of a repository. ``sha256`` is 64 hex digits, or empty if the hub does not say."""
 
     path: str
     size_bytes: int | None = None
@@ -158,14 +153,12 @@ class RepoModel:
 
     @property
     def size_bytes(self) -> int | None:
-        """All files together; None where one size is not known."""
+        """The size of all files; None if one is unknown."""
         return _sum_known(file.size_bytes for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
 class RepoRow:
-    """One result of a search."""
-
     repo: str
     author: str
     name: str
@@ -192,7 +185,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class RepoView:
-    """All of one repository. ``readme`` is Markdown as it came: untrusted. ``gated_words`` says what access needs."""
+    """A repository with its files. ``readme`` is untrusted Markdown. ``gated_words`` says what access needs."""
 
     row: RepoRow
     summary: str = ""
@@ -204,22 +197,20 @@ class RepoView:
 
 @dataclass(frozen=True, slots=True)
 class FitPart:
-    """A line of the fit table."""
-
     label: str
     target_bytes: int | None
     draft_bytes: int | None
 
     @property
     def total_bytes(self) -> int | None:
-        """Both together; None where neither is known."""
+        """The sum; None if both are unknown."""
         known = [size for size in (self.target_bytes, self.draft_bytes) if size is not None]
         return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
 class FitPlace:
-    """A room that has to hold something: main memory, GPU memory or the disk."""
+    """Main memory, GPU memory or the disk."""
 
     label: str
     needed_bytes: int
@@ -229,9 +220,9 @@ class FitPlace:
 
 @dataclass(frozen=True, slots=True)
 class FitSummary:
-    """What a pair takes on this machine, what is free, and what to change where that is not enough.
+    """The memory of a pair on this machine, the free memory, and what to change if it is not enough.
 
-    ``parallel``: answers at once, each with ``n_ctx`` tokens, or with ``shared_context`` all of them together.
+    ``parallel``: concurrent answers, each with ``n_ctx`` tokens, or with ``shared_context`` all together.
     """
 
     n_ctx: int
@@ -246,8 +237,6 @@ class FitSummary:
 
 @dataclass(frozen=True, slots=True)
 class PairSide:
-    """One half of a pair."""
-
     ref: ModelRef
     name: str
     detail: str = ""  # quantization, repository
@@ -262,32 +251,31 @@ class PairView:
     target: PairSide
     draft: PairSide | None = None
     match: VocabularyMatch = VocabularyMatch.UNCHECKED
-    match_words: str = ""  # what differs, or how much of it a draft with another vocabulary can say
+    match_words: str = ""  # the difference, or the translatable share of another vocabulary
     fit: FitSummary | None = None
-    gain_words: str = ""  # what it gave here, or may give
-    note: str = ""  # what that rests on
-    speed_forecast: SpeedForecast | None = None  # which both tell
+    gain_words: str = ""  # the measured or expected gain
+    note: str = ""  # the basis of the gain
+    speed_forecast: SpeedForecast | None = None  # the source of both texts
     drafting: Drafting = Drafting.DRAFT_MODEL
-    can_have: bool = True  # False where the hub no longer has it as listed
+    can_have: bool = True  # False if the hub no longer has it as listed
 
     @property
     def is_here(self) -> bool:
-        """Whether every file is on this computer."""
         sides = [self.target] + ([self.draft] if self.draft else [])
         return all(side.presence is Presence.HERE for side in sides)
 
     @property
     def missing_bytes(self) -> int | None:
-        """What would be downloaded; None where a size is not known."""
+        """The size of the missing files; None if one is unknown."""
         sides = [self.target] + ([self.draft] if self.draft else [])
         return _sum_known(side.size_bytes for side in sides if side.presence is not Presence.HERE)
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogRow:
-    """A recommended target with what drafts for it.
+    """A recommended target with its drafter.
 
-    ``speedup`` is the range that its source gives; ``checked`` is what the hub said.
+    ``speedup`` is the range that its source gives; ``checked`` is the hub's answer.
     """
 
     key: str
@@ -299,14 +287,13 @@ class CatalogRow:
     source: str = ""
     checked: str = ""
     fit: FitLevel = FitLevel.UNKNOWN
-    plain: SpeedRange | None = None  # of the target on this machine; None where nothing here could tell
-    expected: str = ""  # of the pair, in words
-    leaves_room: bool = False  # half of the free memory, or more
-    thinks: bool = False  # before it answers
+    plain: SpeedRange | None = None  # of the target on this machine; None if unknown
+    expected: str = ""  # of the pair, as text
+    leaves_room: bool = False  # at least half of the free memory
+    thinks: bool = False  # it reasons before it answers
 
     @property
     def suits(self) -> Suitability:
-        """How well it would run here."""
         if self.fit is not FitLevel.FITS:
             return Suitability.NOT
         if self.plain is None or not self.leaves_room:
@@ -331,7 +318,7 @@ class CatalogRow:
 
     @property
     def preference(self) -> tuple[Suitability, bool, int]:
-        """What to offer first: what runs best here, then what can gain much by drafting, then the largest."""
+        """The order of recommendation: by suitability here, then by gain from drafting, then by size."""
         target, draft = self.pair.target.size_bytes or 0, self.pair.draft
         if draft is None:
             return self.suits, self.pair.drafting is Drafting.HEADS_INSIDE, target
@@ -351,7 +338,7 @@ class DraftRow:
 
 @dataclass(frozen=True, slots=True)
 class DraftList:
-    """What the finder found for one target. ``words`` says what was looked at and where it could not look."""
+    """The candidates for one target. ``words`` says which sources were searched, and which could not be."""
 
     target: PairSide | None = None
     rows: tuple[DraftRow, ...] = ()
@@ -361,8 +348,6 @@ class DraftList:
 
 @dataclass(frozen=True, slots=True)
 class FileProgress:
-    """One file of a download."""
-
     path: str
     size_bytes: int | None
     done_bytes: int = 0
@@ -370,9 +355,9 @@ class FileProgress:
 
 @dataclass(frozen=True, slots=True)
 class DownloadRequest:
-    """What to fetch. ``draft_of`` names the target in the library to pair this model with when it is here.
+    """A download. ``draft_of`` names the target in the library to pair this model with.
 
-    ``url``: the address of the first file where it is of no hub; ``repo_id`` then only names a folder of the library.
+    ``url`` is the address of the first file of a link; ``repo_id`` then names a folder of the library.
     """
 
     repo_id: str
@@ -385,7 +370,7 @@ class DownloadRequest:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One download as it is now. ``message`` and ``advice`` say why it failed, waits, or started over."""
+    """The state of a download. ``message`` and ``advice`` say why it failed, waits, or started over."""
 
     key: str
     request: DownloadRequest
@@ -395,31 +380,28 @@ class Download:
     attempt: int = 0
     message: str = ""
     advice: str = ""
-    path: str = ""  # where the model is, once it is complete
+    path: str = ""  # the model's path, once it is complete
 
     @property
     def name(self) -> str:
-        """The model's."""
         return self.request.model.name
 
     @property
     def done_bytes(self) -> int:
-        """Bytes on the disk."""
         return sum(file.done_bytes for file in self.files)
 
     @property
     def size_bytes(self) -> int | None:
-        """All files together; None where one size is not known."""
+        """The size of all files; None if one is unknown."""
         return _sum_known(file.size_bytes for file in self.files)
 
     @property
     def fraction(self) -> float | None:
-        """Share that has arrived."""
         return min(self.done_bytes / self.size_bytes, 1.0) if self.size_bytes else None
 
     @property
     def seconds_left(self) -> float | None:
-        """At the present speed; None where that is not known."""
+        """At the present speed; None if unknown."""
         if not self.bytes_per_s or self.size_bytes is None:
             return None
         return (self.size_bytes - self.done_bytes) / self.bytes_per_s
@@ -427,8 +409,6 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class LibraryRow:
-    """A model of the library."""
-
     key: str
     path: str
     name: str
@@ -441,13 +421,13 @@ class LibraryRow:
     missing: bool = False
     in_use: str = ""  # "target", "draft" or nothing
     licence: str = ""
-    source: str = ""  # the repository or package that it came from
-    side_file: str = ""  # the name of the one beside it, with which it sees pictures
+    source: str = ""  # its repository or package
+    side_file: str = ""  # the vision side file beside it
 
 
 @dataclass(frozen=True, slots=True)
 class PickerView:
-    """What the header offers: the library's models that can answer, the last used first, and those that can draft."""
+    """The models of the header's menu: those that can answer, last used first, and those that can draft."""
 
     targets: tuple[LibraryRow, ...] = ()
     drafts: tuple[LibraryRow, ...] = ()
@@ -455,7 +435,7 @@ class PickerView:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A model that another program keeps on this disk and that could be added in place."""
+    """A model of another program on this disk that could be added in place."""
 
     name: str
     files: tuple[Path, ...]
@@ -466,13 +446,12 @@ class Offer:
 
     @property
     def path(self) -> str:
-        """The file to load."""
         return str(self.files[0])
 
 
 @dataclass(frozen=True, slots=True)
 class ScanView:
-    """How far the scan of a folder is, or what came of it. ``is_running``: it can be stopped."""
+    """The progress or the result of a folder scan. ``is_running``: it can be stopped."""
 
     folder: str
     is_running: bool
@@ -484,9 +463,9 @@ class ScanView:
 
 @dataclass(frozen=True, slots=True)
 class LinkView:
-    """What is behind a link. While it is looked at, and where ``problem`` says why it cannot be used, nothing else.
+    """The model behind a link; only the address while it is checked or if there is a ``problem``.
 
-    ``hosts``: the servers that the bytes come from, in order.
+    ``hosts`` serve the bytes, in order.
     """
 
     url: str
@@ -502,8 +481,6 @@ class LinkView:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One graphics processor."""
-
     name: str
     total_bytes: int | None
     free_bytes: int | None
@@ -511,8 +488,6 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What this machine has."""
-
     num_cores: int
     memory_bytes: int
     free_memory_bytes: int
@@ -522,16 +497,16 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True)
 class FirstModelView:
-    """The small real model that the first run offers. ``words`` say why it could not be had."""
+    """The small real model of the first run. ``words`` say why the download failed."""
 
     name: str
     maker: str
     licence: str
-    package: str  # empty where only the hub can be asked
+    package: str  # empty if only the hub has it
     size_bytes: int
     download_bytes: int
-    status: DownloadStatus | None = None  # None: not here, and not asked for
-    from_hub: bool = False  # it is the hub that is being asked
+    status: DownloadStatus | None = None  # None: not here, and not requested
+    from_hub: bool = False  # the hub is being asked
     done_bytes: int = 0
     total_bytes: int = 0
     words: str = ""
@@ -539,13 +514,11 @@ class FirstModelView:
 
     @property
     def fraction(self) -> float | None:
-        """How much has come; None where nothing has yet."""
+        """The downloaded share; None before the first byte."""
         return self.done_bytes / self.total_bytes if self.done_bytes and self.total_bytes else None
 
 
 class SelfDraftState(StrEnum):
-    """How making a draft of a model itself stands."""
-
     OFFERED = "offered"
     WORKING = "working"
     ENDED = "ended"
@@ -554,10 +527,10 @@ class SelfDraftState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SelfDraftView:
-    """A draft made of a model itself. ``size_bytes`` are the model's.
+    """The draft made from a model itself. ``size_bytes`` is the model's size.
 
-    ``words`` say what is done now, or what was measured, a sentence each, or why it failed; ``draft`` is the file of
-    the copy that can pay, empty where none can.
+    ``words`` are sentences about the progress, the measurements or the failure; ``draft`` is the file of the copy that
+    is faster, empty if none is.
     """
 
     name: str
@@ -569,7 +542,7 @@ class SelfDraftView:
 
 
 def _sum_known(sizes: Iterable[int | None]) -> int | None:
-    """The sum of ``sizes``; None where one is not known."""
+    """None if one size is unknown."""
     total = 0
     for size in sizes:
         if size is None:

@@ -1,4 +1,4 @@
-"""From settings and stored messages to what the engine is asked."""
+"""Makes engine requests from settings and stored messages."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from engine.records import (
     ToolCall,
 )
 
-Decode = Callable[[StoredPicture], Picture]  # for a model that sees
-MOST_OF_TOOLS, _GO_AT_ONCE = 32, 16  # pictures of tools that a model is shown: half of what a prompt holds
+Decode = Callable[[StoredPicture], Picture]  # for a model with vision
+MOST_OF_TOOLS, _GO_AT_ONCE = 32, 16  # pictures of tools in a prompt: half of its pictures
 
 
 def chat_request(
@@ -37,7 +37,7 @@ def chat_request(
     request_id: int,
     decode: Decode | None = None,
 ) -> ChatRequest:
-    """Ask for the answer to the last question among ``views``; ``decode`` is there where the model sees pictures."""
+    """The request for an answer to the last question among ``views``; ``decode`` is given if the model has vision."""
     return ChatRequest(
         messages=prompt_messages(settings.text("system_prompt"), views, decode),
         mode=mode,
@@ -54,7 +54,6 @@ def chat_request(
 
 
 def sampling_params(settings: Settings) -> SamplingParams:
-    """Take the sampling chain from the settings."""
     return SamplingParams(
         temperature=settings.number("temperature"),
         top_k=settings.whole("top_k") or 0,
@@ -70,25 +69,24 @@ def sampling_params(settings: Settings) -> SamplingParams:
 def prompt_messages(
     system_prompt: str, views: Iterable[MessageView], decode: Decode | None = None
 ) -> tuple[Message, ...]:
-    """Give the conversation as the model should see it: a system prompt if there is one, then `prompt_parts`."""
+    """The conversation for the model: a system prompt if there is one, then `prompt_parts`."""
     system = (Message("system", system_prompt),) if system_prompt.strip() else ()
     return (*system, *(message for message, _ in prompt_parts(views, decode)))
 
 
 def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> list[tuple[Message, int]]:
-    """Give question and answer in turns, a question or a result last, each with the id of the last view that is in it.
+    """Alternating questions and answers, a question or a result last, each with the id of its last view.
 
-    Calls of tools are their answer's, each result is a message of its own.
-    Attached files stand in front of the words of their message. Reasoning of earlier answers is left out, as chat
-    templates have it.
+    Tool calls belong to their answer, each result is a message. Attached files precede the text of their message.
+    Reasoning of earlier answers is left out, as chat templates do.
 
-    Many chat templates refuse two messages of one role in a row. Where a question had no answer, it is joined with the
-    next one; of two answers to one question, the later counts.
+    Many chat templates refuse two messages of one role in a row: an unanswered question is joined with the next one; of
+    two answers to one question the later counts.
     """
     parts: list[tuple[Message, int]] = []
     listed = tuple(views)
     named = _only_named(listed)
-    is_silent = False  # an answer without words came last: calls may follow
+    is_silent = False  # the last answer has no text: calls may follow
     for view in listed:
         if view.call is not None:
             _add_call(parts, view, view.call, None if view.id in named else decode, after_silence=is_silent)
@@ -112,7 +110,7 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
 
 
 def picture_sizes(views: Iterable[MessageView]) -> tuple[PictureSize, ...]:
-    """Width and height of the pictures in what was said, in pixels, but for those that are only named."""
+    """Width and height of the shown pictures in the messages, in pixels."""
     listed = tuple(views)
     named = _only_named(listed)
     pictures = (each.picture for view in listed if view.id not in named for each in view.attachments)
@@ -120,10 +118,9 @@ def picture_sizes(views: Iterable[MessageView]) -> tuple[PictureSize, ...]:
 
 
 def _only_named(views: Iterable[MessageView]) -> frozenset[int]:
-    """The results whose pictures a model does not see any more: tools give many, and a prompt holds only so many.
+    """The results whose pictures are only named: tools return many, and a prompt holds only so many.
 
-    More of them go at once than have to, so that the beginning of the prompt stays for a while, and is read from the
-    cache.
+    Several are dropped at once, so that the start of the prompt stays in the cache for a while.
     """
     counts = [(view.id, sum(one.picture is not None for one in view.attachments)) for view in views if view.call]
     over = sum(count for _, count in counts) - MOST_OF_TOOLS
@@ -136,7 +133,7 @@ def _only_named(views: Iterable[MessageView]) -> frozenset[int]:
 
 
 def _message(view: MessageView, decode: Decode | None) -> Message:
-    """One message: pictures first, where the model sees, then files, then words."""
+    """One message: pictures first, if the model has vision, then files, then text."""
     words = without_thinking(view.text) if view.role == "assistant" else view.text
     if decode is None:
         return Message(view.role, with_attachments(words, view.attachments))
@@ -146,7 +143,6 @@ def _message(view: MessageView, decode: Decode | None) -> Message:
 
 
 def _joined(first: Message, second: Message) -> Message:
-    """Two questions as one."""
     questions = (*(first.questions or (first.content,)), second.content)
     content = JOINT.join(questions)
     begin = len(content) - len(second.content)
@@ -173,7 +169,7 @@ def _add_call(
 def result_message(
     call: StoredCall, text: str, pictures: Iterable[Attachment] = (), decode: Decode | None = None
 ) -> Message:
-    """A result as the model gets it: its pictures first where it sees, else what says that they were there."""
+    """A result for the model: its pictures first with vision, else a line in place of each."""
     words = result_for_model(call, text)
     if decode is None:
         return Message("tool", with_attachments(words, pictures), tool_call_id=call.call_id, name=call.name)
@@ -182,7 +178,7 @@ def result_message(
 
 
 def counted_text(messages: Iterable[Message]) -> str:
-    """What of messages is counted against the context: their words, and the calls of tools."""
+    """The text that is counted against the context: messages and tool calls."""
     return "\n".join(
         "\n".join((one.content, *(f"{call.name} {call.arguments}" for call in one.tool_calls))) for one in messages
     )

@@ -1,4 +1,4 @@
-"""How an answer was drawn: its seed, and all that must be the same for this seed to give it again."""
+"""How an answer was sampled: its seed, and everything else that must be equal to reproduce it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from app.core.domain.settings.layers import SAMPLING_KEYS
 from app.core.domain.settings.values import Settings
 from engine.records import ChatRequest, Message
 
-# Settings that shape what is said, but for the system prompt. How tokens are proposed is none of them.
+# The settings that affect the text, except the system prompt. Speculation is none of them.
 DRAWING_KEYS = ("seed", *SAMPLING_KEYS, "max_tokens", "thinking", "template_variables", "prompt_format")
 _DIGEST_CHARS = 12
 _NUM_SEEDS = 1_000_000
 
 
 class SeedWish(StrEnum):
-    """What is wanted of the seed of an answer."""
+    """Which seed an answer is to get."""
 
-    REPEAT = "repeat"  # the answer again
-    ANOTHER = "another"  # another answer, by a seed of its own
-    KEEP = "keep"  # the chat goes on with it
+    REPEAT = "repeat"  # reproduce the answer
+    ANOTHER = "another"  # a new seed for another answer
+    KEEP = "keep"  # use the seed for the chat
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How an answer was drawn. ``values`` are the settings of `DRAWING_KEYS`, the rest digests of what was asked."""
+    """The sampling of an answer. ``values`` are the settings of `DRAWING_KEYS`, the rest digests of the prompt."""
 
     values: Mapping[str, SettingValue] = field(default_factory=dict)
     system_prompt: str = ""
@@ -38,18 +38,18 @@ class Drawn:
 
     @property
     def is_greedy(self) -> bool:
-        """Whether nothing was drawn: at temperature 0 every seed gives the same."""
+        """True at temperature 0, where every seed gives the same answer."""
         return self.values.get("temperature") == 0.0
 
     @property
     def seed(self) -> int | None:
-        """What gives the answer again; None where it was drawn without, or nothing was drawn."""
+        """The seed that reproduces the answer; None without a seed, or at temperature 0."""
         seed = self.values.get("seed")
         return None if seed is None or self.is_greedy else int(seed)
 
 
 def drawn_with(settings: Settings, request: ChatRequest) -> Drawn:
-    """Note how the answer to ``request``, which was made of ``settings``, is drawn."""
+    """The sampling of the answer to ``request``, which was made from ``settings``."""
     told = [message for message in request.messages if message.role != "system"]
     return Drawn(
         {key: settings.values[key] for key in DRAWING_KEYS},
@@ -60,26 +60,26 @@ def drawn_with(settings: Settings, request: ChatRequest) -> Drawn:
 
 
 def gone_on(before: Drawn | None, now: Drawn) -> Drawn | None:
-    """How an answer is drawn that went on as ``now``; None where no seed gives all of it. Its length may differ."""
+    """The sampling of a continued answer; None if no seed reproduces all of it. Its length may differ."""
     if before is None or {**before.values, "max_tokens": None} != {**now.values, "max_tokens": None}:
         return None
     return now if replace(before, values=now.values) == now else None
 
 
 def new_seed() -> int:
-    """Give a seed that nobody chose, and that can be read and typed."""
+    """A random seed, short enough to read and type."""
     return int.from_bytes(os.urandom(8), "big") % _NUM_SEEDS
 
 
 def _facts(message: Message) -> list[object]:
-    """What a model may read of a message."""
+    """The parts of a message that a model may read."""
     calls = [(call.call_id, call.name, call.arguments) for call in message.tool_calls]
     pictures = [(place, picture.digest) for place, picture in message.pictures]
     return [message.role, message.content, message.questions, calls, message.tool_call_id, message.name, pictures]
 
 
 def _digest(facts: Iterable[object]) -> str:
-    """The same for the same facts; empty for none."""
+    """Equal for equal facts; empty for none."""
     import hashlib  # noqa: PLC0415  (the first paint waits for no answer)
 
     listed = list(facts)

@@ -1,6 +1,6 @@
-"""Figures added up: of the runs of one answer, and of many answers by pair of models and mode.
+"""Sums of counters: over the runs of one answer, and over answers by pair and mode.
 
-Every rate is a quotient of sums, so that a long answer weighs more than a short one.
+Every rate is a quotient of sums, which weights answers by length.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _WITH_A_DRAFT = (Mode.DRAFT, Mode.HEAD, Mode.AUTO)
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Counters of ``num_answers`` answers added up; the percentiles of ``stats`` are those of its counted intervals.
+    """Counters of ``num_answers`` answers; the percentiles of ``stats`` are those of the counted intervals.
 
-    ``compared_s`` are the seconds of those answers for which the cost of plain decoding was measured, without the draft
-    model's reading of their prompts, which took ``reading_s``; ``plain_s`` what their tokens would have taken at that
-    cost; ``compared_tokens`` is their number, 0 in what older versions kept.
+    ``compared_s`` is the time of the answers with a known cost of plain decoding, without the draft model's prompt
+    processing, which took ``reading_s``; ``plain_s`` is the time of plain decoding for their ``compared_tokens``, which
+    is 0 in sums of older versions.
     """
 
     num_answers: int = 0
@@ -41,9 +41,9 @@ class Sums:
 
     @property
     def saved_s(self) -> float | None:
-        """Seconds less than plain decoding would have taken; negative where speculation cost time.
+        """Seconds saved against plain decoding; negative for a loss.
 
-        What the draft model took to read prompts was not saved.
+        The draft model's prompt processing is subtracted.
         """
         if not (self.plain_s > 0 and self.compared_s > 0):
             return None
@@ -52,7 +52,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class PairSums:
-    """The sums of one target with one draft ("" is none) in one mode; a mode of another version is only its name."""
+    """The sums of a target with a draft ("" is none) in a mode; another version's mode is only a name."""
 
     target: str
     draft: str
@@ -64,7 +64,7 @@ def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
     """Add two runs of one answer.
 
     The time to the first token is the first run's; mode, depth, prompt and context the second's. Percentiles are of
-    both where both counted their times, to within what the counts are good for.
+    both if both have counted intervals.
     """
     if first is None or second is None:
         return second or first
@@ -77,16 +77,15 @@ def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
 
 
 def counters(run: RunStats) -> RunStats:
-    """What of one run can be added to others'."""
+    """The counters of a run that can be added."""
     return RunStats(mode=run.mode, **{name: getattr(run, name) for name in ADDED + BY_DEPTH + COUNTED})
 
 
 def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
-    """One run as sums; one that goes on with an answer counts as no answer more.
+    """One run as sums; a continued answer adds no answer.
 
-    A run in which nothing was drafted is plain decoding itself: it saved nothing and lost nothing, whatever the
-    measured cost of a plain pass says of a machine that was busier or idler meanwhile. Of one that ended in a loop no
-    token counts: it is as fast as its drafts are easy.
+    A run without drafts is plain decoding: it saved and lost nothing, whatever the measured cost of a plain pass. Of an
+    answer that ended in a loop no token counts: its drafts are too easy.
     """
     if run.looped:
         return Sums(num_answers, RunStats(mode=run.mode))
@@ -97,7 +96,6 @@ def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
 
 
 def add_sums(first: Sums, second: Sums) -> Sums:
-    """Add sums up."""
     return Sums(
         first.num_answers + second.num_answers,
         RunStats(mode=second.stats.mode, **_added(first.stats, second.stats)),
@@ -109,7 +107,6 @@ def add_sums(first: Sums, second: Sums) -> Sums:
 
 
 def total(rows: Iterable[PairSums]) -> Sums:
-    """All rows together."""
     result = Sums()
     for row in rows:
         result = add_sums(result, row.sums)
@@ -117,7 +114,7 @@ def total(rows: Iterable[PairSums]) -> Sums:
 
 
 def by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
-    """Sum whole answers, each with the names of its target and draft, for each pair and mode; the busiest first."""
+    """The sums for each pair and mode of whole answers with the names of their models; the busiest first."""
     found: dict[tuple[str, str, Mode], Sums] = {}
     for target, draft, run in runs:
         key = (target, draft, run.mode)
@@ -126,7 +123,7 @@ def by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
 
 
 def sorted_rows(rows: Iterable[PairSums]) -> tuple[PairSums, ...]:
-    """Pairs with the most tokens first, and of a pair the modes with the most tokens first."""
+    """Pairs with the most tokens first, likewise the modes of a pair."""
     rows = tuple(rows)
     of_pair: Counter[tuple[str, str]] = Counter()
     for row in rows:
@@ -141,7 +138,7 @@ def sorted_rows(rows: Iterable[PairSums]) -> tuple[PairSums, ...]:
 
 
 def draft_in(mode: Mode, draft: str) -> str:
-    """The draft's name where this mode may use it."""
+    """The draft's name if this mode may use it."""
     return draft if mode in _WITH_A_DRAFT else ""
 
 

@@ -1,4 +1,4 @@
-"""Variables for a chat template, as a person writes them: `reasoning_effort=high, with_date=true`."""
+"""Variables of a chat template, as the user types them: `reasoning_effort=high, with_date=true`."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from engine.sentences import said
 MAX_VARIABLES = 32
 MAX_CHARS = 2000  # of a value
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-# What the engine itself gives a template.
+# names that the engine sets
 RESERVED = frozenset({"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token"})
 _WORDS: dict[str, TemplateValue] = {"true": True, "false": False}
 
 
 def read_variables(text: str) -> tuple[tuple[str, TemplateValue], ...]:
-    """The variables of a line, separated by commas; `true`, `false` and numbers count as such, all else is text.
+    """The comma-separated variables of a line; `true`, `false` and numbers are values, all else is text.
 
     Raises:
-        ValueError: a part is not ``name=value``, or its name is none or taken.
+        ValueError: a part is not ``name=value``, or its name is invalid or reserved.
     """
     return checked(_read(part) for part in text.split(",") if part.strip())
 
 
 def checked(variables: Iterable[tuple[str, TemplateValue]]) -> tuple[tuple[str, TemplateValue], ...]:
-    """The same, once each and in order.
+    """The variables once each, in order.
 
     Raises:
-        ValueError: a name is none or taken, a text is too long, or there are too many.
+        ValueError: a name is invalid or reserved, a text is too long, or there are too many.
     """
     found: dict[str, TemplateValue] = {}
     for name, value in variables:

@@ -1,4 +1,4 @@
-"""From bytes to text: which encoding it is, or that it is no text at all."""
+"""Decodes bytes to text, and recognizes the encoding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.sentences import said
 
 GUESSED = "“{name}” is not UTF-8 and was read as Western European text. Where letters look wrong, save it as UTF-8."
 _BOMS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is its prefix
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -33,26 +33,26 @@ _MAGIC = (
 )
 _TEXT_CONTROLS = b"\t\n\r\f\x08\x1b"
 _CONTROLS = bytes(code for code in range(0x20) if code not in _TEXT_CONTROLS) + b"\x7f"
-_MOST_CONTROLS = 0.005  # of all bytes; more is no text
-_WIDE_SHARE = 0.3  # of every second byte being zero: UTF-16 of mostly Latin letters
+_MOST_CONTROLS = 0.005  # share of all bytes; more means no text
+_WIDE_SHARE = 0.3  # share of zero bytes at odd or even offsets: UTF-16 of mostly Latin letters
 _SAMPLE = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text with plain line ends; ``notice`` says what a person should know of how it was read."""
+    """A text with plain line ends; ``notice`` tells the user how it was read."""
 
     text: str
     notice: str = ""
 
 
 def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
-    """Read bytes as text: by its mark, as UTF-8, as UTF-16 without a mark, or as Western European.
+    """Decode bytes: by their mark, as UTF-8, as UTF-16 without a mark, or as Windows-1252.
 
-    Of what is not ``whole`` only the beginning is here, which may end within a character.
+    If they are not ``whole``, only the start is given, which may end within a character.
 
     Raises:
-        NotTextError: it is none of them.
+        NotTextError: they are no text.
     """
     for magic, what in _MAGIC:
         if raw.startswith(magic):
@@ -72,10 +72,10 @@ def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
 
 
 def utf_text(raw: bytes) -> str:
-    """Read bytes as UTF-8, or as the UTF that a byte order mark names; without the mark, with plain line ends.
+    """Decode UTF-8, or the UTF of a byte order mark; without the mark, with plain line ends.
 
     Raises:
-        UnicodeDecodeError: they are none of these.
+        UnicodeDecodeError: they are no UTF.
     """
     encoding = next((encoding for mark, encoding in _BOMS if raw.startswith(mark)), "utf-8")
     return _plain(raw.decode(encoding))
@@ -93,7 +93,7 @@ def _strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> str:
 
 
 def _without_mark(raw: bytes, name: str, *, whole: bool) -> str:
-    """Read UTF-16 that does not say so: nearly every second byte of it is zero."""
+    """Decode UTF-16 without a mark, of which nearly every second byte is zero."""
     sample = raw[:_SAMPLE]
     zeros = [sample[start::2].count(0) / max(len(sample[start::2]), 1) for start in (0, 1)]
     if max(zeros) > _WIDE_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:

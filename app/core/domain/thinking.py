@@ -1,7 +1,7 @@
-"""Where an answer's reasoning ends and its words begin, and how long the reasoning took.
+"""Splits an answer into reasoning and text, and measures the time of reasoning.
 
-Only reasoning at the very beginning counts: an answer may talk about such tags later on. Of a template that opens the
-tag in the prompt, only the closing tag comes, which turns all before it into reasoning.
+Only reasoning at the very start counts: an answer may mention such tags later. If the template opens the tag in the
+prompt, the answer has the closing tag only, and all before it is reasoning.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from dataclasses import dataclass, replace
 
 from engine.records import ANSWER_FRAMES, BETWEEN_CHANNELS, REASONING_TAGS
 
-# The last pair is what remains of the channels of gpt-oss where control tokens were left out of the text.
+# The last pair is the rest of gpt-oss's channels when control tokens are left out.
 TAGS = (*REASONING_TAGS, ("analysis", "assistantfinal"))
 _OPENINGS = tuple(opening for opening, _ in TAGS)
-_BARE = "analysis"  # a word, too: it counts only right before a capital letter
-_DIRECT = "<|channel|>final<|message|>"  # an answer of gpt-oss that did not reason
-_CALLS = ("<|channel|>commentary", "<|start|>assistant to=")  # of gpt-oss, behind its reasoning
-_HEADS = (_DIRECT, *(opening for opening, _ in ANSWER_FRAMES if opening.startswith("<|")))  # of answers that did not
-_BEFORE_LAST, _LAST_END = "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"  # of Apriel, around its words
+_BARE = "analysis"  # also a word: it counts only right before a capital letter
+_DIRECT = "<|channel|>final<|message|>"  # an answer of gpt-oss without reasoning
+_CALLS = ("<|channel|>commentary", "<|start|>assistant to=")  # of gpt-oss, after its reasoning
+_HEADS = (_DIRECT, *(opening for opening, _ in ANSWER_FRAMES if opening.startswith("<|")))  # without reasoning
+_BEFORE_LAST, _LAST_END = "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"  # of Apriel, around its answer
 _LONGEST = max(map(len, (*_OPENINGS, *_HEADS)))
 _LONE = tuple(closing for _, closing in REASONING_TAGS if closing != _DIRECT)
 _ANY_LONE = "|".join(map(re.escape, _LONE))
-# At the end of a line, or right between the last word of the reasoning and the first of the answer: an answer that
-# talks about a tag has quotation marks, backticks or blanks around it.
+# At the end of a line, or between the last word of the reasoning and the first of the answer: an answer that mentions a
+# tag has quotation marks, backticks or blanks around it.
 _LONE_CLOSING = re.compile(
     rf"^[^\n]*?(?:(?P<line>{_ANY_LONE})[ \t]*\n|(?<=[^\s`'\"“‘(])(?P<inline>{_ANY_LONE})(?=[^\s`'\"”’.,;:!?)]))",
     re.MULTILINE,
@@ -37,9 +37,9 @@ _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Places in a raw text: reasoning is ``[thought_start:thought_end]``, the words ``[answer_start:answer_end]``.
+    """Offsets in a raw text: reasoning is ``[thought_start:thought_end]``, the answer ``[answer_start:answer_end]``.
 
-    ``opened``: there is reasoning; ``closed``: it has ended. What may still become a tag is in neither part.
+    ``opened``: there is reasoning; ``closed``: it has ended. A possible start of a tag is in neither part.
     """
 
     thought_start: int
@@ -50,24 +50,22 @@ class Split:
     closed: bool = True
 
     def thought(self, text: str) -> str:
-        """The reasoning, without the tags around it."""
         return text[self.thought_start : self.thought_end]
 
     def shown_thought(self, text: str) -> str:
-        """The reasoning with line ends for the tags between its blocks: as long, so that places in it stay true."""
+        """The reasoning with line ends in place of inner tags: of the same length, so that offsets stay valid."""
         return _INNER.sub(lambda found: "\n" * len(found[0]), self.thought(text))
 
     def answer(self, text: str) -> str:
-        """The words of the answer."""
         return text[self.answer_start : self.answer_end]
 
     def with_answer(self, text: str, words: str) -> str:
-        """The text with other words of the answer."""
+        """The text with another answer."""
         return text[: self.answer_start] + words + text[self.answer_end :]
 
 
 def split_thinking(text: str, *, final: bool = True) -> Split:
-    """Find the parts of ``text``; of one that still grows (``final`` False) an end that may be a tag is held back."""
+    """Split ``text``; while it still grows (``final`` False), a possible start of a tag at its end is held back."""
     begin = len(text) - len(text.lstrip())
     tags = _tags_at(text, begin)
     if tags is not None:
@@ -85,12 +83,11 @@ def split_thinking(text: str, *, final: bool = True) -> Split:
 
 
 def without_thinking(text: str) -> str:
-    """The words of an answer alone; the text itself where there is no reasoning in it."""
+    """The answer alone; the text itself if it has no reasoning."""
     return split_thinking(text).answer(text)
 
 
 def _tags_at(text: str, place: int) -> tuple[str, str] | None:
-    """The tags of reasoning that begins here."""
     return next((tags for tags in TAGS if text.startswith(tags[0], place) and _counts(tags[0], text, place)), None)
 
 
@@ -100,13 +97,13 @@ def _counts(opening: str, text: str, place: int) -> bool:
 
 
 def _may_become_tag(text: str, place: int, tags: tuple[str, ...]) -> bool:
-    """Whether what stands from ``place`` to the end may be the beginning of one of ``tags``."""
+    """True if the text from ``place`` on may be the start of one of ``tags``."""
     rest = text[place : place + _LONGEST]
     return any(tag.startswith(rest) for tag in tags)
 
 
 def _lone_closing(text: str) -> re.Match[str] | None:
-    """A closing tag outside of code, where none was opened."""
+    """A closing tag outside code without an opening one."""
     if not any(closing in text for closing in _LONE):
         return None
     fences = [fence.end() for fence in _FENCE.finditer(text)]
@@ -127,7 +124,7 @@ def _inside(text: str, start: int, closing: str, *, final: bool) -> Split:
 
 
 def _closed(text: str, thought: tuple[int, int], closing: str, *, final: bool) -> Split:
-    """Reasoning that ended with ``closing``; another one may follow at once, which is a part of it."""
+    """The split after reasoning that ended with ``closing``; another block may follow, which belongs to it."""
     first, last = thought
     start = last + len(closing)
     for glue in BETWEEN_CHANNELS:
@@ -146,7 +143,7 @@ def _closed(text: str, thought: tuple[int, int], closing: str, *, final: bool) -
 
 
 def _words(text: str, start: int, closing: str, *, final: bool) -> tuple[int, int]:
-    """Where the words of the answer begin and end, without the frame around them."""
+    """The offsets of the answer, without its frame."""
     end = len(text)
     frames = (("", _LAST_END),) if closing == _BEFORE_LAST else ANSWER_FRAMES
     for opening, ending in frames:
@@ -158,7 +155,7 @@ def _words(text: str, start: int, closing: str, *, final: bool) -> tuple[int, in
                 end = max(start, len(stripped) - len(ending))
             elif not final:
                 end -= num_held(text, (ending,), start)
-            if not opening and (end < len(text) or not final):  # the line end before it is the frame's
+            if not opening and (end < len(text) or not final):  # the line end before it belongs to the frame
                 end = start + len(text[start:end].rstrip())
             break
         if not final and start < len(text) and opening.startswith(text[start:]):
@@ -167,14 +164,14 @@ def _words(text: str, start: int, closing: str, *, final: bool) -> tuple[int, in
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """Leave empty lines around the reasoning out."""
+    """Strip empty lines around the reasoning."""
     part = text[start:end]
     first = start + len(part) - len(part.lstrip())
     return first, max(first, start + len(part.rstrip()))
 
 
 def num_held(text: str, tags: tuple[str, ...], start: int = 0) -> int:
-    """Length of the longest end of ``text`` from ``start`` on that may begin one of ``tags``."""
+    """The length of the longest end of ``text``, not before ``start``, that may begin one of ``tags``."""
     longest = 0
     for tag in tags:
         for size in range(min(len(tag) - 1, len(text) - start), longest, -1):
@@ -188,7 +185,10 @@ def num_held(text: str, tags: tuple[str, ...], start: int = 0) -> int:
 
 
 class ThinkingTime:
-    """Fed with the text of one answer as it comes. ``begun`` and ``before_ms``: of an answer that goes on."""
+    """Measures the reasoning of one answer while it is written.
+
+    ``begun`` and ``before_ms`` are of a continued answer.
+    """
 
     def __init__(
         self, begun: str = "", before_ms: int | None = None, clock: Callable[[], float] = time.monotonic
@@ -200,7 +200,7 @@ class ThinkingTime:
         self._since_s: float | None = None
 
     def feed(self, text: str) -> bool:
-        """Take the next piece; True where the reasoning ended with it."""
+        """Take a piece; True if the reasoning ended with it."""
         if self._ended:
             return False
         if self._since_s is None:
@@ -215,5 +215,5 @@ class ThinkingTime:
 
     @property
     def thinking_ms(self) -> int | None:
-        """Milliseconds so far, None where there is no reasoning."""
+        """Milliseconds so far; None without reasoning."""
         return self._ms

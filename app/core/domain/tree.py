@@ -1,6 +1,6 @@
-"""The messages of a conversation as a tree: what follows what, and which path through it is shown.
+"""The messages of a conversation as a tree, and the shown path.
 
-Works on ids alone: whatever the file says, no path is endless.
+Uses ids only: no path is endless, whatever the file says.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ Link = tuple[int, int | None, int | None]  # id, parent, shown child
 
 @dataclass(frozen=True, slots=True)
 class MessageTree:
-    """``parents`` in the order of arrival; ``shown`` gives the child shown below a message (None: the roots)."""
+    """``parents`` in order of arrival; ``shown`` is the child shown below a message (None: the roots)."""
 
     parents: dict[int, int | None]
     shown: dict[int | None, int | None]
 
     @classmethod
     def of(cls, links: Iterable[Link], shown_root: int | None) -> MessageTree:
-        """Take a conversation's links, in the order of arrival."""
         links = tuple(links)
         known = {link[0] for link in links}
         parents = {message_id: parent if parent in known else None for message_id, parent, _ in links}
@@ -28,14 +27,14 @@ class MessageTree:
         return cls(parents, {**shown, None: shown_root})
 
     def children(self) -> dict[int | None, list[int]]:
-        """Give the children of each message in the order of arrival; those of None are the roots."""
+        """The children of each message in order of arrival; the roots are those of None."""
         found: dict[int | None, list[int]] = {}
         for message_id, parent in self.parents.items():
             found.setdefault(parent, []).append(message_id)
         return found
 
     def path(self) -> tuple[int, ...]:
-        """Give the shown path; where a choice is missing or broken, the last child counts."""
+        """The shown path; without a valid choice the last child counts."""
         children = self.children()
         path: list[int] = []
         parent: int | None = None
@@ -47,7 +46,7 @@ class MessageTree:
         return tuple(path)
 
     def ancestors(self, message_id: int) -> tuple[int, ...]:
-        """Give the message and what it follows, up to a root."""
+        """The message and its ancestors, up to a root."""
         line: dict[int, None] = {}
         at: int | None = message_id
         while at is not None and at not in line and at in self.parents:
@@ -56,7 +55,7 @@ class MessageTree:
         return tuple(line)
 
     def below(self, message_id: int) -> tuple[int, ...]:
-        """Give the message and everything that follows it, in all branches."""
+        """The message and its descendants, in all branches."""
         children = self.children()
         found: dict[int, None] = {message_id: None}
         waiting = [message_id]
@@ -68,9 +67,9 @@ class MessageTree:
         return tuple(found)
 
     def without(self, message_id: int, instead: int | None) -> MessageTree:
-        """Give the tree without a message that nothing follows; ``instead`` of it, or the version before, is shown.
+        """A copy without a message that has no children; ``instead``, or the version before, is shown.
 
-        A message that something follows stays, as does one that is not there.
+        A message with children stays, and an unknown one is ignored.
         """
         if message_id not in self.parents or message_id in self.parents.values():
             return self
@@ -83,12 +82,12 @@ class MessageTree:
         return MessageTree(left, shown)
 
     def versions_beside(self, message_id: int) -> tuple[int, ...]:
-        """Give the other versions of a message, the one to show in its place first."""
+        """The other versions of a message, the one to show in its place first."""
         siblings = self.siblings(message_id)
         at = siblings.index(message_id)
         return (*siblings[:at][-1:], *siblings[at + 1 :], *siblings[: max(at - 1, 0)])
 
     def siblings(self, message_id: int) -> tuple[int, ...]:
-        """Give all versions of a message, itself among them, in the order of arrival."""
+        """All versions of a message, including itself, in order of arrival."""
         parent = self.parents.get(message_id)
         return tuple(other for other, above in self.parents.items() if above == parent)

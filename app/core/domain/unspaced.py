@@ -1,6 +1,6 @@
-"""Letters of writing that puts no spaces between words: there a word may begin and end in the middle of a run of them.
+"""Letters of scripts without spaces between words, in which a word may be anywhere in a run of letters.
 
-Chinese, Japanese, Thai, Lao, Khmer, Burmese and Tibetan; Korean too, whose words carry their particles.
+Chinese, Japanese, Thai, Lao, Khmer, Burmese and Tibetan; Korean too, whose words carry particles.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ _BETWEEN = re.compile(f"(?<=[{_LETTERS}])(?=.)|(?<=.)(?=[{_LETTERS}])", re.DOTAL
 
 
 def has_unspaced(text: str) -> bool:
-    """Whether any letter of such writing is in ``text``."""
     return not text.isascii() and _LETTER.search(text) is not None
 
 
 def spaced(text: str) -> str:
-    """``text`` with a space on each side of such letters, so that an index of words takes each of them for a word."""
+    """``text`` with spaces around such letters, so that an index of words takes each for a word."""
     return _BETWEEN.sub(" ", text) if has_unspaced(text) else text
 
 
 def any_of(words: Iterable[str], *, whole: bool = False) -> str:
-    """A regular expression for any of ``words`` at the beginning of a word (``whole``: all of one).
+    """A regular expression for any of ``words`` at the beginning of a word (``whole``: a whole word).
 
-    A word of such letters is found within a run of them, too.
+    Words of such letters are found within a run of them, too.
     """
     longest_first = sorted(words, key=len, reverse=True)
     return "|".join(_edged(word, whole=whole) for word in longest_first)

@@ -1,4 +1,4 @@
-"""Which address is the hub's, which may see a token, where a redirect may lead, and what came from there."""
+"""Addresses of the hub: which may get a token, where a redirect may lead, and checks of answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def find_endpoint() -> str:
 
 
 def address_advice() -> Sentence | None:
-    """What to check where the hub does not answer at an address that HF_ENDPOINT names; None where it names none."""
+    """The advice to check HF_ENDPOINT if the hub does not answer; None if it is not set."""
     address = os.environ.get(ENDPOINT_VARIABLE, "").strip()
     if not address:
         return None
@@ -52,7 +52,7 @@ def refuse_offline() -> None:
     """Stop before a connection is tried.
 
     Raises:
-        HubOfflineError: a variable says so.
+        HubOfflineError: a variable forbids connections.
     """
     for name in OFFLINE_VARIABLES:
         if os.environ.get(name, "").strip().upper() in ("1", "ON", "YES", "TRUE"):
@@ -79,7 +79,7 @@ def origin(url: str) -> tuple[str, str, int]:
 
 
 def may_carry_token(url: str, endpoint: str) -> bool:
-    """Whether a token may be sent there: to the hub itself only, and never in the clear over a network."""
+    """True if a token may be sent there: to the hub itself only, and never unencrypted over a network."""
     scheme, host, _ = origin(url)
     return origin(url) == origin(endpoint) and (scheme == "https" or is_this_machine(host))
 
@@ -88,7 +88,7 @@ def redirected(url: str, target: str) -> str:
     """The address that a redirect from ``url`` leads to.
 
     Raises:
-        HubAnswerError: it is no address, or gives up encryption.
+        HubAnswerError: it is no address, or drops encryption.
     """
     try:
         joined = urllib.parse.urljoin(url, target)
@@ -100,7 +100,7 @@ def redirected(url: str, target: str) -> str:
 
 
 def content_range(text: str) -> tuple[int, int, int | None] | None:
-    """First byte, end (exclusive) and total of a Content-Range header; None where it is none."""
+    """First byte, end (exclusive) and total of a Content-Range header; None if it is invalid."""
     match = _CONTENT_RANGE.fullmatch(text.strip())
     if match is None:
         return None
@@ -109,17 +109,17 @@ def content_range(text: str) -> tuple[int, int, int | None] | None:
 
 
 def is_plain(headers: Mapping[str, str]) -> bool:
-    """Whether a body is the file's own bytes, not compressed."""
+    """True if a body is not compressed."""
     return headers.get("Content-Encoding", "").strip().lower() in ("", "identity")
 
 
 def host_of(url: str) -> str:
-    """The host, for a sentence or as the name of a key."""
+    """The host, for a message or as the name of a key."""
     return origin(url)[1]
 
 
 def _is_host(host: str) -> bool:
-    """Whether a name can be looked up; others are refused by an error that is none of a network."""
+    """True if a name can be looked up; for others the network library raises an unrelated error."""
     try:
         return bool(host) and (":" in host or bool(host.encode("idna")))
     except UnicodeError:

@@ -1,7 +1,4 @@
-"""The one door to huggingface_hub: searching, details, README, and bytes of files.
-
-What an answer means is judged in `app/core/hub/client.py`. Every call blocks.
-"""
+"""The only module that uses huggingface_hub: search, details, README, and file contents. Every call blocks."""
 
 from __future__ import annotations
 
@@ -51,26 +48,25 @@ README = "README.md"
 _HEX = frozenset("0123456789abcdef")
 _YAML_HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
 TIMEOUT_S = 20.0  # of silence
-WHOLE_S = 120.0  # for a small answer to be there, as a server may send a byte now and then
+WHOLE_S = 120.0  # for a small answer: a server may send a byte now and then
 MAX_API_BYTES = 16 << 20
 MAX_README_BYTES = 1 << 20
 MAX_REDIRECTS = 5
 MAX_LIMIT = 200
 _EXPAND = ("gguf", "downloads", "likes", "siblings", "lastModified", "gated", "tags", "cardData")
 REDIRECTS = (301, 302, 303, 307, 308)
-_PLAIN = {"Accept-Encoding": "identity"}  # the bytes as they are: their number and their checksum are counted
+_PLAIN = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted and checksummed
 
 
-# From a hub's JSON to records: every field is checked, nothing is believed.
-#
-# A field that is missing, of a wrong type or absurd is left out; an answer that is no answer at all is an error.
+# From a hub's JSON to records; every field is checked. A field that is missing, of a wrong type or absurd is left out;
+# an unusable answer is an error.
 
 
 def parse(body: bytes) -> object:
-    """Read JSON from a stranger.
+    """Parse untrusted JSON.
 
     Raises:
-        HubAnswerError: it is none, or nested without end.
+        HubAnswerError: it is invalid, or nested too deeply.
     """
     try:
         return json.loads(body)
@@ -91,7 +87,7 @@ def summaries_of(answer: object, limit: int) -> tuple[RepoSummary, ...]:
 
 
 def summary_of(entry: object) -> RepoSummary | None:
-    """Read one repository; None where it has no usable name."""
+    """Read one repository; None if it has no usable name."""
     if not isinstance(entry, dict):
         return None
     try:
@@ -115,10 +111,10 @@ def summary_of(entry: object) -> RepoSummary | None:
 
 
 def details_of(answer: object, repo_id: str) -> RepoDetails:
-    """Read one repository with its files. Files with a name that is no plain path count, but are not offered.
+    """Read one repository with its files. Files with unsafe names are counted, but not offered.
 
     Raises:
-        HubAnswerError: it is no repository, or another one's name has no meaning as a repository.
+        HubAnswerError: it is no repository, or its name is invalid.
     """
     summary = summary_of(answer)
     if summary is None or not isinstance(answer, dict):
@@ -135,7 +131,7 @@ def details_of(answer: object, repo_id: str) -> RepoDetails:
 
 
 def readme_text(body: bytes) -> str:
-    """Read a README's Markdown, without the YAML head that only machines read."""
+    """A README's Markdown without its YAML head."""
     return _YAML_HEAD.sub("", body.decode("utf-8-sig", "replace"), count=1).replace("\0", "")
 
 
@@ -178,7 +174,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:  # NaN is not
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:  # excludes nan
         return None
     return int(value) if value == int(value) else None
 
@@ -188,7 +184,7 @@ def _moment(value: object) -> datetime | None:
         moment = datetime.fromisoformat(_text(value))
     except ValueError:
         return None
-    if not 1970 <= moment.year < 2200:  # some clock on this earth could not tell it
+    if not 1970 <= moment.year < 2200:  # some systems cannot display other years
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -208,8 +204,8 @@ def _licence(entry: dict[str, Any], tags: list[str]) -> str:
 class ByteStream:
     """The body of an answer, read once.
 
-    ``start``: offset in the file of the first byte that comes. ``etag``: of this answer, as the server that gave it
-    calls it; another than the hub's where a store behind a redirect answers. ``total_bytes``: the whole file's size.
+    ``start`` is the offset in the file of the first byte. ``etag`` is that of the sending server, which differs from
+    the hub's if a store answers. ``total_bytes`` is the size of the whole file.
     """
 
     def __init__(self, response: httpx.Response, start: int, total_bytes: int | None) -> None:
@@ -219,7 +215,7 @@ class ByteStream:
         self.etag: str = response.headers.get("ETag", "")
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, in pieces as they arrive: none is held back, so that a cut loses none.
+        """The bytes in pieces as they arrive, without buffering, so that a broken connection loses none.
 
         Raises:
             HubUnreachableError: the connection broke or stalled, or `abort` was called.
@@ -228,21 +224,21 @@ class ByteStream:
             yield from self._response.iter_raw()
 
     def abort(self) -> None:
-        """End a read that waits, from another thread."""
+        """End a waiting read, from another thread."""
         stream = self._response.extensions.get("network_stream")
         connection = stream.get_extra_info("socket") if stream is not None else None
         if isinstance(connection, socket.socket):
-            # A TLS socket's own method would also take its state away under the reader's feet.
+            # A TLS socket's own method would also remove the state that the reader uses.
             try:
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
-            except OSError as error:  # closed in the meantime, which is what was wanted
+            except OSError as error:  # it was closed meanwhile
                 logging.getLogger(__name__).debug("nothing to abort: %s", error)
 
 
 class Connections:
-    """An HTTP client that is opened when it is first used. Safe to use from several threads.
+    """An HTTP client that is opened at its first use. Thread-safe.
 
-    ``unreachable`` is raised where it cannot be used.
+    ``unreachable`` is the error if it cannot be used.
     """
 
     def __init__(self, timeout_s: float, unreachable: type[HubUnreachableError]) -> None:
@@ -255,7 +251,7 @@ class Connections:
         """The client.
 
         Raises:
-            HubUnreachableError: it was closed, or the proxy makes no sense.
+            HubUnreachableError: it was closed, or the proxy is invalid.
         """
         with self._lock:
             if self._is_closed:
@@ -270,7 +266,7 @@ class Connections:
             return self._client
 
     def close(self) -> None:
-        """Close it; whoever asks later, on another thread, opens none that nobody would close."""
+        """Close it. A later call from another thread fails: it would open a connection that is never closed."""
         with self._lock:
             self._is_closed = True
             client, self._client = self._client, None
@@ -279,10 +275,10 @@ class Connections:
 
 
 class HubClient:
-    """One hub: the real one, or the mirror that HF_ENDPOINT names. Safe to use from several threads."""
+    """One hub: the real one, or the mirror of HF_ENDPOINT. Thread-safe."""
 
     def __init__(self, endpoint: str = "", timeout_s: float = TIMEOUT_S, tokens: TokenStore | None = None) -> None:
-        """Nothing is imported or opened yet. An empty ``endpoint`` takes HF_ENDPOINT, or the real hub.
+        """Imports and opens nothing yet. An empty ``endpoint`` means HF_ENDPOINT, or the real hub.
 
         Raises:
             HubUnreachableError: HF_ENDPOINT is no address.
@@ -297,7 +293,7 @@ class HubClient:
         """Repositories with GGUF files.
 
         Raises:
-            HubError: as its subclasses say.
+            HubError: see its subclasses.
         """
         limit = max(1, min(limit, MAX_LIMIT))
         params = [("search", query), ("filter", "gguf"), ("apps", "llama.cpp")]
@@ -310,19 +306,19 @@ class HubClient:
         """One repository with its models, sizes and checksums.
 
         Raises:
-            HubError: as its subclasses say.
-            UnsafeNameError: the name or revision is none.
+            HubError: see its subclasses.
+            UnsafeNameError: the name or revision is invalid.
         """
         check_repo_id(repo_id)
         address = f"{self.endpoint}/api/models/{repo_id}/revision/{quote('/'.join(safe_parts(revision)))}"
         return details_of(parse(self._small(f"{address}?blobs=true", repo_id, MAX_API_BYTES)), repo_id)
 
     def readme(self, repo_id: str, revision: str = "main") -> str:
-        """The README's Markdown without its YAML head, at most 1 MB of it; empty where there is none.
+        """The README's Markdown without its YAML head, at most 1 MB of it; empty if there is none.
 
         Raises:
-            HubError: as its subclasses say.
-            UnsafeNameError: the name or revision is none.
+            HubError: see its subclasses.
+            UnsafeNameError: the name or revision is invalid.
         """
         try:
             return readme_text(self._small(self._file_url(repo_id, README, revision), repo_id, MAX_README_BYTES))
@@ -330,14 +326,13 @@ class HubClient:
             return ""
 
     def page_url(self, repo_id: str) -> str:
-        """The address of the repository's page for a browser."""
         return f"{self.endpoint}/{check_repo_id(repo_id)}"
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
-        """Ask where a file lies now, its size and its ETag: a fresh HEAD.
+        """Ask for a file's current address, size and ETag, by a fresh HEAD request.
 
         Raises:
-            HubError: as its subclasses say.
+            HubError: see its subclasses.
             UnsafeNameError: a name is no plain path.
         """
         url, what = self._file_url(repo_id, path, revision), f"{repo_id}/{path}"
@@ -346,7 +341,7 @@ class HubClient:
                 is_redirect = answer.status_code in REDIRECTS
                 if is_redirect:
                     url = redirected(url, answer.headers.get("Location", ""))
-                # A store's address is only good for this once, and its own headers name the bytes differently.
+                # A store's address is short-lived, and its headers name the bytes differently.
                 if not is_redirect or "X-Linked-Size" in answer.headers:
                     return refusals.location_of(answer.headers, repo_id, path, url, self._pinned)
         raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
@@ -355,18 +350,18 @@ class HubClient:
     def open(
         self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
     ) -> Iterator[ByteStream]:
-        """Open bytes ``start`` to ``end`` (exclusive; None: all the rest) of a file.
+        """Open bytes ``start`` to ``end`` (exclusive; None: to the end) of a file.
 
-        The stream's ``start`` is 0 where the server ignored the range, or ``if_range`` (an ETag as a stream told it)
-        no longer holds. A token goes to the hub's own host only, never with a redirect to another.
+        The stream's ``start`` is 0 if the server ignored the range, or if ``if_range`` (an ETag of a stream) is
+        outdated. A token is sent to the hub's own host only, never along with a redirect.
 
         Raises:
-            HubError: as its subclasses say.
+            HubError: see its subclasses.
         """
         headers, url, what = dict(_PLAIN), location.url, f"{location.repo_id}/{location.path}"
         if start or end is not None:
             headers["Range"] = f"bytes={start}-{'' if end is None else end - 1}"
-            if if_range.startswith('"'):  # a weak one may not be compared for bytes
+            if if_range.startswith('"'):  # a weak ETag does not identify bytes
                 headers["If-Range"] = if_range
         for _ in range(MAX_REDIRECTS):
             with self._request("GET", url, what, headers) as answer:
@@ -396,11 +391,10 @@ class HubClient:
         return hf_hub_url(repo_id, path, revision=revision, endpoint=self.endpoint)
 
     def _pinned(self, repo_id: str, path: str, commit: str) -> str:
-        """The address of a file in one commit: what a HEAD described cannot change before the GET."""
+        """The address of a file in one commit, so that it cannot change between HEAD and GET."""
         return self._file_url(repo_id, path, commit)
 
     def _small(self, url: str, what: str, max_bytes: int) -> bytes:
-        """Fetch a whole answer, bounded."""
         for _ in range(MAX_REDIRECTS):
             with self._request("GET", url, what, {}) as answer:
                 if answer.status_code not in REDIRECTS:
@@ -414,7 +408,7 @@ class HubClient:
 
     @contextmanager
     def _request(self, method: str, url: str, what: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
-        """Send one request, with a token where one is needed and allowed; the answer is a good one or a redirect."""
+        """Send one request, with a token if it is needed and allowed; yields a successful answer or a redirect."""
         refuse_offline()
         own = origin(url) == origin(self.endpoint)
         token = (self._token or self.tokens.from_environment()) if may_carry_token(url, self.endpoint) else ""
@@ -429,7 +423,7 @@ class HubClient:
                     return
             finally:
                 answer.close()
-            # The keyring is asked only when the hub refuses an anonymous request: it may ask the user to unlock it.
+            # The keyring is asked only if the hub refuses an anonymous request: the user may have to unlock it.
             token = self._kept_token(url) if not token and answer.status_code in (401, 403) else ""
             if not token:
                 raise error
@@ -444,7 +438,7 @@ class HubClient:
 
     @staticmethod
     def _headers(headers: Mapping[str, str], token: str) -> dict[str, str]:
-        # Not the library's `build_hf_headers`: it asks the hub for a list of programs first, by rules of its own.
+        # Not the library's `build_hf_headers`: it first asks the hub for a list of programs.
         return {
             "User-Agent": f"paceline/{app.__version__}",
             **headers,
@@ -453,17 +447,17 @@ class HubClient:
 
 
 def http_library() -> Any:  # noqa: ANN401 (a module)
-    """The HTTP library that huggingface_hub brings along, whichever of its versions that is."""
+    """The HTTP library that huggingface_hub uses, in whichever version."""
     from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
 
     return httpx
 
 
 def small_body(answer: Any, max_bytes: int, within_s: float = WHOLE_S) -> bytes:  # noqa: ANN401 (a response)
-    """Read an answer; more than ``max_bytes`` where it is too long, which the rest of it does not change.
+    """Read an answer; longer than ``max_bytes`` if it is too long.
 
     Raises:
-        ReadTimeout: of the HTTP library, as for silence: it took longer than ``within_s`` seconds.
+        ReadTimeout: of the HTTP library: it took longer than ``within_s`` seconds.
     """
     body, ends_s = bytearray(), time.monotonic() + within_s
     for piece in answer.iter_bytes():
@@ -476,13 +470,13 @@ def small_body(answer: Any, max_bytes: int, within_s: float = WHOLE_S) -> bytes:
 
 
 def http_client(timeout: object, *, use_proxy: bool = True) -> httpx.Client:
-    """Make a client that follows no redirect by itself and logs no address.
+    """A client that follows no redirects and logs no addresses.
 
     Raises:
-        ImportError, ValueError: the proxy that this system names cannot be used.
+        ImportError, ValueError: the system's proxy cannot be used.
     """
     library = http_library()
-    # Addresses of stores are signed: who reads a log could use them.
+    # Signed addresses in a log could be used by its readers.
     for name in (library.__name__, library.__name__.replace("httpx", "httpcore")):
         logging.getLogger(name).setLevel(logging.WARNING)
     client: httpx.Client = library.Client(
@@ -493,13 +487,13 @@ def http_client(timeout: object, *, use_proxy: bool = True) -> httpx.Client:
 
 @cache
 def _tls_context() -> Any:  # noqa: ANN401 (an ssl.SSLContext)
-    """Whom to trust, read once: it takes longer than many a request."""
+    """The trusted certificates, read once: reading takes longer than many requests."""
     return http_library().create_ssl_context()
 
 
 @contextmanager
 def _connection_errors() -> Iterator[None]:
-    """Turn what the connection throws into sentences."""
+    """Convert connection errors into errors with messages for the user."""
     from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
 
     try:
@@ -517,7 +511,7 @@ def _connection_errors() -> Iterator[None]:
 
 
 def _stream(answer: httpx.Response, start: int, size_bytes: int) -> ByteStream:
-    """Check what the answer says of itself before a byte is used."""
+    """Check the headers of an answer before a byte is used."""
     headers: Any = answer.headers
     if not is_plain(headers):
         raise HubBytesError("The hub sent the file compressed, although it was asked not to.")

@@ -1,4 +1,4 @@
-"""What the name of a GGUF file tells, and which names may become paths.
+"""What the name of a GGUF file says, and which names may become paths.
 
 The conventions are llama.cpp's own: shards by gguf-split, quantizations as its quantizer spells them.
 """
@@ -16,7 +16,7 @@ from app.core.hub.errors import (
 )
 from engine.sentences import said
 
-MAX_NAME_CHARS = 200  # of one part; a file system's own limit is 255 bytes, and ".part" comes on top
+MAX_NAME_CHARS = 200  # of one part; file systems allow 255 bytes, and ".part" is appended
 MAX_PATH_CHARS = 600
 MAX_SHARDS = 999
 GGUF = ".gguf"
@@ -35,7 +35,7 @@ _KINDS: tuple[tuple[FileKind, re.Pattern[str]], ...] = tuple(
     for kind, words in (
         (FileKind.IMATRIX, r"i-?matrix"),
         (FileKind.MMPROJ, r"mm-?proj(?:ector)?|[\w-]*mmproj[\w-]*"),
-        # As llama.cpp looks for side files; "-MTP-" in the middle is how models are called that have the heads inside.
+        # llama.cpp's names of side files; "-MTP-" in the middle means a model that contains the heads.
         (FileKind.MTP, r"(?-i:mtp(?=-))|nextn|mtp-?heads?|gemma-?4[\w.-]*-assistant"),
         (FileKind.EAGLE, r"eagle-?[123]?(?:\.\d)?"),
         (FileKind.DFLASH, r"d-?flash2?|d-?spark"),
@@ -44,7 +44,8 @@ _KINDS: tuple[tuple[FileKind, re.Pattern[str]], ...] = tuple(
         (FileKind.DRAFT, r"draft(?:er)?|spec(?:ulator)?|assistant-draft"),
     )
 )
-# Of Windows; refused everywhere, so that a library folder can be moved there. Also with an extension: "nul.gguf".
+# Device names of Windows, refused everywhere, so that a library folder can be moved there. Also with an extension:
+# "nul.gguf".
 _RESERVED = {"con", "prn", "aux", "nul", "conin$", "conout$"} | {
     f"{device}{number}" for device in ("com", "lpt") for number in "0123456789\u00b9\u00b2\u00b3"
 }
@@ -53,12 +54,11 @@ _REPO_PART = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 
 
 def is_gguf(name: str) -> bool:
-    """Whether a name ends as a GGUF file's does."""
     return name.lower().endswith(GGUF)
 
 
 def shard_of(name: str) -> tuple[str, int, int] | None:
-    """Stem, number (from 1) and total of a shard's name; None where it is no shard."""
+    """Stem, number (from 1) and total of a shard's name; None if it is no shard."""
     match = _SHARD.fullmatch(name)
     if match is None:
         return None
@@ -67,7 +67,7 @@ def shard_of(name: str) -> tuple[str, int, int] | None:
 
 
 def model_name(path: str) -> str:
-    """The name of a model from its file's, fit to be shown: without folders, shard number and ".gguf"."""
+    """The name of a model from its file's, for display: without folders, shard number and ".gguf"."""
     name = printable(path.rsplit("/", 1)[-1])
     shard = shard_of(name)
     if shard is not None:
@@ -76,7 +76,7 @@ def model_name(path: str) -> str:
 
 
 def quantization_of(path: str) -> str:
-    """The quantization that a file's name, or else the folder it lies in, tells: "Q4_K_M"; empty if none."""
+    """The quantization in a file's name, or else in its folder's name: "Q4_K_M"; empty if none."""
     for text in (model_name(path), path.rpartition("/")[0]):
         found = _QUANTIZATION.findall(text)
         if found:
@@ -91,7 +91,7 @@ def kind_of(path: str) -> FileKind:
 
 
 def group_models(files: Iterable[RepoFile]) -> tuple[RepoModel, ...]:
-    """Make models of files: shards of one model become one, in order; what is no GGUF is left out."""
+    """Group files into models: shards of one model in order; other files than GGUF are left out."""
     singles: list[RepoModel] = []
     shards: dict[tuple[str, int], dict[int, RepoFile]] = {}
     for file in files:
@@ -114,7 +114,7 @@ def _model(path: str, files: tuple[RepoFile, ...], missing_shards: int = 0) -> R
 
 
 def all_shards(path: Path) -> tuple[Path, ...]:
-    """The files of a model on this disk from any one of its shards, whether they exist or not."""
+    """The files of a model from any one of its shards, whether they exist or not."""
     shard = shard_of(path.name)
     if shard is None:
         return (path,)
@@ -126,10 +126,10 @@ def all_shards(path: Path) -> tuple[Path, ...]:
 
 
 def check_repo_id(repo_id: str) -> str:
-    """Give back an "owner/name" that is one.
+    """Returns a valid "owner/name".
 
     Raises:
-        UnsafeNameError: it is not.
+        UnsafeNameError: it is invalid.
     """
     parts = repo_id.split("/")
     if len(parts) != 2 or not all(_REPO_PART.fullmatch(part) and ".." not in part for part in parts):
@@ -140,10 +140,10 @@ def check_repo_id(repo_id: str) -> str:
 
 
 def safe_parts(path: str) -> tuple[str, ...]:
-    """The parts of a path in a repository, each fit to be a file or folder on every system.
+    """The parts of a path in a repository, each valid as a name on every system.
 
     Raises:
-        UnsafeNameError: one could lead elsewhere: "..", an absolute path, a drive, a device, a control character.
+        UnsafeNameError: a part could lead elsewhere: "..", an absolute path, a drive, a device, a control character.
     """
     parts = PurePosixPath(path).parts if path and len(path) <= MAX_PATH_CHARS else ()
     if not parts or "/".join(parts) != path:
@@ -156,7 +156,7 @@ def safe_parts(path: str) -> tuple[str, ...]:
 
 
 def path_inside(folder: Path, parts: Sequence[str]) -> Path:
-    """The path of ``parts`` below ``folder``, made sure of with the links that lie there now.
+    """The path of ``parts`` below ``folder``, checked with the existing links.
 
     Raises:
         UnsafeNameError: a link on the way leads out of the folder.
@@ -185,9 +185,9 @@ def _complaint(part: str) -> str:
 
 
 def short(text: str) -> str:
-    """Quote a text of a stranger for a sentence: bounded, without control characters."""
+    """Quote an untrusted text in a message: shortened, without control characters."""
     shown = printable(text[:80])
     return f"\N{LEFT DOUBLE QUOTATION MARK}{shown}{'…' if len(text) > 80 else ''}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
-LOCKS = ".locks"  # in the library folder; empty files, never deleted: deleting one could let two in
+LOCKS = ".locks"  # in the library folder; empty files, never deleted: a deletion could let two processes lock

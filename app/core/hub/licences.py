@@ -1,10 +1,10 @@
-"""Licences as people write them: the hub and GGUF files name them by identifiers."""
+"""Names of licences for people: the hub and GGUF files use identifiers."""
 
 from __future__ import annotations
 
 import re
 
-# Of https://huggingface.co/docs/hub/repositories-licenses; what is not here, nor of the patterns, stays as it is.
+# From https://huggingface.co/docs/hub/repositories-licenses; other identifiers without a pattern stay as they are.
 _NAMES = {
     "mit": "MIT",
     "isc": "ISC",
@@ -30,7 +30,7 @@ _LETTERS = re.compile(r"(cc0|cc-by(?:-nc)?(?:-sa|-nd)?|a?gpl|lgpl|mpl|epl|eupl|a
 
 
 def licence_name(identifier: str) -> str:
-    """Name a licence for a person: ``apache-2.0`` is "Apache 2.0"."""
+    """``apache-2.0`` becomes "Apache 2.0"."""
     known = identifier.strip().lower()
     if known in _NAMES:
         return _NAMES[known]

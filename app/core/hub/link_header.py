@@ -1,4 +1,4 @@
-"""Judges the file of a link before it is downloaded: by its header, of which only the first bytes are fetched."""
+"""Checks the file of a link before the download by its header; only the first bytes are fetched."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def judge_link(
     """The header of a link's model, and the hosts that its bytes come from, in order.
 
     Raises:
-        HubError: the link cannot be used, or its server not be reached.
-        ModelFileError: it is no model that writes text, or damaged; or it was asked to stop.
+        HubError: the link cannot be used, or its server is unreachable.
+        ModelFileError: it is no text model, or damaged; or the check was cancelled.
     """
     source = LinkSource(request.url)
     try:

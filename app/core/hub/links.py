@@ -1,8 +1,8 @@
-"""Models by an address: where the bytes lie, what the server says of them, and the bytes; as a hub gives its own.
+"""Models by a direct link, with the interface of a hub.
 
-An address is https, or http on this machine. No token and no name of a user is ever sent. What the server says is
-believed only as far as the bytes bear it out: a length has to be announced, an answer that is no file is refused, and a
-redirect may lead to another host, but not out of encryption and not from the network into this machine or its network.
+A link is https, or http on this machine. No token and no user name is ever sent. The server is untrusted: it has to
+announce a length, an answer that is no file is refused, and a redirect may lead to another host, but must not drop
+encryption or lead from the network into this machine or its network.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ from app.core.hub.records import RemoteLocation
 from app.core.hub.refusals import MAX_SIZE_BYTES, MAX_WAIT_S
 from engine.sentences import said
 
-# Of the HTTP library, which `app.core.hub.client` alone imports.
+# Types of the HTTP library, which only `app.core.hub.client` imports.
 Response: TypeAlias = Any
 
 UNNAMED = "model.gguf"
 MIN_SIZE_BYTES = 32
 _PAGES = ("text/html", "application/xhtml+xml")
 _GONE = (404, 410)
-_HEADERS = {"Accept-Encoding": "identity"}  # the bytes as they are: their number is counted
+_HEADERS = {"Accept-Encoding": "identity"}  # uncompressed: bytes are counted
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a link leads right now. ``hosts``: who was asked, in order."""
+    """The current location of a link. ``hosts`` were contacted, in order."""
 
     location: RemoteLocation
     hosts: tuple[str, ...]
 
 
 def check_link(address: str) -> str:
-    """Give back an address that may be asked, without its fragment.
+    """Returns an allowed address without its fragment.
 
     Raises:
-        LinkRefusedError: it may not.
+        LinkRefusedError: it is not allowed.
     """
     text = address.strip().partition("#")[0]
     try:
@@ -79,10 +79,10 @@ def check_link(address: str) -> str:
 
 
 def request_of(address: str) -> DownloadRequest:
-    """What to fetch for a link: all parts, where the file's name says that it is the first of several.
+    """The download request of a link: all parts, if the file's name is that of the first part.
 
     Raises:
-        LinkRefusedError: it may not be fetched, or is a later part.
+        LinkRefusedError: it is not allowed, or is a later part.
     """
     address = check_link(address)
     name = file_name(address)
@@ -101,7 +101,7 @@ def request_of(address: str) -> DownloadRequest:
 
 
 def file_name(address: str) -> str:
-    """The name of a link's file on this disk: the last part of its path, where that is one."""
+    """The file name of a link: the last part of its path, if that is valid."""
     name = unquote(urlsplit(address).path.rpartition("/")[2])
     try:
         return name if is_gguf(name) and len(safe_parts(name)) == 1 else UNNAMED
@@ -110,41 +110,41 @@ def file_name(address: str) -> str:
 
 
 def _folder_of(address: str) -> str:
-    """Where in the library a link's files lie: a folder of the host, with one of the address below."""
+    """The library folder of a link: one for the host, with one for the address inside."""
     host = re.sub(r"[^A-Za-z0-9.-]", "-", origin(address)[1]).strip(".-")[-60:].strip(".-") or "link"
     host = host.encode("ascii", "replace").decode().replace("?", "-").replace("..", ".")
     return f"{host}/{hashlib.sha256(address.encode()).hexdigest()[:12]}"
 
 
-# The answer, the hosts that were asked for it, and the SHA-256 that one of them told, if any did.
+# The answer, the contacted hosts, and the SHA-256 if one of them reported it.
 _Reached = tuple[Response, tuple[str, ...], str]
 
 
 class LinkSource:
-    """One link as an `app.core.hub.sources.DownloadSource`. Safe to use from several threads."""
+    """One link as an `app.core.hub.sources.DownloadSource`. Thread-safe."""
 
     def __init__(self, address: str, timeout_s: float = TIMEOUT_S) -> None:
-        """Nothing is opened yet.
+        """Opens nothing yet.
 
         Raises:
-            LinkRefusedError: the address may not be asked.
+            LinkRefusedError: the address is not allowed.
         """
         self.address = check_link(address)
         self._name = file_name(self.address)
         self._connections = Connections(timeout_s, LinkUnreachableError)
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
-        """Ask where a file lies now and how long it is: for its first byte, as not every link can be asked by HEAD.
+        """Ask for a file's current address and length, by requesting its first byte: not every server answers HEAD.
 
         Raises:
-            LinkRefusedError: what lies there is no file that can be fetched.
-            HubError: the server cannot be reached, is busy, or its answer makes no sense.
+            LinkRefusedError: there is no usable file.
+            HubError: the server is unreachable, busy, or its answer is invalid.
         """
         del revision
         return self.look(repo_id, path).location
 
     def look(self, repo_id: str, path: str) -> Located:
-        """The same, with what a person wants to know of it."""
+        """As `locate`, with the facts for the user."""
         with self._answer(self._url_of(path), {**_HEADERS, "Range": "bytes=0-0"}) as (answer, hosts, sha256):
             headers, host = answer.headers, hosts[-1]
             if headers.get("Content-Type", "").partition(";")[0].strip().lower() in _PAGES:
@@ -172,10 +172,10 @@ class LinkSource:
     def open(
         self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
     ) -> Iterator[ByteStream]:
-        """Open bytes ``start`` to ``end`` (exclusive; None: all the rest), as `HubClient.open` does.
+        """Open bytes ``start`` to ``end`` (exclusive; None: to the end), as `HubClient.open` does.
 
-        A download goes on in the middle only where the server names the version of its bytes: no checksum would
-        tell otherwise that the end belongs to another file than the beginning. The stream then begins at 0.
+        A download continues in the middle only if the server identifies the version of the file: without a checksum,
+        parts of two versions could be mixed. Otherwise the stream begins at 0.
 
         Raises:
             HubError: as for `locate`.
@@ -195,17 +195,17 @@ class LinkSource:
     # ---- requests ------------------------------------------------------------------------------------------------
 
     def _url_of(self, path: str) -> str:
-        """The address of one part: beside the first, under its own name."""
+        """The address of one part: beside the first, with its own name."""
         return self.address if path == self._name else urljoin(self.address, quote(path))
 
     @contextmanager
     def _answer(self, url: str, headers: Mapping[str, str]) -> Iterator[_Reached]:
-        """Follow redirects as far as they may lead; the answer is 200 or 206."""
+        """Follow allowed redirects; the answer is 200 or 206."""
         hosts, sha256 = [origin(url)[1]], ""
         agent = {"User-Agent": f"paceline/{app.__version__}"}
         for _ in range(MAX_REDIRECTS):
             with _connection_errors(hosts[-1]):
-                self._connections.client().cookies.clear()  # none is given back, not to the same host either
+                self._connections.client().cookies.clear()  # cookies are never returned, not to the same host either
                 request = self._connections.client().build_request("GET", url, headers={**agent, **headers})
                 answer = self._connections.client().send(request, stream=True, follow_redirects=False)
             try:
@@ -222,10 +222,11 @@ class LinkSource:
 
 
 def redirected(url: str, target: str) -> str:
-    """Where a redirect from ``url`` leads.
+    """The target of a redirect from ``url``.
 
     Raises:
-        LinkRefusedError: to no address, out of encryption, or from the network into this machine or its network.
+        LinkRefusedError: it is no address, drops encryption, or leads from the network into this machine or its
+            network.
     """
     before = origin(url)[1]
     try:
@@ -248,7 +249,7 @@ def redirected(url: str, target: str) -> str:
 
 
 def is_near(host: str) -> bool:
-    """Whether a host is this computer or one of its own network, by its name or number alone."""
+    """True if a host is this computer or in its network, by name or number alone."""
     if host == "localhost" or host.endswith((".localhost", ".local", ".internal")):
         return True
     try:
@@ -283,7 +284,7 @@ def _check_plain(headers: Mapping[str, str]) -> None:
 
 
 def _size_of(answer: Response) -> int | None:
-    """Length of the whole file; None where it is not told."""
+    """The length of the whole file; None if the server does not say."""
     if answer.status_code == 206:
         span = content_range(answer.headers.get("Content-Range", ""))
         if span is None or span[0] != 0:
@@ -294,7 +295,7 @@ def _size_of(answer: Response) -> int | None:
 
 
 def _stream(answer: Response, start: int, size_bytes: int, host: str) -> ByteStream:
-    """Check what the answer says of itself before a byte is used."""
+    """Check the headers of an answer before a byte is used."""
     headers = answer.headers
     _check_plain(headers)
     etag = _strong_etag(headers)
@@ -310,7 +311,7 @@ def _stream(answer: Response, start: int, size_bytes: int, host: str) -> ByteStr
 
 
 class _LinkStream(ByteStream):
-    """The bytes of a link, with the sentences of a link where the connection breaks."""
+    """The bytes of a link, with errors of links if the connection breaks."""
 
     def __init__(self, response: Response, start: int, etag: str, host: str) -> None:
         super().__init__(response, start, None)
@@ -318,7 +319,7 @@ class _LinkStream(ByteStream):
         self._host = host
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, in pieces as they arrive.
+        """The bytes in pieces as they arrive.
 
         Raises:
             LinkUnreachableError: the connection broke or stalled, or `abort` was called.
@@ -333,7 +334,7 @@ def _strong_etag(headers: Mapping[str, str]) -> str:
 
 
 def _reported_sha256(headers: Mapping[str, str]) -> str:
-    """The SHA-256 of the file where its server tells it: Repr-Digest (RFC 9530), or as the Hugging Face hub does."""
+    """The server's SHA-256 of the file: Repr-Digest (RFC 9530), or in the Hugging Face hub's header."""
     found = re.search(r"sha-256=:([A-Za-z0-9+/=]{43,44}):", headers.get("Repr-Digest", ""))
     try:
         digest = base64.b64decode(found[1], validate=True).hex() if found else ""
@@ -345,7 +346,7 @@ def _reported_sha256(headers: Mapping[str, str]) -> str:
 
 @contextmanager
 def _connection_errors(host: str) -> Iterator[None]:
-    """Turn what the connection throws into sentences."""
+    """Convert connection errors into errors with messages for the user."""
     library = http_library()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Opens the library of models in the app's folders, or where the settings say."""
+"""Opens the model library in the folder of the settings or of the app."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.core.storage.settings_file import read_settings
 
 
 def open_library(paths: Paths, settings: Settings | None = None) -> Library:
-    """The library in the folder that the settings name, or in the app's own; ``None`` reads the settings' file."""
+    """Open the library; ``None`` reads the settings from their file."""
     settings = read_settings(paths.settings_file).settings if settings is None else settings
     chosen = settings.text("models_dir").strip()
     folder = Path(chosen).expanduser() if chosen else paths.models

@@ -1,7 +1,7 @@
-"""What the hub, the downloads and the library tell the rest of the app, as plain data.
+"""The data of hub, downloads and library.
 
-Every text in here that came from the hub was checked: bounded, without control characters, and no path leads out of a
-folder. ``None`` (or an empty text) always means: the hub did not say.
+Every text of the hub is checked: limited, without control characters, and no path leads out of a folder. ``None`` (or
+an empty text) always means: the hub did not say.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.core.domain.models import FileKind, RepoModel
 
 
 class SortBy(StrEnum):
-    """The orders of a search; the values are the hub's own words."""
+    """The values are the hub's own words."""
 
     DOWNLOADS = "downloads"
     LIKES = "likes"
@@ -24,7 +24,7 @@ class SortBy(StrEnum):
 
 
 class Gated(StrEnum):
-    """Whether the publisher wants to be asked before files can be fetched."""
+    """Whether the publisher must agree before files can be downloaded."""
 
     NO = ""
     AUTOMATIC = "auto"  # accept the terms on the repository's page
@@ -36,7 +36,7 @@ class Gated(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RepoSummary:
-    """One repository in the answer to a search."""
+    """One repository in a search result."""
 
     repo_id: str  # "owner/name"
     downloads: int | None = None
@@ -51,8 +51,6 @@ class RepoSummary:
 
 @dataclass(frozen=True, slots=True)
 class RepoDetails:
-    """One repository with its models."""
-
     summary: RepoSummary
     commit: str  # 40 hex digits, or empty
     models: tuple[RepoModel, ...] = ()
@@ -61,18 +59,18 @@ class RepoDetails:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLocation:
-    """Where one file lies right now. ``url`` may be signed and short-lived, and on another host than the hub."""
+    """The current location of a file. ``url`` may be signed and short-lived, and on another host than the hub."""
 
     repo_id: str
     path: str
     url: str
-    etag: str  # the hub's name for these bytes; the sha256 for big files
+    etag: str  # the hub's name of this version; the sha256 for large files
     size_bytes: int
     commit: str = ""
 
     @property
     def sha256(self) -> str:
-        """The expected checksum, or an empty text where the hub gives none."""
+        """The expected checksum; empty if the hub has none."""
         digits = self.etag.lower()
         return digits if len(digits) == 64 and set(digits) <= set("0123456789abcdef") else ""
 
@@ -81,29 +79,27 @@ class RemoteLocation:
 
 
 class Origin(StrEnum):
-    """How a model came into the library."""
-
-    DOWNLOADED = "downloaded"  # in the library folder: removing it deletes its files
-    IN_PLACE = "in place"  # somewhere else on this disk: removing it only forgets it
+    DOWNLOADED = "downloaded"  # in the library folder: removing the model deletes its files
+    IN_PLACE = "in place"  # in another folder: removing the model only forgets it
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryModel:
-    """One model on this machine. ``missing``: its files are not where they were."""
+    """One model on this machine. ``missing``: its files are gone."""
 
     name: str  # unique in the library
-    files: tuple[Path, ...]  # in order; the first is what is loaded
+    files: tuple[Path, ...]  # in order; the first is loaded
     kind: FileKind
     origin: Origin
     quantization: str = ""
     size_bytes: int = 0
     repo_id: str = ""
     licence: str = ""
-    draft: str = ""  # the name of the model that drafts for it
+    draft: str = ""  # the name of its draft model
     added: datetime | None = None
     last_used: datetime | None = None
     missing: bool = False
-    source: str = ""  # where the bytes came from, where that is not the repository
+    source: str = ""  # the source of the bytes, if that is not the repository
 
     @property
     def path(self) -> Path:

@@ -1,4 +1,4 @@
-"""What the HTTP status and headers of an answer mean: a refusal as an error, or where a file lies.
+"""The meaning of an answer's HTTP status and headers: an error, or a file's location.
 
 The codes are those of the hub's header X-Error-Code
 (https://huggingface.co/docs/huggingface_hub/package_reference/utilities).
@@ -26,7 +26,7 @@ _ETAG_CHARS = 200
 
 
 def of_status(status: int, headers: Mapping[str, str], what: str, *, own: bool, had_token: bool) -> HubError | None:
-    """Say why an answer is a refusal; None where it is none. ``own``: the hub itself gave it, not a store behind it."""
+    """The error of a refusal; None for a success. ``own``: the hub itself answered, not a store."""
     code = headers.get("X-Error-Code", "")
     error: HubError | None
     if status in (200, 206) or 300 <= status < 400:
@@ -82,10 +82,10 @@ def _no_access(status: int, code: str, what: str, *, had_token: bool) -> HubErro
 def location_of(
     headers: Mapping[str, str], repo_id: str, path: str, url: str, pinned: Callable[[str, str, str], str]
 ) -> RemoteLocation:
-    """Read the answer to a HEAD. ``pinned`` makes the address of a file in a commit.
+    """Read the answer to a HEAD request. ``pinned`` makes the address of a file in a commit.
 
     Raises:
-        HubAnswerError: it names no size or no ETag.
+        HubAnswerError: it has no size or no ETag.
     """
     what = f"{repo_id}/{path}"
     linked = "X-Linked-Size" in headers

@@ -1,6 +1,6 @@
-"""Headers of models that may not be here: read by ranges from the hub, or from a file of this disk in the same way.
+"""Reads model headers, by ranges from the hub or from a local file.
 
-Nothing is written anywhere; the header is parsed by the engine.
+Nothing is written; the engine parses the header.
 """
 
 from __future__ import annotations
@@ -28,26 +28,25 @@ MAX_FETCHED_BYTES = 32 * 2**20  # the largest real headers, with 260,000 tokens 
 FIRST_BLOCK_BYTES = 512 * 1024
 LARGEST_BLOCK_BYTES = 4 * 2**20
 FetchRange = Callable[[int, int], bytes]  # (start, end) -> the bytes from start to before end, or the first of them
-_ATTEMPTS = 3  # of one range, when the connection breaks
+_ATTEMPTS = 3  # of one range, if the connection breaks
 
 
-# The beginning of a remote file, fetched in growing blocks as far as its header reaches.
-#
-# Whoever can give a range of bytes (a hub, another machine, a test) passes a function; this decides which ranges.
+# The start of a remote file, fetched in growing blocks up to the end of its header. The function that fetches a range
+# may use a hub, another machine or a test.
 
 
 class CancelledReadError(ModelHeaderError):
-    """Whoever asked for the header wants it no more."""
+    """The caller cancelled the read."""
 
     title = "Cancelled"
     default_advice = "Ask again if you need it."
 
 
 class RangeSource:
-    """A source for `parse_header`: keeps what it has, asks for more where the parser goes beyond.
+    """A source for `parse_header` that fetches more when the parser needs it.
 
-    Every byte is fetched once, in order; a block is as long as what is here already, within bounds. So a header of n
-    bytes costs at most 2 n, and never more than n and the largest block.
+    Every byte is fetched once, in order; a block doubles the length, within limits. So a header of n bytes costs at
+    most 2 n, and never more than n and the largest block.
     """
 
     def __init__(
@@ -65,15 +64,14 @@ class RangeSource:
 
     @property
     def num_fetched(self) -> int:
-        """Bytes fetched so far."""
         return len(self._prefix)
 
     def read_at(self, offset: int, num_bytes: int) -> bytes:
-        """Return bytes as `ReadAt` does. Never asks for more than the file, or the limit, has.
+        """Return bytes as `ReadAt` does, up to the end of the file or the limit.
 
         Raises:
-            ModelHeaderError: the limit is reached, or the far side has fewer bytes than it said.
-            CancelledReadError: it was asked to stop.
+            ModelHeaderError: the limit is reached, or the source has fewer bytes than it said.
+            CancelledReadError: the read was cancelled.
         """
         end = min(offset + num_bytes, self._file_size)
         while len(self._prefix) < end:
@@ -92,14 +90,14 @@ class RangeSource:
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model of which the header is known, whether its weights are here or not. ``num_fetched``: bytes it cost.
+    """A model with a known header, whose weights need not be here. ``num_fetched`` are the bytes that it cost.
 
-    ``side`` is the header of the side file beside a local one, with which it sees pictures.
+    ``side`` is the header of a local model's vision side file.
     """
 
     name: str
     header: GgufHeader
-    read_at: ReadAt  # reaches as far as the header
+    read_at: ReadAt  # up to the end of the header
     size_bytes: int  # of all parts
     num_parts: int = 1
     num_fetched: int = 0
@@ -113,7 +111,7 @@ class KnownModel:
 
     @property
     def bytes_per_token(self) -> int:
-        """Bytes of weights that a pass of one token reads, which is its cost: of experts only those in use."""
+        """Bytes of weights that a pass of one token reads; of experts only the used ones."""
         read = token_weights(self.header, self.weights_bytes if self.num_parts > 1 else None).num_bytes
         return read if self.header.weights_bytes else self.weights_bytes
 
@@ -127,13 +125,13 @@ def read_remote_header(
     *,
     may_be_head: bool = False,
 ) -> KnownModel:
-    """Read the header of a model of the hub; of several parts only the first is asked.
+    """Read the header of a model on the hub; of several parts only the first is read.
 
-    ``may_be_head``: a head in a file of its own (MTP, EAGLE-3) is taken, too.
+    ``may_be_head`` also accepts a head in a separate file (MTP, EAGLE-3).
 
     Raises:
-        HubError: the hub could not give it.
-        ModelFileError: it is no model that writes text, or damaged; or it was asked to stop.
+        HubError: the hub could not deliver it.
+        ModelFileError: it is no text model, or damaged; or the read was cancelled.
     """
     location = client.locate(repo_id, model.files[0].path, revision)
     return read_located_header(client, location, model, should_stop, may_be_head=may_be_head)
@@ -147,10 +145,10 @@ def read_located_header(
     *,
     may_be_head: bool = False,
 ) -> KnownModel:
-    """The same of a file that was located already.
+    """Read the header at a known location.
 
     Raises:
-        HubError, ModelFileError: as above.
+        HubError, ModelFileError: as in `read_remote_header`.
     """
     size = model.size_bytes if model.size_bytes is not None and len(model.files) > 1 else location.size_bytes
     source = RangeSource(_Ranges(client, location).fetch, location.size_bytes, MAX_FETCHED_BYTES, should_stop)
@@ -158,10 +156,10 @@ def read_located_header(
 
 
 def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:
-    """Read the header of a file of this disk; ``may_be_head`` as above.
+    """Read the header of a local file; ``may_be_head`` as in `read_remote_header`.
 
     Raises:
-        ModelFileError: it is no model that writes text, damaged, or not there.
+        ModelFileError: it is no text model, damaged, or missing.
     """
     try:
         with open_ordinary(path) as file:
@@ -185,7 +183,7 @@ def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """What is known of a model before its header: all parts together."""
+    """The facts of a model before its header is read: all parts together."""
 
     name: str
     size_bytes: int
@@ -198,8 +196,8 @@ def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: boo
         header = parse_header(source.read_at, file_size)
         if not (may_be_head and head_method(header)):
             check_writes_text(header, file.name)
-        if head_method(header) not in OWN_PRODUCTS:  # of these `check_head_file` says what is wrong
-            if file.num_parts == 1:  # the first of several may hold no weights at all
+        if head_method(header) not in OWN_PRODUCTS:  # for these `check_head_file` has the error
+            if file.num_parts == 1:  # the first of several may contain no weights
                 check_header(header)
             check_tokens(header, source.read_at)
     except ModelHeaderError as error:
@@ -208,7 +206,7 @@ def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: boo
 
 
 class _Ranges:
-    """Ranges of one remote file, all of the same version of it."""
+    """Ranges of one remote file, all of the same version."""
 
     def __init__(self, client: DownloadSource, location: RemoteLocation) -> None:
         self._client = client
@@ -235,7 +233,7 @@ class _Ranges:
             if stream.start not in (0, start) or (self._etag and stream.etag != self._etag):
                 raise HubAnswerError(said("{path} changed while its header was read.", path=self._location.path))
             self._etag = stream.etag
-            skipped = start - stream.start  # a server that knows no ranges begins at the beginning
+            skipped = start - stream.start  # a server without ranges sends the whole file
             self._spent_bytes += skipped + end - start
             if self._spent_bytes > MAX_FETCHED_BYTES and skipped:
                 raise HubAnswerError("The server cannot send parts of files, so the header cannot be read on its own.")
@@ -245,6 +243,6 @@ class _Ranges:
                     if len(data) >= skipped + end - start:
                         break
             except HubUnreachableError:
-                if len(data) <= skipped:  # what has arrived is kept, and the rest asked for anew
+                if len(data) <= skipped:  # the received bytes are kept, and the rest is requested again
                     raise
         return bytes(data[skipped : skipped + end - start])

@@ -1,4 +1,4 @@
-"""Has a draft of a model itself made, as a job of the engine's: light to import, as the engine's process imports it."""
+"""Makes a draft from a model itself, as a job of the engine. Light to import: the window's process imports it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # NumPy and llama.cpp are for the engine's process
 
 @dataclass(frozen=True, slots=True)
 class SelfDraftProgress(JobEvent):
-    """A draft is being made: what is done, and how much of it."""
+    """The current step and its progress."""
 
     what: str
     fraction: float
@@ -25,9 +25,9 @@ class SelfDraftProgress(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class SelfDraftJob:
-    """Implements `engine.requests.Job`: the helper process has the machine, as the engine does nothing else meanwhile.
+    """Implements `engine.requests.Job`: a helper process does the work while the engine is idle.
 
-    It returns what was found, or why nothing was.
+    It returns the drafts, or why there is none.
     """
 
     plan: SelfDraftPlan
@@ -35,8 +35,6 @@ class SelfDraftJob:
     def run(
         self, _session: object, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> Sequence[SelfDraft] | Problem:
-        """Make it."""
-
         def progress(what: str, fraction: float) -> None:
             on_event(SelfDraftProgress(what, fraction))
 

@@ -1,4 +1,4 @@
-"""What is used of a hub (`HubClient`) and of whatever else gives files (`LinkSource`), as protocols."""
+"""Protocols for sources of files: the hub (`HubClient`) and links (`LinkSource`)."""
 
 from __future__ import annotations
 
@@ -10,41 +10,29 @@ from app.core.hub.records import RemoteLocation, RepoDetails, RepoSummary, SortB
 
 
 class Stream(Protocol):
-    """The bytes of a file, opened: see `app.core.hub.client.ByteStream`."""
+    """The opened bytes of a file: see `app.core.hub.client.ByteStream`."""
 
     start: int
     etag: str
 
-    def chunks(self) -> Iterator[bytes]:
-        """The bytes as they arrive."""
-        ...
+    def chunks(self) -> Iterator[bytes]: ...
 
-    def abort(self) -> None:
-        """End a read that waits."""
-        ...
+    def abort(self) -> None: ...
 
 
 class DownloadSource(Protocol):
-    """Gives files, or ranges of them."""
-
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
-        """Where a file lies now, and how long it is."""
+        """The current address and length of a file."""
         ...
 
     def open(
         self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
-    ) -> AbstractContextManager[Stream]:
-        """Open its bytes, or a range of them."""
-        ...
+    ) -> AbstractContextManager[Stream]: ...
 
 
 class Hub(DownloadSource, Protocol):
-    """Knows repositories, too: see `app.core.hub.client.HubClient`."""
+    """A source that knows repositories, too: see `app.core.hub.client.HubClient`."""
 
-    def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]:
-        """Find repositories."""
-        ...
+    def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]: ...
 
-    def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
-        """Describe one repository."""
-        ...
+    def details(self, repo_id: str, revision: str = "main") -> RepoDetails: ...

@@ -1,7 +1,7 @@
-"""Secrets for hosts: in an environment variable or in the system's keyring, for one host each, and in no file of ours.
+"""Secrets of hosts, in an environment variable or in the system's keyring, never in a file.
 
-The hub's access token for gated models is one, the key of an engine on another computer is another. Which address one
-may be sent to is decided in `app/core/hub/addresses.py`.
+Examples are the hub's access token for gated models and the key of a remote server. `app/core/hub/addresses.py` decides
+which addresses may get one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ log = logging.getLogger(__name__)
 
 
 class TokenStore:
-    """The token for one host. The keyring is loaded when it is first needed: it takes a while, and may ask the user.
+    """The token of one host. The keyring is loaded at its first use: that takes a while, and may ask the user.
 
-    ``service`` is the name that the keyring has it under. ``variable`` names an environment variable that comes before
-    the keyring; empty: none does.
+    ``service`` is its name in the keyring. ``variable`` names an environment variable that takes precedence; empty for
+    none.
     """
 
     def __init__(
@@ -35,11 +35,11 @@ class TokenStore:
         self._host, self._service, self._variable, self._most = host, service, variable, most_chars
 
     def from_environment(self) -> str:
-        """The token of the variable, or an empty text."""
+        """The token of the variable; empty if there is none."""
         return _usable(os.environ.get(self._variable, ""), self._most) if self._variable else ""
 
     def find(self) -> str:
-        """The token of the variable or of the keyring; empty where there is none or the keyring cannot be asked."""
+        """The token of the variable or the keyring; empty if there is none or the keyring is not available."""
         token = self.from_environment()
         if token:
             return token
@@ -55,7 +55,7 @@ class TokenStore:
             return ""
 
     def save(self, token: str) -> None:
-        """Keep a token in the keyring.
+        """Store a token in the keyring.
 
         Raises:
             TokenStoreError: it is no token, or there is no keyring.
@@ -69,7 +69,7 @@ class TokenStore:
             raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
 
     def forget(self) -> None:
-        """Remove the token from the keyring; none there is fine.
+        """Remove the token from the keyring, if it is there.
 
         Raises:
             TokenStoreError: the keyring cannot be used.
@@ -83,12 +83,12 @@ class TokenStore:
 
 
 def tool_server_secret(url: str) -> TokenStore:
-    """The sign-in to a server of tools, which holds more than one token."""
+    """The sign-in to an MCP server, which has several tokens."""
     return TokenStore(url, "paceline tools", "", 64 * 1024)
 
 
 def _usable(token: str, most_chars: int) -> str:
-    """The token without blanks around it; empty where it could not stand in a header."""
+    """The token without blanks around it; empty if it does not fit in a header."""
     token = token.strip()
     good = set(string.ascii_letters + string.digits + string.punctuation)
     return token if len(token) <= most_chars and set(token) <= good else ""
@@ -102,12 +102,12 @@ def _keyring() -> Any:  # noqa: ANN401 (a module)
         raise TokenStoreError(
             said("The system's keyring could not be opened ({kind}).", kind=type(error).__name__)
         ) from error
-    # Without a system keyring the library chooses one that fails, and with others installed it may choose plain files.
+    # Without a system keyring the library chooses a backend that fails, or possibly one with plain files.
     if backend.priority <= 0 or "file" in type(backend).__module__.lower():
         raise TokenStoreError("This system has no keyring that Paceline could use.")
     return keyring
 
 
 def _keyring_errors() -> tuple[type[Exception], ...]:
-    # Backends let errors of their own system libraries through, so any of them means: refused.
+    # Backends pass on errors of system libraries, so any error means: refused.
     return (importlib.import_module("keyring.errors").KeyringError, OSError, RuntimeError, ValueError)

@@ -1,6 +1,6 @@
-"""Asks the project's page of releases for the newest version, when a person wants to know; nothing asks by itself.
+"""Asks the project's page of releases for the newest version, on the user's command only.
 
-The request names the version of Paceline and nothing else. Nothing is downloaded and nothing is installed.
+The request contains the version of Paceline and nothing else. Nothing is downloaded or installed.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ MAX_NOTES_CHARS = 4000
 
 
 class UpdatesError(AppError):
-    """The newest version could not be found out."""
-
     title = "Could not ask for updates"
     default_advice = "Check the network and the proxy, then ask again."
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The newest release. ``page``: its address for a browser, or empty. ``is_newer`` than the version that runs."""
+    """The newest release. ``page`` is its address for a browser, or empty.
+
+    ``is_newer`` compares with the running version.
+    """
 
     version: str
     is_newer: bool
@@ -40,10 +41,10 @@ class Release:
 
 
 def newest_release(address: str = RELEASES, current: str = "", timeout_s: float = TIMEOUT_S) -> Release:
-    """Ask for the newest release; ``current`` is the version to compare with, by default the one that runs.
+    """Ask for the newest release; ``current`` is the version to compare with, by default the running one.
 
     Raises:
-        UpdatesError: there was no answer, or none that makes sense.
+        UpdatesError: there was no valid answer.
     """
     library = http_library()
     headers = {"User-Agent": f"paceline/{app.__version__}", "Accept": "application/vnd.github+json"}

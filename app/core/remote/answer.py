@@ -1,4 +1,4 @@
-"""One answer of an engine of others, as the events that the engine here would tell: text, counters, an end."""
+"""One answer of a remote server, as the events that the local engine sends: text, counters, an end."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from engine.records import (
 from engine.sentences import said
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
-# These render the model's own chat template, take variables for it, and go on with a last message of the assistant's.
+# These render the model's own chat template, accept variables for it, and can continue a last assistant message.
 _OWN_TEMPLATE = (EngineKind.VLLM, EngineKind.SGLANG, EngineKind.LLAMA_SERVER)
-_MOST_TEMPERATURE = 2.0  # of OpenAI's API, which those that are none of the known programs may hold to
+_MOST_TEMPERATURE = 2.0  # of OpenAI's API, which unknown servers may enforce
 STATS_EVERY_S = 0.5
 THINK, END_THINK = "<think>\n", "\n</think>\n\n"
 
@@ -47,10 +47,10 @@ THINK, END_THINK = "<think>\n", "\n</think>\n\n"
 def path_and_body(
     request: ChatRequest, model: str, kind: EngineKind, thinks: Mapping[str, object] = MappingProxyType({})
 ) -> tuple[str, dict[str, object]]:
-    """Where to send a request, and what; ``thinks`` are the fields of the `WayToThink` that it asks for.
+    """The path and the body of a request; ``thinks`` are the fields of its `ReasoningMode`.
 
     Raises:
-        EngineRefusedError: this kind of engine cannot do what is asked.
+        EngineRefusedError: this kind of server does not support the request.
     """
     body = {"model": model, "stream": True, **_reported(kind), **_sampling(request.sampling, kind), **_ending(request)}
     if request.grammar:
@@ -65,7 +65,7 @@ def path_and_body(
     if request.raw_prompt is not None or request.completes:
         text = request.raw_prompt if request.raw_prompt is not None else _as_text(request.messages)
         return COMPLETION, {**body, "prompt": text}
-    # In results the API has no pictures.
+    # The API allows no pictures in tool results.
     body["messages"] = [_message(message) for message in beside_results(request.messages)]
     body |= _template(request, kind, thinks)
     if request.messages and request.messages[-1].role == "assistant":
@@ -74,13 +74,13 @@ def path_and_body(
 
 
 def _form(grammar: str) -> dict[str, object]:
-    """What has llama-server follow a grammar, which it reads in GBNF only; it has its own way with schemas."""
+    """Constrain llama-server to a grammar in GBNF; it treats schemas in its own way."""
     schema = schema_of(grammar)
     return {"grammar": grammar} if schema is None else {"json_schema": schema}
 
 
 def _template(request: ChatRequest, kind: EngineKind, thinks: Mapping[str, object]) -> Mapping[str, object]:
-    """Variables of the chat template; engines that do not accept them get a reasoning effort only."""
+    """Variables of the chat template; servers that do not accept them get a reasoning effort only."""
     given = dict(request.template_variables)
     if kind not in _OWN_TEMPLATE:
         return {**thinks, **({EFFORT: given[EFFORT]} if EFFORT in given else {})}
@@ -89,7 +89,7 @@ def _template(request: ChatRequest, kind: EngineKind, thinks: Mapping[str, objec
 
 
 def _reported(kind: EngineKind) -> dict[str, object]:
-    """Request fields that make the engine report its counters."""
+    """Request fields that make the server report its counters."""
     if kind is EngineKind.LLAMA_SERVER:
         return {"stream_options": {"include_usage": True}, "timings_per_token": True}
     if kind not in (EngineKind.VLLM, EngineKind.SGLANG):
@@ -110,7 +110,7 @@ def _ending(request: ChatRequest) -> dict[str, object]:
 
 
 def _continuing(kind: EngineKind) -> Mapping[str, object]:
-    """What has an engine go on with the last message; llama-server does without being told."""
+    """Request fields that make the server continue the last message; llama-server does so by default."""
     if kind not in _OWN_TEMPLATE:
         message = "This engine cannot continue an answer that was begun."
         raise EngineRefusedError(message, "Have the answer written again instead.")
@@ -140,7 +140,7 @@ def _sampling(sampling: SamplingParams, kind: EngineKind) -> dict[str, object]:
 
 
 def _message(message: Message) -> dict[str, object]:
-    """A message; with pictures its words and they are parts, in their order."""
+    """A message; with pictures, its text and pictures are parts, in order."""
     if not message.pictures:
         return {"role": message.role, "content": message.content}
     parts, end = list[dict[str, object]](), 0
@@ -169,9 +169,9 @@ def _as_text(messages: tuple[Message, ...]) -> str:
 
 
 class RemoteAnswer:
-    """An answer in the making.
+    """One running answer.
 
-    ``n_ctx`` is 0 where the engine does not tell the size of its context. ``thinks``: see `path_and_body`.
+    ``n_ctx`` is 0 if the server does not report its context size. ``thinks``: see `path_and_body`.
     """
 
     def __init__(
@@ -183,27 +183,27 @@ class RemoteAnswer:
         n_ctx: int = 0,
         way: WayToThink | None = None,
     ) -> None:
-        """``way`` is how the model is to think, where it has a choice."""
+        """``way`` is the reasoning mode, if the model has several."""
         self._client, self._request, self._kind = client, request, kind
         self._path, self._body = path_and_body(request, model, kind, way.fields if way is not None else {})
         self._n_ctx, self._opened_tag = n_ctx, way.option.opened_tag if way is not None else ""
         self._begun_at = self._first_at = self._last_at = 0.0
         self._num_pieces = 0
-        self._reported = 0  # tokens that the engine says it made
-        self._counted_through = 0  # of those, the ones whose time was counted
+        self._reported = 0  # tokens that the server reported
+        self._counted_through = 0  # of those, the tokens whose time was counted
         self._intervals: dict[int, int] = {}
         self._usage: Mapping[str, Any] = {}
         self._timings: Mapping[str, Any] = {}
         self._drafted: Drafted | None = None
-        self._shared = False  # whether others' requests may be in the counters
+        self._shared = False  # the counters may include requests of other clients
         self._thinks = False
         self._reason = FinishReason.END
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]:
-        """Make the answer; what came of it before a failure was told.
+        """Run the answer; the events before a failure are yielded.
 
         Raises:
-            RemoteError: it could not be made, or not to its end.
+            RemoteError: it failed, or broke off.
         """
         request_id = self._request.request_id
         before = self._counters()
@@ -234,7 +234,7 @@ class RemoteAnswer:
         yield Finished(request_id, self._reason, self.stats())
 
     def _of_pictures(self, error: RemoteError) -> RemoteError:
-        """A refusal of a conversation with pictures, which may well be the reason; any other failure as it is."""
+        """Blame the pictures for a refusal of a conversation with pictures; other failures stay as they are."""
         refused = isinstance(error, EngineRefusedError) and not self._num_pieces
         if not refused or not any(message.pictures for message in self._request.messages):
             return error
@@ -246,7 +246,7 @@ class RemoteAnswer:
     # ---- what came -------------------------------------------------------------------------------------------------
 
     def _take(self, event: Mapping[str, Any]) -> str:
-        """Count an object of the stream, and give the text that it brings."""
+        """Count an object of the stream, and return its text."""
         usage, timings = event.get("usage"), event.get("timings")
         self._usage = usage if isinstance(usage, dict) else self._usage
         self._timings = timings if isinstance(timings, dict) else self._timings
@@ -267,13 +267,13 @@ class RemoteAnswer:
         return text
 
     def _cut(self) -> FinishReason:
-        """Engines have one word for two ends: as many tokens as were asked for, or a full context."""
+        """Servers have one word for two ends: the token limit of the request, or a full context."""
         most = self._request.max_tokens
         made = self._reported or self._num_pieces
         return FinishReason.LENGTH if most is not None and made >= most else FinishReason.CONTEXT
 
     def _text_of(self, choice: Mapping[str, Any]) -> str:
-        """Words and reasoning, which gets its tags back: that is how the app has both in one text."""
+        """Text and reasoning, with the reasoning tags added again: the app keeps both in one text."""
         part = choice.get("delta") or choice.get("message")
         part = part if isinstance(part, dict) else {"content": choice.get("text")}
         thought = _text(part.get("reasoning_content")) or _text(part.get("reasoning"))
@@ -302,7 +302,6 @@ class RemoteAnswer:
     # ---- figures ---------------------------------------------------------------------------------------------------
 
     def stats(self) -> RunStats:
-        """The counters so far, or at the end."""
         tokens = self._reported or self._num_pieces
         prompt = count(self._usage.get("prompt_tokens"))
         details = self._usage.get("prompt_tokens_details")
@@ -314,7 +313,7 @@ class RemoteAnswer:
         by_depth = drafted.accepted_by_depth
         if (
             drafted.passes * len(by_depth) != drafted.proposed
-        ):  # drafts of several lengths: who tried how far is not told
+        ):  # with several draft lengths, the attempts by depth are unknown
             by_depth = ()
         return RunStats(
             mode=Mode.AUTO if drafted.proposed else Mode.OFF,
@@ -339,7 +338,7 @@ class RemoteAnswer:
         )
 
     def _decode_s(self, tokens: int) -> float:
-        """Decoding time in seconds, as the engine reports it; else first piece to last, plus one mean gap."""
+        """Decoding time in seconds, as the server reports it; else first piece to last, plus one mean gap."""
         reported = self._timings.get("predicted_ms")
         if isinstance(reported, int | float) and reported > 0:
             return float(reported) / 1000.0
@@ -359,7 +358,7 @@ class RemoteAnswer:
         try:
             return of_metrics(self._client.text("/metrics") or "")
         except RemoteError:
-            return None  # figures are no reason not to answer
+            return None  # without metrics the answer is still complete
 
     def _count_shared(self, before: Drafted) -> None:
         after = self._counters()
@@ -369,5 +368,5 @@ class RemoteAnswer:
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 (JSON)
-    """Text that may be shown and stored: no half characters, which JSON can have."""
+    """Replace half surrogate pairs, which JSON can contain."""
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""

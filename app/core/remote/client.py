@@ -1,6 +1,6 @@
-"""HTTP to one engine: small answers, and answers that stream. No redirect is followed, so a key has one place to go.
+"""HTTP to one server: small answers, and streamed ones. Redirects are not followed, so the key stays with one host.
 
-Every call blocks. What an engine sends is a stranger's: each answer, each line and each sentence is bounded.
+Every call blocks. The server is untrusted: each answer, line and message is limited in size.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _TOO_LONG = re.compile(
     r"keep the first \d+ tokens",
     re.IGNORECASE,
 )
-# How many tokens the prompt has, without those of the answer where both are told. "at least 4097 tokens" is no count:
+# The number of prompt tokens, without those of the answer if both are reported. "at least 4097 tokens" is no count:
 # vLLM stops counting there.
 _PROMPT_TOKENS = re.compile(
     r"(\d{1,9}) (?:in the messages|tokens from the input messages)|has (\d{1,9}) input tokens|"
@@ -67,17 +67,17 @@ _ROOM = re.compile(
 _GONE = re.compile(r"model[^.]{0,200}(?:does not exist|not found|not loaded|not exist)|model_not_found", re.IGNORECASE)
 SERVICE = "paceline engine"
 CONNECT_S, ASK_S = 10.0, 20.0
-SILENCE_S = 600.0  # a long prompt on a slow engine, or a model that it loads first
+SILENCE_S = 600.0  # a long prompt on a slow server, or a model that it loads first
 MAX_BYTES = 16 << 20
 MAX_ERROR_BYTES = 64 << 10
 MAX_LINE_BYTES = 4 << 20
 MAX_KEY_CHARS = 512
-ODD = frozenset('?#%<>"\\^`{|}')  # in an address: what one program may read in another way than the next
-LEAST_SECRET_CHARS = 6  # a shorter key is a word that an answer may have, too
+ODD = frozenset('?#%<>"\\^`{|}')  # in an address: programs may interpret these differently
+LEAST_SECRET_CHARS = 6  # a shorter key may also be a word of an answer
 
 
 def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteError:
-    """The failure that an answer with this status and body is; a reason in it is cut and loses its control characters.
+    """The error for an answer with this status and body; its reason is shortened and loses control characters.
 
     A failure in the middle of a stream has the status 500.
     """
@@ -128,7 +128,7 @@ def _other(status: int, host: str, reason: str, code: str, *, has_error: bool) -
 
 
 def _reason(body: bytes) -> tuple[str, str, dict[str, Any]]:
-    """Message, kind and all fields of an error in any of the shapes in use."""
+    """Message, kind and all fields of an error, in any of the common formats."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -149,7 +149,7 @@ def _shown(text: str) -> str:
 
 
 def _number(found: dict[str, Any], field: str, pattern: re.Pattern[str]) -> int:
-    """Read a number from an error's field or message; 0 where there is none."""
+    """Read a number from an error's field or message; 0 if there is none."""
     reported = found.get(field)
     if isinstance(reported, int) and not isinstance(reported, bool) and 0 < reported < 10**9:
         return reported
@@ -158,7 +158,7 @@ def _number(found: dict[str, Any], field: str, pattern: re.Pattern[str]) -> int:
 
 
 def normal_url(text: str) -> str:
-    """The address of an engine without ``/v1`` and slashes at its end; http where no scheme is given.
+    """The address of a server without ``/v1`` and slashes at its end; http is the default scheme.
 
     Raises:
         EngineAddressError: it is no http or https address, or has a user, a query or a fragment in it.
@@ -179,7 +179,7 @@ def normal_url(text: str) -> str:
 
 
 def check_plain(url: str, *, allowed: bool) -> None:
-    """Refuse to send messages over a network in the clear, unless that was confirmed.
+    """Refuse to send messages over a network unencrypted, unless the user confirmed it.
 
     Raises:
         PlainAddressError: the address is http, not on this machine, and not confirmed.
@@ -190,10 +190,10 @@ def check_plain(url: str, *, allowed: bool) -> None:
 
 
 def _check_key(key: str) -> None:
-    """See that a key can stand in a header.
+    """Check that a key fits in a header.
 
     Raises:
-        KeyRefusedError: it cannot; the sentence does not quote it.
+        KeyRefusedError: it does not; the message does not quote it.
     """
     if len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
         message = said("This is no key: it has spaces, line breaks or letters that no key has, or it is far too long.")
@@ -201,20 +201,20 @@ def _check_key(key: str) -> None:
 
 
 def key_store(url: str) -> TokenStore:
-    """The key of an engine: in the system's keyring, under scheme, host and port, so another address has none."""
+    """The key of a server: in the system's keyring, under scheme, host and port, so that no other address gets it."""
     scheme, host, port = origin(url)
     return TokenStore(f"{scheme}://{host}:{port}", SERVICE, "")
 
 
 class RemoteClient:
-    """One engine. ``key`` goes to its own address only; `abort` may be called from another thread."""
+    """One server. ``key`` goes to its own address only; `abort` may be called from another thread."""
 
     def __init__(self, url: str, key: str = "", *, allows_plain: bool = False, silence_s: float = SILENCE_S) -> None:
-        """Nothing is opened yet.
+        """Opens no connection yet.
 
         Raises:
             EngineAddressError: the address may not be used.
-            KeyRefusedError: this can be no key.
+            KeyRefusedError: the key is malformed.
         """
         self.url = normal_url(url)
         check_plain(self.url, allowed=allows_plain)
@@ -222,35 +222,34 @@ class RemoteClient:
         self._key = key
         self._silence_s = silence_s
         self._lock = threading.Lock()
-        self._streams: list[Any] = []  # of the connection that is open, the encrypted one last
+        self._streams: list[Any] = []  # of the open connection, the encrypted one last
         self._aborted = False
 
     @property
     def host(self) -> str:
-        """Host and port."""
         return host_in(self.url)
 
     def text(self, path: str) -> str | None:
-        """A small answer; None where the engine has nothing there.
+        """A small answer; None if the server has nothing at this path.
 
         Raises:
-            RemoteError: it could not be asked, or refused.
+            RemoteError: the server is unreachable, or refused.
         """
         return self._small("GET", path, None)
 
     def json(self, path: str) -> Any:  # noqa: ANN401 (JSON)
-        """A small answer as JSON; None where the engine has nothing there, or no JSON.
+        """A small answer as JSON; None if the server has nothing at this path, or no JSON.
 
         Raises:
-            RemoteError: it could not be asked, or refused.
+            RemoteError: the server is unreachable, or refused.
         """
         return _json(self._small("GET", path, None))
 
     def post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 (JSON)
-        """The small answer to a question that is posted, as `json`.
+        """Post a small question; the answer is as in `json`.
 
         Raises:
-            RemoteError: it could not be asked, or refused.
+            RemoteError: the server is unreachable, or refused.
         """
         return _json(self._small("POST", path, body))
 
@@ -263,10 +262,10 @@ class RemoteClient:
 
     @contextmanager
     def answer(self, path: str, body: Mapping[str, object]) -> Iterator[Iterator[dict[str, Any]]]:
-        """Post a request and give the objects of its answer as they come: of a stream, or a whole one alone.
+        """Post a request and yield the objects of its answer: of a stream as they arrive, or a single one.
 
         Raises:
-            RemoteError: it could not be asked, refused, or broke off.
+            RemoteError: the server is unreachable, refused, or broke off.
         """
         with self._sent("POST", path, body, self._silence_s) as answer:
             self._check(answer)
@@ -279,7 +278,7 @@ class RemoteClient:
                 raise EngineAnswerError(said("{host} sent no answer in JSON.", host=self.host))
 
     def abort(self) -> None:
-        """End what is being sent or read."""
+        """End the current request."""
         with self._lock:
             self._aborted = True
         self._shut()
@@ -290,12 +289,12 @@ class RemoteClient:
         for stream in streams:
             connection = stream.get_extra_info("socket")
             if isinstance(connection, socket.socket):
-                with contextlib.suppress(OSError):  # closed in the meantime, which is what was wanted
+                with contextlib.suppress(OSError):  # it was closed meanwhile
                     socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
     @contextmanager
     def _within(self, seconds: float) -> Iterator[None]:
-        """End a small answer that is not whole after so long: a server may send a byte now and then."""
+        """Limit the duration of a small answer: a server may send a byte now and then."""
         is_late = threading.Event()
 
         def end() -> None:
@@ -326,8 +325,8 @@ class RemoteClient:
         headers = {"User-Agent": f"paceline/{app.__version__}", "Accept-Encoding": "identity"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        # A client for each request: none is ever sent over a connection that a stop has ended.
-        # A proxy is another host: it may carry what is encrypted, and nothing else.
+        # A client for each request, so that no request uses a connection that was aborted. A proxy is another host:
+        # only encrypted requests may pass through it.
         use_proxy = self.url.startswith("https:") and not stays_here(self.url)
         with self._sentences(), http_client(timeout, use_proxy=use_proxy) as client:
             extensions = {"trace": self._on_trace}
@@ -341,7 +340,7 @@ class RemoteClient:
                     self._streams.clear()
 
     def _on_trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Keep the connection for `abort`: an engine that is silent has given no answer to close yet."""
+        """Keep the connection for `abort`: a silent server has sent no answer to close yet."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             with self._lock:
                 self._streams.append(info["return_value"])
@@ -351,7 +350,7 @@ class RemoteClient:
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
-        """Turn what the connection throws into sentences."""
+        """Convert connection errors into errors with messages for the user."""
         library = http_library()
         host = self.host
         started = time.monotonic()
@@ -382,14 +381,14 @@ class RemoteClient:
         return self._without_key(body[:most])
 
     def _without_key(self, text: bytes) -> bytes:
-        """What came without the key: some servers quote it in their refusals, which are shown, kept and exported."""
+        """Remove the key: some servers quote it in refusals, which are shown, stored and exported."""
         return text.replace(self._key.encode(), b"[key]") if len(self._key) >= LEAST_SECRET_CHARS else text
 
     def _events(self, answer: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 (a response)
-        """The objects of a stream of server-sent events, until it says that it is done.
+        """The objects of a stream of server-sent events, up to its end mark.
 
         Raises:
-            RemoteError: the engine reports a failure, sends no JSON, or ends without saying so.
+            RemoteError: the server reports a failure, sends no JSON, or ends without the mark.
         """
         for line in _lines(answer.iter_bytes(), self.host):
             field, _, value = self._without_key(line).partition(b":")

@@ -1,9 +1,9 @@
-"""How many drafted tokens an engine proposed and kept, as far as it tells: each program in a way of its own.
+"""Counters of proposed and accepted tokens that remote servers report, each program in its own format.
 
-llama-server tells it for the answer, in ``timings``. SGLang does in ``sglext.spec_tokens_details`` (asked for by
-``return_spec_tokens_details``), and in ``meta_info``. vLLM counts for all requests together, in ``/metrics``: there the
-difference over an answer has in it what it did for others meanwhile. Started with ``--per-request-spec-decode-metrics
-summary`` (0.32), vLLM tells it for the answer, too, in ``metrics.speculative_decoding`` beside the usage.
+llama-server reports them for an answer in ``timings``, SGLang in ``sglext.spec_tokens_details`` (requested by
+``return_spec_tokens_details``) and in ``meta_info``. vLLM counts all requests together, in ``/metrics``: the difference
+over an answer includes concurrent requests. With ``--per-request-spec-decode-metrics summary`` (0.32) it also reports
+them for an answer, in ``metrics.speculative_decoding`` beside the usage.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _POSITION = re.compile(r'position="(\d{1,2})"')
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """Counters of an answer, or of all so far. ``passes`` are those that verified; 0 where that is not told."""
+    """Counters of an answer, or of all so far. ``passes`` verified drafts; 0 if unknown."""
 
     proposed: int = 0
     accepted: int = 0
@@ -32,7 +32,7 @@ class Drafted:
     accepted_by_depth: tuple[int, ...] = ()
 
     def since(self, before: Drafted) -> Drafted | None:
-        """What was added; None where a counter went back: the engine started anew in between."""
+        """The difference to earlier counters; None if a counter went back, after a restart of the server."""
         depths = max(len(self.accepted_by_depth), len(before.accepted_by_depth))
         now, then = (each.accepted_by_depth + (0,) * (depths - len(each.accepted_by_depth)) for each in (self, before))
         added = Drafted(
@@ -45,12 +45,12 @@ class Drafted:
 
 
 def has_counters(metrics: str) -> bool:
-    """Whether vLLM counts drafted tokens: only where it drafts."""
+    """True if vLLM counts drafted tokens, which means that it drafts."""
     return _SAMPLE.search(metrics) is not None
 
 
 def of_metrics(metrics: str) -> Drafted | None:
-    """The counters of vLLM's ``/metrics``, summed over its engines; None where it has none."""
+    """The counters of vLLM's ``/metrics``, summed over its engines; None if there are none."""
     sums: dict[str, int] = {}
     depths: dict[int, int] = {}
     for name, labels, text in _SAMPLE.findall(metrics):
@@ -70,7 +70,7 @@ def of_metrics(metrics: str) -> Drafted | None:
 
 
 def of_event(event: Mapping[str, Any]) -> Drafted | None:
-    """The counters that an object of an answer has in it; None where it has none."""
+    """The counters in an object of an answer; None if there are none."""
     timings = event.get("timings")
     if isinstance(timings, dict) and "draft_n" in timings:
         proposed, accepted = count(timings.get("draft_n")), count(timings.get("draft_n_accepted"))
@@ -88,7 +88,7 @@ def of_event(event: Mapping[str, Any]) -> Drafted | None:
 
 
 def _of_vllm(reported: Mapping[str, Any]) -> Drafted:
-    """Place j of the histogram counts the passes that kept exactly j drafted tokens."""
+    """Entry j of the histogram counts the passes that accepted exactly j drafted tokens."""
     histogram = reported.get("acceptance_histogram")
     kept = [count(each) for each in histogram] if isinstance(histogram, list) else []
     by_depth = tuple(sum(kept[depth:]) for depth in range(1, len(kept)))
@@ -109,6 +109,6 @@ def _sglang_places(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def count(value: Any) -> int:  # noqa: ANN401 (JSON)
-    """A counter of a stranger's, 0 where it is none."""
+    """A reported counter; 0 if it is no valid number."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if is_number and 0 <= value < MAX_COUNT else 0

@@ -1,4 +1,4 @@
-"""The engines that were added, in a small file of the user's: addresses and what was found there, never a key."""
+"""The list of remote servers, in a file: addresses and facts of the servers, never a key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_ENGINES = 100
 
 
 class Engines:
-    """The list of engines. Safe to use from several threads; what asks an engine or the keyring blocks."""
+    """The list of remote servers. Thread-safe; methods that use a server or the keyring block."""
 
     def __init__(self, path: Path) -> None:
         self._file = TomlFile(path, said("engines"), said("no engines"))
@@ -36,15 +36,15 @@ class Engines:
 
     @property
     def all(self) -> tuple[EngineRecord, ...]:
-        """Those that were added, in that order."""
+        """In the order in which they were added."""
         with self._lock:
             return tuple(self._records.values())
 
     def find(self, url: str) -> EngineRecord:
-        """The engine at an address.
+        """The server at an address.
 
         Raises:
-            EngineAddressError: none was added there.
+            EngineAddressError: it is not in the list.
         """
         with self._lock:
             record = self._records.get(url)
@@ -53,13 +53,13 @@ class Engines:
         return record
 
     def add(self, address: str, key: str = "", *, allows_plain: bool = False) -> EngineRecord:
-        """Ask an engine what it is, keep its key in the keyring, and put it into the list.
+        """Ask a server for its facts, store its key in the keyring, and add it to the list.
 
-        Nothing is kept where the engine cannot be asked. An empty ``key`` keeps the one that is there.
+        Nothing is stored if the server is unreachable. An empty ``key`` keeps the stored one.
 
         Raises:
-            RemoteError: as `app.core.remote.identity.ask`; `PlainAddressError` where ``allows_plain`` is needed.
-            TokenStoreError: the key cannot be kept.
+            RemoteError: as `app.core.remote.identity.ask`; `PlainAddressError` if ``allows_plain`` is needed.
+            TokenStoreError: the key cannot be stored.
             EngineStoreError: the list cannot be written.
         """
         url = normal_url(address)
@@ -78,10 +78,10 @@ class Engines:
         return record
 
     def ask_again(self, url: str, client: RemoteClient | None = None) -> EngineRecord:
-        """Ask an engine of the list anew, by ``client`` where somebody may want to end that.
+        """Refresh the facts of a server; pass ``client`` to be able to abort.
 
         Raises:
-            RemoteError: it cannot be asked, or the list cannot be written.
+            RemoteError: the server is unreachable, or the list cannot be written.
         """
         record = self.find(url)
         asked = replace(record, facts=ask(client or self.client(record)))
@@ -90,11 +90,11 @@ class Engines:
         return asked
 
     def client(self, record: EngineRecord) -> RemoteClient:
-        """Make a client with the engine's key."""
+        """A client with the server's key."""
         return RemoteClient(record.url, key_store(record.url).find(), allows_plain=record.allows_plain)
 
     def remove(self, url: str) -> None:
-        """Take an engine out of the list, and its key out of the keyring unless another of that host needs it.
+        """Remove a server from the list, and its key from the keyring unless another server of that host needs it.
 
         Raises:
             EngineStoreError: the list cannot be written.
@@ -139,7 +139,7 @@ def _table(record: EngineRecord) -> dict[str, Any]:
 
 
 def _record(table: Any) -> EngineRecord | None:  # noqa: ANN401 (TOML)
-    """An entry of the file; None where it is none."""
+    """An entry of the file; None if it is invalid."""
     try:
         kind = EngineKind(table["kind"]) if table["kind"] in set(EngineKind) else EngineKind.OTHER
         models = tuple(

@@ -1,4 +1,4 @@
-"""Every failure of an engine of others that a person can meet: what happened, why, and what to do."""
+"""The failures of remote servers: what happened, why, and what to do."""
 
 from __future__ import annotations
 
@@ -6,58 +6,48 @@ from app.core.domain.errors import AppError
 
 
 class RemoteError(AppError):
-    """The engine could not answer."""
-
     title = "The engine could not answer"
     default_advice = "Try again; if it happens again, look at the engine's own log."
 
 
 class EngineAddressError(RemoteError):
-    """The address is none, or not one that may be used."""
-
     title = "This address cannot be used"
     default_advice = "Give an address such as https://gpu.example.org:8000."
 
 
 class PlainAddressError(EngineAddressError):
-    """It would send messages over the network unencrypted, which nobody confirmed."""
+    """The user did not confirm that messages are sent unencrypted."""
 
     title = "This address is not encrypted"
     default_advice = "Use https, or an SSH tunnel, or confirm that you trust the network in between."
 
 
 class EngineUnreachableError(RemoteError):
-    """No connection."""
-
     title = "The engine cannot be reached"
     default_advice = "Check that it runs, its address, and the network."
 
 
 class EngineSlowError(RemoteError):
-    """It was silent for too long."""
-
     title = "The engine did not answer in time"
     default_advice = "It may be loading a model or have too much to do. Try again later."
 
 
 class KeyRefusedError(RemoteError):
-    """It wants a key, or another one."""
+    """The server wants a key, or another one."""
 
     title = "The engine refused the key"
     default_advice = "Enter its key again; the engine's operator has it."
 
 
 class ModelGoneError(RemoteError):
-    """It does not have the model (any more)."""
-
     title = "The engine does not have this model"
     default_advice = "Choose another model of this engine, or ask again what it has."
 
 
 class RemotePromptError(RemoteError):
-    """The conversation is too long for it.
+    """The conversation is too long for the server.
 
-    It would have taken ``num_tokens``, and there is room for ``n_ctx``; 0 where that was not told.
+    It has ``num_tokens`` of at most ``n_ctx``; 0 if the server did not say.
     """
 
     title = "The conversation is too long for the engine"
@@ -70,35 +60,25 @@ class RemotePromptError(RemoteError):
 
 
 class EngineBusyError(RemoteError):
-    """It takes no request now."""
-
     title = "The engine is busy"
     default_advice = "Try again in a minute."
 
 
 class AnswerCutError(RemoteError):
-    """The connection broke in the middle of an answer."""
-
     title = "The answer was cut off"
     default_advice = "What came is kept. Continue the answer, or ask for it again."
 
 
 class EngineRefusedError(RemoteError):
-    """It refused the request, with a reason of its own."""
-
     title = "The engine refused the request"
     default_advice = "Change the message or the settings of sampling."
 
 
 class EngineAnswerError(RemoteError):
-    """What it sent makes no sense."""
-
     title = "The engine's answer could not be understood"
     default_advice = "Check that the address is that of an OpenAI-compatible server."
 
 
 class EngineStoreError(RemoteError):
-    """The list of engines could not be kept."""
-
     title = "The list of engines was not saved"
     default_advice = "Check the free space and the folder's permissions."

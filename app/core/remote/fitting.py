@@ -1,8 +1,8 @@
-"""Answers to conversations that an engine has no room for: it refuses them, and is asked again with less.
+"""Shortens conversations that exceed a remote server's context: it refuses them, and is asked again with less.
 
-The engine here counts tokens before it begins. One of others tells at most afterwards how many there were, so tokens
-are estimated from its refusal, and the engine itself judges whether what is left fits. What may be left out, and what
-is said of it, is as for a model of this computer (`engine.prompt.overflow`, `engine.session.summarising`).
+The local engine counts tokens in advance. A remote server reports the number afterwards at best, so tokens are
+estimated from its refusal, and the server decides whether the rest fits. What may be left out, and the notice about it,
+is as for a local model (`engine.prompt.overflow`, `engine.session.summarising`).
 """
 
 from __future__ import annotations
@@ -29,25 +29,23 @@ from engine.records import (
 )
 from engine.session.summarising import ROOM_SHARE, Summariser
 
-CHARS_PER_TOKEN = 3.0  # where the engine does not tell: few for English, so that rather too much is left out
+CHARS_PER_TOKEN = 3.0  # if the server does not say: low for English, so that rather too much is left out
 LEAST_ROOM = 32  # tokens for the answer
 MAX_TRIES = 8
-_AROUND = 8  # characters' worth of what a template writes around a message
-_OF_PICTURE = 1_500  # characters' worth of a picture: models take from 64 places to some thousands
+_AROUND = 8  # characters that a template adds to a message
+_OF_PICTURE = 1_500  # characters that equal a picture: models use from 64 tokens to some thousands
 
 
 class Answering(Protocol):
-    """What makes one answer: `app.core.remote.answer.RemoteAnswer`."""
+    """Makes one answer; implemented by `app.core.remote.answer.RemoteAnswer`."""
 
-    def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]:
-        """Make it."""
+    def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]: ...
 
 
 class FittingAnswer:
-    """The answer to a request, which is made shorter where the engine has no room for it and the request allows that.
+    """The answer to a request, which is shortened if it exceeds the server's context and the request allows it.
 
-    ``answering`` makes the answer to one request. ``n_ctx``: as many tokens as the engine holds, 0 where that is not
-    known.
+    ``answering`` makes the answer to one request. ``n_ctx`` is the server's context size; 0 if unknown.
     """
 
     def __init__(self, answering: Callable[[ChatRequest], Answering], request: ChatRequest, n_ctx: int = 0) -> None:
@@ -56,7 +54,7 @@ class FittingAnswer:
         self._note = ""
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent | SummaryUpdate]:
-        """Make the answer.
+        """Run the answer.
 
         Raises:
             RemoteError: as `app.core.remote.answer.RemoteAnswer.events`.
@@ -71,7 +69,7 @@ class FittingAnswer:
             except RemotePromptError as error:
                 if begun or should_stop():
                     raise
-                if request.max_tokens is not None:  # some refuse what is longer only with the longest answer
+                if request.max_tokens is not None:  # some servers count the longest answer, too
                     request = replace(request, max_tokens=None)
                     continue
                 if shorter is None:
@@ -88,7 +86,7 @@ class FittingAnswer:
         raise RemotePromptError("The engine has no room for this conversation.")
 
     def _noted(self, event: AnswerEvent) -> AnswerEvent:
-        """With what the engine was not told of the conversation."""
+        """The event with a notice about omitted messages."""
         if not isinstance(event, StatsUpdate | Finished):
             return event
         return replace(event, stats=self._with_notes(event.stats))
@@ -102,7 +100,7 @@ class FittingAnswer:
     # ---- what may go -----------------------------------------------------------------------------------------------
 
     def _shorter(self, request: ChatRequest, error: RemotePromptError) -> Iterator[TrimmedMessages]:
-        """Shorter conversations, as the request allows, those first that should fit."""
+        """Shorter conversations, as the request allows, the best fit first."""
         measure = _Measure(request.messages, error, self._n_ctx)
         room = measure.n_ctx - max(LEAST_ROOM, measure.n_ctx // ROOM_SHARE)
         if request.raw_prompt is not None or request.completes or not request.messages:
@@ -122,7 +120,7 @@ class FittingAnswer:
     def _summarised(
         self, request: ChatRequest, error: RemotePromptError, should_stop: Callable[[], bool]
     ) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
-        """Have the engine's model summarise the oldest turns where that is wanted; else the request as it is."""
+        """Summarise the oldest messages with the server's model if the request wants it; else return it unchanged."""
         measure = _Measure(request.messages, error, self._n_ctx)
         if request.overflow is not Overflow.SUMMARISE or not measure.is_reported or not request.messages:
             return request
@@ -145,7 +143,6 @@ class FittingAnswer:
 def _of_summary(
     events: Generator[Event, None, ChatRequest],
 ) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
-    """Pass on how a summary comes along."""
     while True:
         try:
             event = next(events)
@@ -157,9 +154,9 @@ def _of_summary(
 
 
 class _Measure:
-    """Tokens of texts, by what an engine told of a conversation that it refused.
+    """Estimates tokens of texts from a server's refusal of a conversation.
 
-    ``is_told``: the room is known; else it is taken to be what the conversation has.
+    ``is_told``: the context size is known; else it is assumed to be just exceeded.
     """
 
     def __init__(self, messages: Sequence[Message], error: RemotePromptError, n_ctx: int) -> None:
@@ -171,11 +168,9 @@ class _Measure:
         self._per_char = num_tokens / chars
 
     def count(self, message: Message) -> int:
-        """Tokens of a message."""
         return ceil(_chars(message) * self._per_char)
 
     def of(self, messages: Sequence[Message]) -> int:
-        """Tokens of a conversation."""
         return sum(map(self.count, messages))
 
 

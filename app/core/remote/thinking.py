@@ -1,10 +1,10 @@
-"""How a model of an engine of others can be had think, found out without having it compute an answer.
+"""Detects whether a remote model supports reasoning, without running a completion.
 
-llama-server renders a short question at ``/apply-template`` and shows its template in ``/props``. vLLM and SGLang give
-the ids of the rendered question at ``/tokenize``, and their text at ``/detokenize``: a variable that changes the ids is
-one that the template knows. Ollama tells at ``/api/show`` that a model thinks; its OpenAI page takes
-``reasoning_effort``, "none" for no thinking, and levels for gpt-oss alone. LM Studio and servers that are none of these
-tell nothing that can be relied on, so no choice is offered for their models.
+llama-server renders a short question at ``/apply-template`` and shows its template in ``/props``. vLLM and SGLang
+return the ids of the rendered question at ``/tokenize``, and their text at ``/detokenize``: a variable that changes the
+ids is known to the template. Ollama reports at ``/api/show`` that a model reasons; its OpenAI page takes
+``reasoning_effort``, "none" for no reasoning, and levels for gpt-oss only. LM Studio and unknown servers report nothing
+reliable, so their models have no choice.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from engine.reasoning_tags import opens_reasoning
 from engine.records import THINKING_OFF, THINKING_ON, TemplateValue, ThinkingOption
 
 _QUESTION = [{"role": "user", "content": "Hello"}]
-# Variables of the field's templates, each with two values that a template which knows it renders differently.
+# Common template variables, each with two values that a template renders differently if it knows the variable.
 _TRIED: tuple[tuple[str, TemplateValue, TemplateValue], ...] = (
     ("enable_thinking", False, True),
     ("thinking", False, True),
     ("reasoning_effort", "low", "high"),
     ("thinking_budget", 0, 8192),
 )
-EFFORT = "reasoning_effort"  # OpenAI's own field, and the name that templates have for it
-_NUM_LAST_IDS = 16  # of a prompt: enough for the tag that it may end with
+EFFORT = "reasoning_effort"  # OpenAI's field, and the name in templates
+_NUM_LAST_IDS = 16  # of a prompt: enough for the reasoning tag at its end
 _MAX_IDS = 10_000
 _OPENED = opens_reasoning()
 
 
 @dataclass(frozen=True, slots=True)
 class WayToThink:
-    """An option, and what a request has in it so that the model thinks in this way."""
+    """An option, and the request fields that select it."""
 
     option: ThinkingOption
     fields: Mapping[str, object]
 
 
 def ways_to_think(client: RemoteClient, kind: EngineKind, model: str) -> tuple[WayToThink, ...]:
-    """Return the thinking options of a model, the default first; empty without a choice."""
+    """The reasoning modes of a model, the default first; empty without a choice."""
     ask = {
         EngineKind.LLAMA_SERVER: _of_llama_server,
         EngineKind.VLLM: _of_ids,
@@ -53,7 +53,7 @@ def ways_to_think(client: RemoteClient, kind: EngineKind, model: str) -> tuple[W
     try:
         return ask(client, model) if ask is not None else ()
     except RemoteError:
-        return ()  # the model can be used without a choice
+        return ()  # the model works without a choice
 
 
 def _of_llama_server(client: RemoteClient, model: str) -> tuple[WayToThink, ...]:
@@ -72,7 +72,7 @@ def _of_llama_server(client: RemoteClient, model: str) -> tuple[WayToThink, ...]
 
 
 def _of_ids(client: RemoteClient, model: str) -> tuple[WayToThink, ...]:
-    """Try the variables one by one: these engines do not show their template, but what it makes of a question."""
+    """Try the variables one by one: these servers do not show their template, only a rendered question."""
     rendered: dict[str, tuple[int, ...]] = {}
 
     def render(variables: Variables) -> str | None:
@@ -112,9 +112,9 @@ def _way(choice: ThinkingChoice, opened_tag: str) -> WayToThink:
 
 
 def fields_of(variables: Mapping[str, TemplateValue]) -> dict[str, object]:
-    """Variables of a template as fields of a request to an engine that renders it.
+    """Template variables as request fields of a server that renders the template.
 
-    An effort stands beside them, too, as OpenAI has it: for gpt-oss, vLLM and SGLang read it there.
+    An effort is also set in OpenAI's field, where vLLM and SGLang read it for gpt-oss.
     """
     fields: dict[str, object] = {"chat_template_kwargs": dict(variables)} if variables else {}
     if isinstance(variables.get(EFFORT), str):
@@ -129,7 +129,7 @@ def _ids(answer: Any) -> tuple[int, ...]:  # noqa: ANN401 (JSON)
 
 
 def _text(client: RemoteClient, model: str, ids: tuple[int, ...]) -> str:
-    """The end of a prompt as text; SGLang calls it so, vLLM calls it a prompt."""
+    """The end of a prompt as text; the field's name differs between SGLang and vLLM."""
     body = {"model": model, "tokens": list(ids[-_NUM_LAST_IDS:]), "skip_special_tokens": False}
     answer = client.post("/detokenize", body)
     found = answer.get("prompt", answer.get("text")) if isinstance(answer, dict) else None
@@ -137,6 +137,6 @@ def _text(client: RemoteClient, model: str, ids: tuple[int, ...]) -> str:
 
 
 def _opened(prompt: str) -> str:
-    """The tag of reasoning that a prompt ends with, spaces included."""
+    """The reasoning tag at the end of a prompt, spaces included."""
     match = _OPENED.search(prompt)
     return match[0] if match else ""

@@ -1,6 +1,6 @@
-"""The thread that talks to engines of others: loading is asking whether a model is there, an answer is a stream.
+"""The thread for remote servers: loading checks that a model is there, an answer is a stream.
 
-Its events are those of the engine here, so whoever shows them need not know where they come from.
+Its events are those of the local engine, so that the receiver need not know the origin.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _InUse:
 def model_info(
     record: EngineRecord, model: RemoteModel, path: str, thinking: tuple[ThinkingOption, ...] = ()
 ) -> ModelInfo:
-    """What the window shows of a model that an engine of others has: its sizes are not known."""
+    """The facts of a remote model for the window; its sizes are unknown."""
     return ModelInfo(
         path=path,
         name=model.title,
@@ -78,23 +78,23 @@ def model_info(
 
 
 class RemoteWorker:
-    """Implements `engine.requests.Engine` for loads and answers. One answer at a time, in the order asked for."""
+    """Implements `engine.requests.Engine` for loads and answers. One answer at a time, in order."""
 
     def __init__(self, on_event: OnEvent, open_engines: Callable[[], Engines]) -> None:
-        """``open_engines`` gives the list of engines; called on the worker's thread."""
+        """``open_engines`` returns the list of servers; it is called on the worker's thread."""
         self._on_event = on_event
         self._open_engines = open_engines
         self._queue = RequestQueue(lambda _request: self._abort())
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._client: RemoteClient | None = None  # of what runs
+        self._client: RemoteClient | None = None  # of the running request
         self._in_use: _InUse | None = None
 
     def start(self) -> None:
-        """Nothing: the thread starts with the first request, as most people have no engine beside the one here."""
+        """Does nothing: the thread starts with the first request, since most users have no remote server."""
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """See `engine.requests.Engine`. Loading is to use a model of an engine."""
+        """Loading selects a model of a server."""
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="remote engine", daemon=True)
@@ -102,11 +102,9 @@ class RemoteWorker:
         self._queue.put(request, on_event or self._on_event)
 
     def cancel(self, number: int) -> None:
-        """See `engine.requests.Engine`."""
         self._queue.cancel(number)
 
-    def skip_summary(self, number: int) -> None:
-        """There is none."""
+    def skip_summary(self, number: int) -> None: ...
 
     def close(self, timeout_s: float) -> bool:
         """End the thread; False if it did not end within ``timeout_s`` seconds."""
@@ -133,7 +131,7 @@ class RemoteWorker:
             except PacelineError as error:
                 was_cancelled = isinstance(error, LoadCancelledError)
                 asked.on_event(EngineFailed(error.problem, asked.number, was_cancelled=was_cancelled))
-            except Exception:  # the thread must outlive every surprise, and the user must hear of it
+            except Exception:  # the thread must survive, and the user must be told
                 log.exception("unexpected error with an engine")
                 asked.on_event(EngineFailed(UNEXPECTED, asked.number))
             finally:
@@ -156,11 +154,11 @@ class RemoteWorker:
         return client
 
     def _load(self, asked: Asked, request: LoadRequest) -> None:
-        """Ask the engine whether it has the model.
+        """Check that the server has the model.
 
         Raises:
-            RemoteError: it has not, or cannot be asked.
-            LoadCancelledError: nobody waits for it any more.
+            RemoteError: it does not, or is unreachable.
+            LoadCancelledError: the load was cancelled.
         """
         url, name = split_remote(request.target)
         engines = self._open_engines()
@@ -183,10 +181,10 @@ class RemoteWorker:
         asked.on_event(EngineReady(info, unavailable=unavailable, request_id=asked.number))
 
     def _answer(self, asked: Asked, request: ChatRequest) -> None:
-        """Make an answer.
+        """Run an answer.
 
         Raises:
-            RemoteError: it cannot be made, or broke off.
+            RemoteError: it failed, or broke off.
         """
         used = self._in_use
         if used is None or asked.is_cancelled:

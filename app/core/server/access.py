@@ -1,7 +1,7 @@
-"""Who may ask: requests with the key, for a name of this server, and from no other site's page.
+"""Access control: a request needs the key, this server's name as its host, and must not come from another site's page.
 
-A page in a browser can have requests sent to this machine: with a name of its own that it lets mean 127.0.0.1 (DNS
-rebinding), which the Host header shows, or across origins, which the Origin header shows.
+A page in a browser can send requests to this machine: under a name that it resolves to 127.0.0.1 (DNS rebinding), which
+the Host header shows, or across origins, which the Origin header shows.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.core.server.errors import ApiError, body_of
 from app.core.server.request_log import RequestLog, line_of
 
-ENTRY = "paceline.entry"  # of a scope: the request's in the log
-OPEN_PATHS = {"/health", "/"}  # they need no key, and are no requests of a program
+ENTRY = "paceline.entry"  # key of an ASGI scope: the request's log entry
+OPEN_PATHS = {"/health", "/"}  # without a key, and not logged
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+")
 
 
@@ -29,8 +29,8 @@ _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+")
 class AllowedHosts:
     """The names that a request may give in its Host header: loopback, and the address that the server is bound to.
 
-    Where it is bound to all addresses, any address may stand there, but no name. ``origins`` are the sites whose pages
-    may ask beside the server's own, as ``https://app.example``; ``names`` are further ones that this server goes by, as
+    If the server is bound to all addresses, any address is allowed, but no name. ``origins`` are other sites whose
+    pages may send requests, such as ``https://app.example``; ``names`` are further names of this server, such as
     ``host.docker.internal``.
     """
 
@@ -39,7 +39,7 @@ class AllowedHosts:
     names: frozenset[str] = frozenset()
 
     def allows(self, header: str) -> bool:
-        """Whether a Host header names this server; its port counts for nothing."""
+        """True if a Host header names this server; the port is ignored."""
         name = _name_of(header)
         if name in {"localhost", self.bound.lower(), *self.names}:
             return bool(name)
@@ -49,15 +49,15 @@ class AllowedHosts:
         return address.is_loopback or (bound is not None and bound.is_unspecified)
 
     def allows_origin(self, origin: str, host: str) -> bool:
-        """Whether an Origin header, beside this Host header, names this server or one of the ``origins``."""
+        """True if an Origin header names this server, as this Host header does, or one of the ``origins``."""
         return origin.lower() == f"http://{host.lower()}" or origin.lower() in self.origins
 
 
 def origin_of(text: str) -> str:
-    """An origin as browsers write it.
+    """Returns the origin as browsers write it.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is no origin.
     """
     if _ORIGIN.fullmatch(text) is None:
         raise ValueError("must be an origin, such as https://app.example")
@@ -65,7 +65,7 @@ def origin_of(text: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a bound address."""
+    """True if only this machine can reach the bound address."""
     address = _address(host)
     return host.lower() == "localhost" or (address is not None and address.is_loopback)
 
@@ -78,7 +78,7 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _name_of(header: str) -> str:
-    """A Host header without its port, and an IPv6 address without its brackets; empty where it is neither."""
+    """A Host header without its port and the brackets of an IPv6 address; empty if the header is malformed."""
     text = header.strip().lower()
     if text.startswith("["):
         name, bracket, rest = text[1:].partition("]")
@@ -88,7 +88,7 @@ def _name_of(header: str) -> str:
 
 
 def _tidy(path: str) -> str:
-    """A path as it is known here: programs put a slash behind it, or the version before one that has it."""
+    """The path without doubled slashes and a doubled version, which some programs send."""
     plain = "/" + "/".join(part for part in path.split("/") if part)
     return plain.removeprefix("/v1") if plain.startswith(("/v1/v1/", "/v1/api/")) else plain
 
@@ -96,8 +96,8 @@ def _tidy(path: str) -> str:
 class AccessControl:
     """ASGI middleware: refuses with 403 by Host and Origin, with 401 without the key; records every status.
 
-    An empty ``key`` lets everybody ask who reaches the server. Every request, but of `OPEN_PATHS`, is in ``requests``,
-    and a line for ``log_line`` once it is over.
+    With an empty ``key`` no key is needed. Every request except those to `OPEN_PATHS` is recorded in ``requests``, and
+    reported to ``log_line`` when it is over.
     """
 
     def __init__(
@@ -117,14 +117,13 @@ class AccessControl:
         self._log_line = log_line
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
-        if scope["type"] != "http":  # the lifespan; the server that runs this has WebSockets switched off
+        if scope["type"] != "http":  # the lifespan; uvicorn runs with WebSockets switched off
             await self._app(scope, receive, send)
             return
 
         scope = {**scope, "path": _tidy(scope["path"])}
         headers, began_s = Headers(scope=scope), time.perf_counter()
-        requests = RequestLog() if scope["path"] in OPEN_PATHS else self._requests  # looks at the health are none
+        requests = RequestLog() if scope["path"] in OPEN_PATHS else self._requests  # health checks are not logged
         entry = scope[ENTRY] = requests.begin(scope["path"], headers.get("user-agent", ""))
 
         async def counting_send(message: Message) -> None:
@@ -152,7 +151,7 @@ class AccessControl:
             return ApiError(403, message, code="host_not_allowed")
         if not all(self._hosts.allows_origin(origin, hosts[0]) for origin in origins):
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
-        if not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site"):  # as browsers say of a page
+        if not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site"):  # a browser's page sent it
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
         if self._key and path not in OPEN_PATHS and not self._has_key(headers):
             message = "The key is missing or wrong; give it as `Authorization: Bearer KEY`, or as `x-api-key: KEY`."
@@ -162,7 +161,7 @@ class AccessControl:
     def _has_key(self, headers: Headers) -> bool:
         bearers, plain = headers.getlist("authorization"), headers.getlist("x-api-key")
         scheme, _, key = bearers[0].partition(" ") if len(bearers) == 1 else ("", "", "")
-        if not bearers and len(plain) == 1:  # as Anthropic's clients give it
+        if not bearers and len(plain) == 1:  # as Anthropic's clients send it
             scheme, key = "bearer", plain[0]
         is_right = hmac.compare_digest(key.strip().encode("latin-1", "replace"), self._key)
         return is_right and scheme.lower() == "bearer"

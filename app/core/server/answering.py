@@ -1,4 +1,4 @@
-"""Answers on their way: events from the engine's thread, whole or as a stream, for as long as the client is there."""
+"""Sends answers: events of the engine's thread, whole or as a stream, while the client is connected."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from app.core.server.anthropic.events import PING, MessageBuilder
+from app.core.server.engine_job import SessionReply
 from app.core.server.errors import ApiError
 from app.core.server.llama.events import CompletionBuilder
 from app.core.server.ollama.events import LineBuilder
@@ -20,19 +21,18 @@ from app.core.server.request_body import CLIENT_GONE
 from app.core.server.response_events import ItemBuilder
 from app.core.server.responses import ResponseBuilder
 from app.core.server.scheduler import JobEvent
-from app.core.server.turn import Told
 from engine.records import EngineReady, Finished, PrefillProgress, TextChunk
 
 Events = asyncio.Queue[JobEvent]
 Builder = ResponseBuilder | ItemBuilder | MessageBuilder | LineBuilder | CompletionBuilder
 AnswerEvent = PrefillProgress | TextChunk | Finished
-GRACE_S = 1.0  # for a stream to fail with a status of its own, where the engine is busy
-PING_S = 10.0  # between two signs of life
+GRACE_S = 1.0  # in which a failing stream still gets its own HTTP status
+PING_S = 10.0  # between two keep-alive messages
 _T = TypeVar("_T")
 
 
 async def respond(asked: CompletionRequest, builder: Builder, events: Events) -> Response:
-    """Wait for the whole answer; for a stream until its prompt was counted: a failure before has its own status."""
+    """Wait for the whole answer, or until a stream's prompt is tokenized: earlier failures have their own status."""
     if asked.stream:
         stream = AnswerStream(_chunks(builder, await _next_within(events, GRACE_S), events, len(asked.more)))
         if isinstance(builder, LineBuilder):
@@ -50,10 +50,10 @@ async def respond(asked: CompletionRequest, builder: Builder, events: Events) ->
 
 
 async def _chunks(builder: Builder, first: AnswerEvent | None, events: Events, num_more: int) -> AsyncIterator[bytes]:
-    """Yield the chunks of an answer, and of the ``more`` that follow it.
+    """Yield the chunks of an answer, and of the ``more`` answers that follow.
 
-    Programs and proxies hang up where nothing comes for a minute: while a request waits, a prompt is read or a pass is
-    made, comments come, or what an API has for that.
+    Programs and proxies hang up after a minute of silence, so comments, or the API's own keep-alive, are sent while a
+    request waits or a prompt is processed.
     """
     event, num_ended, is_begun = first, 0, False
     try:
@@ -65,13 +65,13 @@ async def _chunks(builder: Builder, first: AnswerEvent | None, events: Events, n
             if num_ended > num_more:
                 return
             event = await _next_within(events, PING_S)
-    except ApiError as error:  # the status is sent already
+    except ApiError as error:  # the status is already sent
         for chunk in builder.failed_chunks(error):
             yield chunk
 
 
 def _told(builder: Builder, event: AnswerEvent | None, *, is_begun: bool) -> list[bytes]:
-    """What a stream says of an event; None for that there was none for a while."""
+    """The chunks for an event; None stands for silence."""
     if event is None:
         return [_comment(builder, is_begun=is_begun)]
     number = event.total if isinstance(event, PrefillProgress) else None
@@ -82,14 +82,14 @@ def _told(builder: Builder, event: AnswerEvent | None, *, is_begun: bool) -> lis
 
 
 def _comment(builder: Builder, *, is_begun: bool) -> bytes:
-    """What says nothing, and keeps a connection open; empty where lines of JSON leave no room for it."""
+    """A keep-alive comment; empty where JSON lines leave no place for it."""
     if isinstance(builder, MessageBuilder) and is_begun:
         return PING
     return b"" if isinstance(builder, LineBuilder) else b":\n\n"
 
 
 async def _next_within(events: Events, seconds: float) -> AnswerEvent | None:
-    """The next event of an answer; None where none came in this time."""
+    """The next event of an answer; None if there is none in this time."""
     try:
         async with asyncio.timeout(seconds):
             return await next_event(events)
@@ -98,20 +98,20 @@ async def _next_within(events: Events, seconds: float) -> AnswerEvent | None:
 
 
 async def next_event(events: Events) -> AnswerEvent:
-    """Wait for the next event of an answer: its prompt was looked at, a piece, the end.
+    """Wait for the next event of an answer: the prompt is tokenized, a piece of text, the end.
 
     Raises:
-        ApiError: the answer failed, or was ended here.
+        ApiError: the answer failed, or was stopped.
     """
     event = await events.get()
     if isinstance(event, ApiError):
         raise event
-    assert not isinstance(event, EngineReady | Told)  # noqa: S101  (of a load, or a question, alone)
+    assert not isinstance(event, EngineReady | SessionReply)  # noqa: S101  (of a load, or a question, alone)
     return event
 
 
 class AnswerStream(StreamingResponse):
-    """Server-sent events; ``on_end`` is called once they are sent, or nobody is there to read them."""
+    """Server-sent events. ``on_end`` is called when all are sent or the client is gone."""
 
     media_type = "text/event-stream"
 
@@ -120,7 +120,6 @@ class AnswerStream(StreamingResponse):
         self.on_end: Callable[[], None] = lambda: None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them."""
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -130,22 +129,22 @@ class AnswerStream(StreamingResponse):
 def events_across_threads(
     note: Callable[[JobEvent], None] = lambda _event: None,
 ) -> tuple[Events, Callable[[JobEvent], None]]:
-    """Return a queue of this thread's event loop and a thread-safe put; ``note`` is called with every item."""
+    """Returns a queue of this thread's event loop and a thread-safe put; ``note`` is called with every item."""
     loop, events = asyncio.get_running_loop(), Events()
 
     def post(event: JobEvent) -> None:
         note(event)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no reader is left
             loop.call_soon_threadsafe(events.put_nowait, event)
 
     return events, post
 
 
 async def unless_gone(request: Request, answer: Awaitable[_T]) -> _T:
-    """Wait for an answer, unless the client goes away.
+    """Wait for an answer while the client is connected.
 
     Raises:
-        ApiError: it went away.
+        ApiError: the client disconnected.
     """
     waiting = asyncio.ensure_future(answer)
     gone = asyncio.ensure_future(_disconnected(request))

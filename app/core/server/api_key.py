@@ -1,4 +1,4 @@
-"""The key that requests must show: given, or made at the first start and kept in a file of the user's own."""
+"""The key of the server: given, or made at the first start and stored in a private file."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NUM_BYTES = 32
 
 
 def find_key(option: str | None, environ: Mapping[str, str], file: Path) -> tuple[str, bool]:
-    """Return the key, and whether it was made and written to ``file`` just now.
+    """Returns the key, and True if it was just made and written to ``file``.
 
     Raises:
-        AppError: it is no key, or its file cannot be used or may be read by others.
+        AppError: the key is invalid, or its file cannot be used or is readable by others.
     """
     if given := option if option is not None else environ.get(VARIABLE, ""):
         return _checked(given, "It"), False
@@ -35,10 +35,10 @@ def find_key(option: str | None, environ: Mapping[str, str], file: Path) -> tupl
 
 
 def new_key(file: Path) -> str:
-    """Make a key and write it to ``file``, in the place of the one that is there.
+    """Make a key and replace the one in ``file``.
 
     Raises:
-        AppError: it cannot be written.
+        AppError: the file cannot be written.
     """
     import secrets  # noqa: PLC0415  (it brings hashlib, which the window's start has no use for)
 
@@ -67,7 +67,7 @@ def _read(file: Path) -> str:
 
 
 def _checked(key: str, what: str) -> str:
-    """Check that a key can stand in a header."""
+    """Check that the key fits in a header."""
     if not key or len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
         message = f"{what} is no key: 1 to {MAX_KEY_CHARS} letters, digits and signs of ASCII, no spaces."
         raise AppError(message, "Give another one.")

@@ -35,6 +35,7 @@ from app.core.server.embeddings import (
     read_ollama,
     read_openai,
 )
+from app.core.server.engine_job import Ask, SessionReply, unload
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, body_of
 from app.core.server.fields import passing_over, warnings_so_far
 from app.core.server.library import ModelSwitch, NamedModels, file_of, no_such_model
@@ -67,7 +68,6 @@ from app.core.server.tokens import (
     read_template,
     read_tokenize,
 )
-from app.core.server.turn import Ask, Told, unload
 from engine.errors import EngineError, GrammarError
 from engine.pictures.side_file import find_side_file
 from engine.records import ModelInfo
@@ -77,14 +77,14 @@ _VERSION = "/v1"
 MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
 _BARE_COMPLETIONS, _BARE_EMBEDDINGS = "/completions", "/embeddings"
 log = logging.getLogger(__name__)
-CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
+CurrentModel = Callable[[], ServedModel]  # raises `ApiError` if no model is loaded
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
 MAX_REPORTED = 1000  # different ones
-LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests before it
+LOAD_WAIT_S = 300.0  # for the model that a request names, behind earlier requests
 
 
 def _form(parse: Callable[..., Any], build: Callable[..., Builder], **kind: bool) -> Read:
-    """Make what reads the requests of a path, with what tells their answers."""
+    """Makes the reader of a path's requests, with the builder of its answers."""
 
     def read(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
         made = parse(body, model, **kind)
@@ -95,7 +95,7 @@ def _form(parse: Callable[..., Any], build: Callable[..., Builder], **kind: bool
 
 _TEXT = _form(parse_request, ResponseBuilder, chat=False)
 _NATIVE = _form(parse_native_request, CompletionBuilder)
-# By paths that may be given without their first part, too: what is answered with text, what with a session's word.
+# Paths work without their version, too. First those that the session answers with a value.
 _ANSWERED = {
     "/v1/chat/completions": _form(parse_request, ResponseBuilder, chat=True),
     RESPONSES: _form(parse_response_request, ItemBuilder),
@@ -117,9 +117,9 @@ _EMBEDDED: dict[str, Dialect] = {
     "/api/embed": (read_ollama, as_ollama),
     "/api/embeddings": (read_ollama, as_first_ollama),
 }
-# Those that are answered by methods of these names.
+# Paths and the methods that answer them.
 _BY_PATH = {"/v1/completions": "completions", "/v1/embeddings": "embeddings", "/api/show": "api_show"}
-_OLLAMA_ANSWERED = {"/api/chat": True, "/api/generate": False}  # whether it is a chat
+_OLLAMA_ANSWERED = {"/api/chat": True, "/api/generate": False}  # True for a chat
 _MODEL = f"{MODELS}/{{name:path}}"
 _GOT = {
     "/": "root",
@@ -147,9 +147,9 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
 ) -> ASGIApp:
     """Make the application; every request passes `AccessControl` first.
 
-    ``models`` gives the model that is loaded, or has the one loaded that a request names. ``strict`` refuses fields
-    and unknown names of models. Without an ``embedder`` there are no embeddings. ``log_line`` hears of each
-    request in a line, once it is over.
+    ``models`` returns the loaded model, or loads the model that a request names. ``strict`` refuses unknown fields and
+    model names. Without an ``embedder`` there are no embeddings. ``log_line`` is called with a line for each finished
+    request.
     """
     endpoints = Endpoints(models, scheduler, metrics, embedder, strict=strict)
     got = {path: getattr(endpoints, name) for path, name in _GOT.items()}
@@ -157,7 +157,7 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
         Route(own, endpoint, methods=[method])
         for method, answering in (("GET", got), ("POST", endpoints.posted()))
         for path, endpoint in answering.items()
-        for own in {path, path.removeprefix(_VERSION)}  # many programs are given an address without the version
+        for own in {path, path.removeprefix(_VERSION)}  # many programs leave out the version
     ]
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
@@ -173,13 +173,11 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
 
 
 def _endpoint(path: str) -> str:
-    """The endpoint of a path, by which requests are counted."""
+    """The path under which requests are counted."""
     return next((known for known in (path, _VERSION + path) if known in ENDPOINTS), "other")
 
 
 class Endpoints:
-    """What each path answers."""
-
     def __init__(
         self,
         models: CurrentModel | NamedModels,
@@ -191,16 +189,16 @@ class Endpoints:
     ) -> None:
         self._embedder = embedder
         self._is_strict = strict
-        self._reported: set[str] = set()  # warnings that are in the log
+        self._reported: set[str] = set()  # warnings that are already in the log
         self._paths: dict[str, str] = {}  # of models that are not loaded, by name
-        self._freed: ServedModel | None = None  # the current model, where a request had it unloaded
+        self._freed: ServedModel | None = None  # the current model, if a request unloaded it
         self._switch = None if callable(models) else models
         self._current = models if callable(models) else models.current
         self._scheduler = scheduler
         self._metrics = metrics
 
     def posted(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
-        """List what answers posts, by path."""
+        """The handlers of POST requests, by path."""
         return {
             **{path: partial(self._answer, read=read) for path, read in _ANSWERED.items()},
             **{path: partial(self._tell, read=read) for path, read in _TOLD.items()},
@@ -210,19 +208,17 @@ class Endpoints:
         }
 
     async def health(self, _request: Request) -> Response:
-        """Whether the server runs."""
         return JSONResponse({"status": "ok"})
 
     async def root(self, _request: Request) -> Response:
-        """Answer programs that look for a server before their first request."""
+        """Some programs look here for a server before their first request."""
         return PlainTextResponse("Paceline is running")
 
     async def models(self, _request: Request) -> Response:
-        """The model that is loaded, what drafts for it, and the names of others that a request may ask for; no path."""
+        """The loaded model with its draft, and the names of other models; no file paths."""
         return JSONResponse({"object": "list", "data": await self._listed()})
 
     async def model(self, request: Request) -> Response:
-        """One of them."""
         listed = await self._listed()
         found = next((one for one in listed if one["id"] == request.path_params["name"]), None)
         if found is None:
@@ -255,17 +251,17 @@ class Endpoints:
         return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
 
     async def completions(self, request: Request) -> Response:
-        """How a text goes on, as OpenAI's API has it.
+        """Text completions of OpenAI's API.
 
-        llama.cpp's server answers in its own way where the path has no version. That is done for requests that name
-        no model: OpenAI's API demands one.
+        Without a version in the path, llama.cpp's server has its own format. It is used for requests that name no
+        model, which OpenAI's API demands.
         """
         body = await self._body(request)
         is_native = request.url.path == _BARE_COMPLETIONS and "model" not in body
         return await self._answer(request, _NATIVE if is_native else _TEXT, body)
 
     async def embeddings(self, request: Request) -> Response:
-        """Vectors of texts; as llama.cpp's own API has them where the path has no version and no model is named."""
+        """OpenAI's embeddings; llama.cpp's format if the path has no version and no model is named."""
         body = await read_object(request)
         is_native = request.url.path == _BARE_EMBEDDINGS and "model" not in body
         return await self._embed(request, _NATIVE_EMBEDDINGS if is_native else (read_openai, as_openai), body)
@@ -286,22 +282,19 @@ class Endpoints:
         return await self._told(request, "", ask)
 
     async def api_version(self, _request: Request) -> Response:
-        """The version of Ollama whose API this is."""
         return JSONResponse({"version": API_VERSION})
 
     async def api_tags(self, _request: Request) -> Response:
-        """The models, as Ollama's API has them."""
         paths = {str(one["id"]): self._paths.get(str(one["id"]), "") for one in await self._listed()}
         return JSONResponse(await asyncio.to_thread(tags, self._current(), paths))
 
     async def api_ps(self, _request: Request) -> Response:
-        """The model in memory."""
         model = self._current()
         is_loaded = self._state_of(model) == "loaded"
         return JSONResponse(await asyncio.to_thread(running, model) if is_loaded else {"models": []})
 
     async def api_show(self, request: Request) -> Response:
-        """What is known of a model; it is loaded for that where nothing is."""
+        """Facts of a model; it is loaded first if none is."""
         name = name_of(await read_object(request))
         model = await self._named(name)
         if name not in (None, model.name):
@@ -324,18 +317,21 @@ class Endpoints:
         return response
 
     def _free(self, name: object) -> None:
-        """Have the model of this name unloaded behind the answers in the making; the next request loads it again."""
+        """Unload the model of this name after the running answers; the next request loads it again."""
         model = self._current()
 
         def note(event: JobEvent) -> None:
-            if isinstance(event, Told):
+            if isinstance(event, SessionReply):
                 self._freed = model
 
-        if isinstance(self._switch, ModelSwitch) and name in (None, model.name):  # the window's own models stay
+        if isinstance(self._switch, ModelSwitch) and name in (
+            None,
+            model.name,
+        ):  # models of the window are not unloaded
             self._scheduler.submit(None, note, "", unload)
 
     async def _tell(self, request: Request, read: Question) -> Response:
-        """Ask the session something in its turn, and answer with what it says."""
+        """Ask the session in the request's turn, and answer with the returned value."""
         body = await read_object(request)
         model = await self._named(body.get("model"))
         with self._reading():
@@ -344,7 +340,7 @@ class Endpoints:
         return await self._told(request, model.ready.target.path, ask, model.name)
 
     async def _told(self, request: Request, target: str, ask: Ask, name: str = "") -> Response:
-        """Do in its turn what the session, or something beside it, is asked."""
+        """Run ``ask`` in the request's turn."""
         entry: RequestEntry = request.scope[ENTRY]
         events, post = events_across_threads(entry.note_event)
         entry.note_queued(name)
@@ -356,14 +352,14 @@ class Endpoints:
             self._scheduler.cancel(job)
         if isinstance(told, ApiError):
             raise told
-        assert isinstance(told, Told)  # noqa: S101  (nothing else comes)
+        assert isinstance(told, SessionReply)  # noqa: S101  (nothing else comes)
         return JSONResponse(told.value)
 
     def _reading(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext() if self._is_strict else passing_over()
 
     def _report(self, warnings: Iterable[str]) -> None:
-        """Have the log say once what was passed over."""
+        """Log each warning once."""
         for warning in warnings:
             if warning not in self._reported and len(self._reported) < MAX_REPORTED:
                 self._reported.add(warning)
@@ -377,13 +373,13 @@ class Endpoints:
         with self._reading():
             if model.seen is None:
                 asked, builder = read(body, model)
-            else:  # decoding takes a while
+            else:  # decoding pictures takes time
                 asked, builder = await asyncio.to_thread(read, body, model)
         self._report(asked.warnings)
         return asked, builder, model
 
     async def _answer(self, request: Request, read: Read, body: dict[str, object] | None = None) -> Response:
-        """Answer a request; ``body`` is its object where it was read before."""
+        """Answer a request; ``body`` is given if it was read before."""
         asked, builder, model = await self._read(await self._body(request) if body is None else body, read)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
@@ -406,7 +402,7 @@ class Endpoints:
                 self._scheduler.cancel(job)
 
     async def _named(self, name: object) -> ServedModel:
-        """The model that a request names; it is loaded first where nothing is known of it.
+        """The model that a request names; an unknown one is loaded first.
 
         Raises:
             ApiError: there is none, it cannot be loaded, or that takes too long.
@@ -439,7 +435,7 @@ class Endpoints:
 
 
 def _others_than(own: str, models: NamedModels, paths: dict[str, str]) -> list[dict[str, object]]:
-    """All models that may be named but one; reads the disk. ``paths`` keeps where their files are."""
+    """All models except ``own``; reads the disk. ``paths`` caches their files."""
     listed = list[dict[str, object]]()
     for name in models.names():
         with contextlib.suppress(ApiError):
@@ -457,7 +453,7 @@ def _as_listed(name: str, path: str) -> dict[str, object]:
 
 
 def _program_of(request: Request) -> str:
-    """Who asks, by which programs take turns: what it calls itself, and where it runs."""
+    """The client's program and address, by which clients take turns."""
     entry: RequestEntry = request.scope[ENTRY]
     return f"{request.client.host if request.client is not None else ''} {entry.row.program}"
 
@@ -471,7 +467,7 @@ def _check_grammar(text: str) -> None:
 
 
 def _facts(info: ModelInfo) -> dict[str, object]:
-    """A model's facts, by the names of llama.cpp's server."""
+    """Facts of a model, by the names of llama.cpp's server."""
     return {
         "n_vocab": info.n_vocab,
         "n_ctx": info.n_ctx,
@@ -484,7 +480,9 @@ def _facts(info: ModelInfo) -> dict[str, object]:
 async def _on_api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101  (for the type checker)
     if error.param == "messages" and request.url.path.removeprefix(_VERSION) == RESPONSES.removeprefix(_VERSION):
-        error = ApiError(error.status, error.message, param="input", code=error.code)  # as the prompt is called there
+        error = ApiError(
+            error.status, error.message, param="input", code=error.code
+        )  # the name of the prompt in this API
     return JSONResponse(body_of(error, request.url.path), error.status, error.headers)
 
 

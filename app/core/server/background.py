@@ -1,6 +1,6 @@
-"""The server on a thread of its own, beside a program that does something else: the window.
+"""The server on its own thread, in the process of the window.
 
-Light to import: the libraries of the server are loaded on its thread, when it starts.
+Importing this module is cheap: the server's libraries are loaded on its thread, at the start.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SHUTDOWN_S = 2  # for answers that were stopped to reach their clients; the window closes meanwhile
+SHUTDOWN_S = 2  # in which stopped answers reach their clients; the window closes meanwhile
 
 
 class BackgroundServer:
-    """One run of the server, from `start` to `stop`. All methods may be called from any thread and return at once.
+    """One run of the server, from `start` to `stop`. All methods are thread-safe and return at once.
 
-    ``models`` gives what is loaded, or has it loaded, on the server's threads. ``on_change`` is called on any thread
-    where one of the attributes is another, or `activity`, or `requests`; it must be quick.
+    ``models`` is used on the server's threads. ``on_change`` is called on any thread when an attribute, `activity` or
+    `requests` changes; it must be quick.
 
     Attributes:
-        address: where it listens, as ``http://127.0.0.1:8080``; empty before.
-        failure: why it does not, or no longer does; None where nothing is wrong.
-        has_ended: whether its thread is through, and the port free again.
+        address: such as ``http://127.0.0.1:8080``; empty before.
+        failure: why the server does not run; None if nothing is wrong.
+        has_ended: True when the thread has ended and the port is free.
     """
 
     def __init__(
@@ -54,33 +54,30 @@ class BackgroundServer:
         self.has_ended = False
 
     def start(self) -> None:
-        """Start the thread."""
         self._thread.start()
 
     @property
     def activity(self) -> Activity:
-        """What its queue does now."""
         return Activity() if self._scheduler is None else self._scheduler.activity
 
     @property
     def requests(self) -> tuple[LoggedRequest, ...]:
-        """The latest requests, the newest first."""
+        """The latest requests, newest first."""
         return () if self._requests is None else self._requests.rows()
 
     def stop_running(self) -> None:
-        """End the answer in the making."""
         if self._scheduler is not None:
             self._scheduler.stop_running()
 
     def stop(self) -> None:
-        """End the answers, close the connections, free the port."""
+        """Stop the answers, close the connections, free the port."""
         with self._lock:
             self._is_stopping = True
             if self._server is not None:
                 self._server.should_exit = True
 
     def join(self, timeout_s: float) -> bool:
-        """Wait for the thread after `stop`; False where it did not end within the time limit."""
+        """Wait for the thread after `stop`; False if it did not end within the time limit."""
         if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
@@ -92,7 +89,7 @@ class BackgroundServer:
             self._serve()
         except AppError as error:
             self.failure = error
-        except Exception as error:  # the window must hear of it
+        except Exception as error:  # the window must show it
             log.exception("the local server ended")
             self.failure = error
         self.address, self.has_ended = "", True

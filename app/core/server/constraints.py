@@ -1,4 +1,4 @@
-"""What a request demands of the answer's form: a JSON schema, a grammar, or a tool that has to be called."""
+"""Constraints of an answer: a JSON schema, a grammar, or a tool that must be called."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Tool = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """The ``tools`` that the prompt lists, the ``names`` that it may call, and the ``grammar`` where it must.
+    """The ``tools`` of the prompt, the ``names`` that may be called, and the ``grammar`` if a call is required.
 
-    A model whose template takes no tools is ``told`` of them in words.
+    If the model's template takes no tools, ``told`` describes them in words.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -37,7 +37,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """The ``grammar`` of the answer; one that the client wrote itself has to be checked before it is used."""
+    """The ``grammar`` of the answer; one that the client wrote must be checked before use."""
 
     grammar: str = ""
     is_typed: bool = False
@@ -47,7 +47,7 @@ def read_form(fields: Fields) -> AnswerForm:
     """Read `response_format`, and llama.cpp's `grammar` and `json_schema`.
 
     Raises:
-        ApiError: 400: it is not known, or no grammar can be made of the schema.
+        ApiError: 400: the form is unknown, or no grammar can be made of the schema.
     """
     schema_grammar, schema = _response_format(fields.nested("response_format")), fields.take("json_schema")
     grammar = fields.text("grammar")
@@ -86,7 +86,7 @@ def _response_format(given: Fields | None) -> str:
 
 
 def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
-    """The grammar of a schema; report keywords that it does not enforce, or refuse them in strict mode."""
+    """The grammar of a schema. Keywords that it does not enforce are reported, or refused in strict mode."""
     try:
         return _told(grammar_of(schema, strict=strict or not is_passing_over()))
     except GrammarError as error:
@@ -100,10 +100,10 @@ def _told(grammar: Grammar) -> str:
 
 
 def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
-    """Read `tools`, `tool_choice` and `parallel_tool_calls`. The ``form`` is that of an answer that is no call.
+    """Read `tools`, `tool_choice` and `parallel_tool_calls`. ``form`` is the form of an answer that is no call.
 
     Raises:
-        ApiError: 400: they are wrong, or the model's template takes no tools.
+        ApiError: 400: they are invalid, or the model's template takes no tools.
     """
     given, choice = fields.take("tools"), fields.take("tool_choice")
     many = fields.take("parallel_tool_calls")
@@ -137,7 +137,7 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
 
 
 def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
-    """What a model reads of tools that its template does not take.
+    """The description of the tools for a model whose template takes none.
 
     Raises:
         ApiError: in strict mode.
@@ -151,7 +151,7 @@ def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
 
 
 def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
-    """Read them; the names of those whose arguments must be held in every word go to ``strict``."""
+    """Read the tools; ``strict`` collects the names of those whose arguments must follow the schema exactly."""
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -170,7 +170,7 @@ def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
 
 
 def _tool(value: object, param: str, strict: set[str]) -> Tool | None:
-    """A tool as OpenAI's API has it, without what is not known; None for one that would run elsewhere."""
+    """A tool of OpenAI's API without unknown fields; None for a tool that runs elsewhere."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")

@@ -1,4 +1,4 @@
-"""Embeddings: texts in, vectors out, as OpenAI's API, llama.cpp's own and Ollama's have them."""
+"""Embeddings of texts, in the formats of OpenAI, llama.cpp and Ollama."""
 
 from __future__ import annotations
 
@@ -18,32 +18,30 @@ Json = dict[str, object]
 Input = str | tuple[int | str, ...]
 MAX_INPUTS = 2048  # of one request, as at OpenAI
 _PLAIN, _EUCLIDEAN = -1, 2  # of llama.cpp's `embd_normalize`
-# Whose models are trained so that the beginnings of their vectors are vectors, too. No file says so.
+# These models are trained so that a prefix of a vector is a vector, too. No file says so.
 _TRAINED_FOR_BEGINNINGS = ("gemma-embedding", "jina-bert-v3", "qwen3")
 _WITHOUT_EFFECT = ("user", "keep_alive", "id_slot")
 
 
 class EmbeddingSource(Protocol):
-    """What makes vectors; `engine.process.embedder`."""
+    """Computes vectors; implemented by `engine.process.embedder`."""
 
-    def model(self) -> EmbeddingModel:
-        """Facts of the model."""
+    def model(self) -> EmbeddingModel: ...
 
-    def embed(self, inputs: Sequence[Input], form: EmbeddingForm, should_stop: Callable[[], bool]) -> list[Embedded]:
-        """Embed texts."""
+    def embed(
+        self, inputs: Sequence[Input], form: EmbeddingForm, should_stop: Callable[[], bool]
+    ) -> list[Embedded]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingRequest:
-    """The texts to embed, and the encoding of the vectors."""
-
     inputs: tuple[Input, ...]
     form: EmbeddingForm
     is_base64: bool = False
     warnings: tuple[str, ...] = ()
 
 
-# How a request is read, and what is told of its vectors by a model of this name.
+# The reader of a request, and the builder of its answer.
 Dialect = tuple[
     Callable[[Json, EmbeddingModel], EmbeddingRequest], Callable[[EmbeddingRequest, str, list[Embedded]], object]
 ]
@@ -80,7 +78,7 @@ def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 
 def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
-    """Read the body of a request to Ollama's ``/api/embed`` or ``/api/embeddings``: what is too long is cut.
+    """Read the body of a request to Ollama's ``/api/embed`` or ``/api/embeddings``: long texts are cut.
 
     Raises:
         ApiError: 400 with the field to blame.
@@ -97,17 +95,17 @@ def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """An `Ask` for the request's turn: no answer is in the making then, which two at once would slow down."""
+    """An `Ask` for the request's turn, so that no answer runs at the same time and both slow down."""
 
     request: EmbeddingRequest
     embedder: EmbeddingSource
     tell: Callable[[list[Embedded]], object]
 
     def __call__(self, _session: object, should_stop: Callable[[], bool]) -> object:
-        """Return what is told of the vectors.
+        """Compute the vectors and build the answer.
 
         Raises:
-            ApiError: there are none.
+            ApiError: there are no vectors.
         """
         try:
             return self.tell(self.embedder.embed(self.request.inputs, self.request.form, should_stop))
@@ -116,7 +114,6 @@ class Asking:
 
 
 def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
-    """The answer of ``/v1/embeddings``."""
     number = sum(one.num_tokens for one in embedded)
     data = [
         {"object": "embedding", "index": place, "embedding": _told(one.vectors[0], is_base64=request.is_base64)}
@@ -128,7 +125,7 @@ def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 
 
 def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> list[Json]:
-    """The answer of ``/embedding``: each input has a list of vectors, with one where they are pooled."""
+    """The answer of ``/embedding``: a list of vectors for each input, with one vector if they are pooled."""
     return [
         {"index": place, "embedding": [_told(vector, is_base64=request.is_base64) for vector in one.vectors]}
         for place, one in enumerate(embedded)
@@ -141,7 +138,6 @@ def as_first_ollama(_request: EmbeddingRequest, _name: str, embedded: list[Embed
 
 
 def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
-    """The answer of ``/api/embed``."""
     warnings: Json = {"warnings": list(request.warnings)} if request.warnings else {}
     return {
         "model": name,
@@ -154,7 +150,7 @@ def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 
 
 def no_embeddings() -> ApiError:
-    """For a server that has no embedding model; as llama.cpp's server says it. It is of no use to ask again."""
+    """The server has no embedding model; worded as llama.cpp's server words it. Retrying does not help."""
     message = "This server makes no embeddings: no embedding model was named. Start it with `--embedding-model`."
     return ApiError(404, message, param="model", code="model_not_found", headers={"x-should-retry": "false"})
 
@@ -188,7 +184,7 @@ def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
 
 
 def _inputs(value: object, name: str, model: EmbeddingModel) -> tuple[Input, ...]:
-    """Texts and lists of token ids, from one or several."""
+    """Texts and lists of token ids, one or several."""
     if value is None:
         raise missing(name)
     is_one = not isinstance(value, list) or any(isinstance(one, int) for one in value)
@@ -216,7 +212,7 @@ def _input(value: object, param: str, model: EmbeddingModel) -> Input:
 
 
 def _text_of(fields: Fields, param: str) -> str:
-    """The text of llama.cpp's forms of an input: a ``prompt_string``, or the parts of a ``content``."""
+    """The text of llama.cpp's input objects: a ``prompt_string``, or the parts of a ``content``."""
     text, parts = fields.text("prompt_string"), fields.take("content")
     fields.end()
     if text is not None:

@@ -1,4 +1,4 @@
-"""Refusals and failures as OpenAI's API words them, and Anthropic's and Ollama's on their paths: a status, and JSON."""
+"""Errors in the format of OpenAI's API, and of Anthropic's and Ollama's on their paths: a status and JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.errors import EngineError, GrammarError, PromptError, PromptTooLongE
 
 INVALID_REQUEST = "invalid_request_error"
 SERVER_ERROR = "server_error"
-NO_THREADS = "thread_unsupported_request"  # as Anthropic's clients know it
+NO_THREADS = "thread_unsupported_request"  # the code that Anthropic's clients know
 UNEXPECTED = "An error that should not happen ended this answer; the server's standard error names it."
 
 _ANTHROPICS = {
@@ -23,13 +23,13 @@ _ANTHROPICS = {
 
 
 class ApiError(Exception):
-    """A request that gets no answer, or an answer that could not be finished.
+    """A request without an answer, or an answer that could not be finished.
 
     Attributes:
         status: of the HTTP response.
-        param: the field of the request that is to blame, as ``messages[2].content``.
-        code: for programs: a word such as ``context_length_exceeded``.
-        headers: further ones of the response.
+        param: the wrong field of the request, such as ``messages[2].content``.
+        code: for programs, such as ``context_length_exceeded``.
+        headers: further headers of the response.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ApiError(Exception):
         code: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(status, message)  # which is what makes it again in another process
+        super().__init__(status, message)  # these arguments recreate it in another process
         self.status = status
         self.message = message
         self.param = param
@@ -52,7 +52,7 @@ class ApiError(Exception):
         return self.message
 
     def renamed(self, names: Iterable[tuple[str, str]]) -> ApiError:
-        """The same by other names of fields: those of the API that the request was made for."""
+        """The same error with the field names of another API."""
         message, param = self.message, self.param or ""
         for name, other in names:
             message, param = message.replace(name, other), param.replace(name, other)
@@ -60,13 +60,11 @@ class ApiError(Exception):
 
     @property
     def body(self) -> dict[str, object]:
-        """The JSON object of the response."""
         kind = INVALID_REQUEST if self.status < 500 else SERVER_ERROR
         return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
 
 
 def in_anthropics_words(error: ApiError) -> dict[str, object]:
-    """A refusal or failure in Anthropic's words."""
     kind = _ANTHROPICS.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
     details: dict[str, object] = {}
     if error.code == NO_THREADS:
@@ -75,16 +73,16 @@ def in_anthropics_words(error: ApiError) -> dict[str, object]:
 
 
 def body_of(error: ApiError, path: str) -> dict[str, object]:
-    """The JSON object of a refusal, in the words of the API that a path is of."""
+    """The JSON object of an error, in the format of the path's API."""
     if path.removeprefix("/v1").startswith("/messages"):
         return in_anthropics_words(error)
     return {"error": error.message} if path.startswith("/api/") else error.body
 
 
 def api_error(error: EngineError, prompt_field: str) -> ApiError:
-    """Say whether the request is to blame for a failure of the engine, or the server.
+    """The error of a failed request: 400 if the request caused it, else 500.
 
-    ``prompt_field`` is the field that the prompt was made of.
+    ``prompt_field`` is the field that contains the prompt.
     """
     text = f"{error.message} {error.advice}".strip()
     if isinstance(error, PromptTooLongError):
@@ -97,22 +95,19 @@ def api_error(error: EngineError, prompt_field: str) -> ApiError:
 
 
 def closing_error() -> ApiError:
-    """For requests that wait, and answers in the making, where the server ends."""
     return ApiError(503, "The server is closing.", code="server_closing")
 
 
 def stopped_error() -> ApiError:
-    """For an answer that the person at the computer ended; OpenAI's clients ask again but for the header."""
+    """The user at the computer stopped the answer. The header keeps OpenAI's clients from retrying."""
     headers = {"x-should-retry": "false"}
     return ApiError(503, "The answer was stopped where the server runs.", code="stopped", headers=headers)
 
 
 def model_changed_error() -> ApiError:
-    """For a request that waited while its model gave way to another one."""
     return ApiError(503, "Another model was loaded while this request waited. Try again.", code="model_changed")
 
 
 def no_model_error() -> ApiError:
-    """For requests that come while there is nothing to answer them."""
     headers = {"Retry-After": "2"}
     return ApiError(503, "No model is loaded just now. Try again.", code="no_model", headers=headers)

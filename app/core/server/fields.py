@@ -1,4 +1,7 @@
-"""The fields of a JSON object, taken one by one with their types; what nobody took is passed over, or refused."""
+"""The fields of a JSON object, taken one by one with their types.
+
+Unknown ones are reported, or refused in strict mode.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ _TYPE_NAMES: tuple[tuple[type, str], ...] = (
 
 
 MAX_WARNINGS = 32
-# What is said to the client of the request that is being read; None where what nobody knows is refused.
+# Warnings for the client of the current request; None in strict mode.
 _warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
 
 
 @contextmanager
 def passing_over() -> Iterator[None]:
-    """Read what follows like most servers do: fields that nobody knows are named in `warnings`, and change nothing."""
+    """Report unknown fields in `warnings` instead of refusing the request."""
     token = _warnings.set([])
     try:
         yield
@@ -43,43 +46,38 @@ def warn(message: str) -> bool:
 
 
 def is_passing_over() -> bool:
-    """Whether unsupported fields are reported and not refused."""
+    """True if unsupported fields are reported and not refused."""
     return _warnings.get() is not None
 
 
 def warnings_so_far() -> tuple[str, ...]:
-    """What is said of the request so far."""
     return tuple(_warnings.get() or ())
 
 
 def wrong_type(param: str, wanted: str, value: object) -> ApiError:
-    """Give the error of a value of another type than ``wanted``."""
     found = next((name for kind, name in _TYPE_NAMES if isinstance(value, kind)), "null")
     return ApiError(400, f"`{param}` must be {wanted}, not {found}.", param=param, code="invalid_type")
 
 
 def invalid(param: str, message: str) -> ApiError:
-    """Give the error of a value that cannot be."""
     return ApiError(400, message, param=param, code="invalid_value")
 
 
 def missing(param: str) -> ApiError:
-    """Give the error of a field that has to be there."""
     return ApiError(400, f"`{param}` is missing.", param=param, code="missing_required_parameter")
 
 
 def unsupported(param: str, message: str = "") -> ApiError:
-    """Give the error of something that OpenAI's API has and this server has not."""
     return ApiError(
         400, message or f"`{param}` is not supported by this server.", param=param, code="unsupported_parameter"
     )
 
 
 def check_text(param: str, value: object) -> str:
-    """Check that a value is a text.
+    """Returns the string.
 
     Raises:
-        ApiError: it is no string.
+        ApiError: the value is no string.
     """
     if not isinstance(value, str):
         raise wrong_type(param, "a string", value)
@@ -87,13 +85,13 @@ def check_text(param: str, value: object) -> str:
 
 
 def _is_one_of(value: object, values: Iterable[object]) -> bool:
-    return any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values)  # True is 1
+    return any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values)  # Python: True == 1
 
 
 class Fields:
-    """An object's fields; ``null`` counts as not given. Each getter raises `ApiError` for another type.
+    """An object's fields; ``null`` counts as missing. Each getter raises `ApiError` for another type.
 
-    ``prefix`` stands before the names in errors, as ``speculation.``.
+    ``prefix`` precedes the names in errors, such as ``speculation.``.
     """
 
     def __init__(self, values: Mapping[str, object], prefix: str = "") -> None:
@@ -101,11 +99,11 @@ class Fields:
         self._prefix = prefix
 
     def has(self, name: str) -> bool:
-        """Whether a field was given, and not taken yet."""
+        """True if the field was given and is not taken yet."""
         return name in self._left
 
     def take(self, name: str) -> object:
-        """The value of a field, whatever it is; None where it was not given."""
+        """The value of a field; None if it is missing."""
         return self._left.pop(name, None)
 
     def ignore(self, names: Iterable[str]) -> None:
@@ -114,26 +112,24 @@ class Fields:
             self.take(name)
 
     def text(self, name: str) -> str | None:
-        """A string."""
         value = self.take(name)
         return None if value is None else check_text(self._prefix + name, value)
 
     def needed(self, name: str) -> str:
-        """A string that has to be there."""
+        """A required string."""
         text = self.text(name)
         if text is None:
             raise missing(self._prefix + name)
         return text
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        """A boolean; ``default`` where it was not given."""
         value = self.take(name)
         if value is not None and not isinstance(value, bool):
             raise wrong_type(self._prefix + name, "a boolean", value)
         return default if value is None else value
 
     def whole(self, name: str) -> int | None:
-        """An integer; 12.0 is one, too."""
+        """An integer; 12.0 is accepted."""
         value = self.take(name)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -157,7 +153,6 @@ class Fields:
         return number
 
     def nested(self, name: str) -> Fields | None:
-        """An object, as fields of its own."""
         value = self.take(name)
         if value is None:
             return None
@@ -166,15 +161,15 @@ class Fields:
         return Fields(value, f"{self._prefix}{name}.")
 
     def rest(self) -> dict[str, object]:
-        """All that is left, by name; nothing is left then."""
+        """Take all remaining fields."""
         left, self._left = self._left, {}
         return left
 
     def rest_but(self, taken: Iterable[str], whole: str) -> dict[str, object]:
-        """`rest`, for fields of another API that are to be put beside those that are ``taken``.
+        """`rest`, for fields of another API that join those that are ``taken``.
 
         Raises:
-            ApiError: one of these was given: it is no field of what the request calls a ``whole``.
+            ApiError: one of these was given; the request, called a ``whole``, does not have it.
         """
         rest = self.rest()
         if found := sorted(rest.keys() & set(taken)):
@@ -183,10 +178,10 @@ class Fields:
         return rest
 
     def refuse(self, neutral: Mapping[str, Iterable[object]]) -> None:
-        """Refuse fields whose value asks for something: each may have one of its ``neutral`` values.
+        """Refuse fields with a value that is not one of their ``neutral`` values.
 
         Raises:
-            ApiError: one has another value.
+            ApiError: a field has another value.
         """
         for name, values in neutral.items():
             value = self.take(name)
@@ -194,16 +189,16 @@ class Fields:
                 raise unsupported(self._prefix + name)
 
     def pass_over(self, neutral: Mapping[str, Iterable[object]]) -> None:
-        """Take fields that ask for nothing with one of these values; with another, they are left."""
+        """Take fields with one of their ``neutral`` values; leave the others."""
         for name, values in neutral.items():
             if _is_one_of(self._left.get(name), values):
                 self.take(name)
 
     def end(self) -> None:
-        """Pass over what is left, within `passing_over`; else refuse it.
+        """Report the remaining fields, or refuse them in strict mode.
 
         Raises:
-            ApiError: a field that nobody knows.
+            ApiError: an unknown field, in strict mode.
         """
         for name in self.rest():
             shown = self._prefix + name[:100]

@@ -1,4 +1,4 @@
-"""Models that requests may name beside the one that is loaded: found by name, loaded in turn, freed when idle."""
+"""Models that a request may name: found by name, loaded in turn, unloaded when idle."""
 
 from __future__ import annotations
 
@@ -19,37 +19,34 @@ _ENDS_BYTES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class LoadableModel:
-    """A model that can be loaded: what is asked of the engine, and how requests to it are read, once it is ready."""
+    """A model that can be loaded: the load request, and the defaults of its requests once it is ready."""
 
     request: LoadRequest
     served: Callable[[EngineReady], ServedModel]
 
 
 class ModelLibrary(Protocol):
-    """Where models are found."""
-
-    def names(self) -> list[str]:
-        """All that may be named."""
+    def names(self) -> list[str]: ...
 
     def find(self, name: str) -> LoadableModel | None:
-        """The model of this name; None where there is none. May read the disk."""
+        """The model of this name; None if there is none. May read the disk."""
 
 
 class NamedModels(Protocol):
-    """What requests may name. All methods may be called from any thread."""
+    """The models that requests may name. All methods are thread-safe."""
 
     def current(self) -> ServedModel:
-        """What answers where no model is named.
+        """The model for requests that name none.
 
         Raises:
-            ApiError: nothing is loaded.
+            ApiError: no model is loaded.
         """
 
     def known(self, name: str) -> ServedModel | None:
-        """A model that was loaded before: nothing has to be loaded to read a request for it."""
+        """A model that was loaded before, whose requests can be read without loading it."""
 
     def names(self) -> list[str]:
-        """All that may be named, the current one first."""
+        """All names, the current model first."""
 
     def find(self, name: str) -> str:
         """The file of a model by its name.
@@ -59,16 +56,16 @@ class NamedModels(Protocol):
         """
 
     def load_for(self, target: str) -> LoadRequest | None:
-        """Give what has to be loaded for requests that were read for this file; None where it is not to be."""
+        """The load request for a file; None if it must not be loaded."""
 
     def note_loaded(self, ready: EngineReady) -> None:
-        """Note what was loaded for a request."""
+        """Called after a model was loaded for a request."""
 
 
 class ModelSwitch:
-    """Has the model loaded that a request was read for. One is in memory at a time: two might not fit.
+    """Loads the model that a request names. One is in memory at a time, since two might not fit.
 
-    Methods may be called from any thread.
+    Methods are thread-safe.
     """
 
     def __init__(self, first: LoadableModel, ready: EngineReady, library: ModelLibrary) -> None:
@@ -79,17 +76,14 @@ class ModelSwitch:
         self._known = {self._current.name: self._current}
 
     def current(self) -> ServedModel:
-        """The model that was loaded last."""
         with self._lock:
             return self._current
 
     def known(self, name: str) -> ServedModel | None:
-        """A model that was loaded before: nothing has to be loaded to read a request for it."""
         with self._lock:
             return self._known.get(name)
 
     def names(self) -> list[str]:
-        """All models that a request may name, the current one first."""
         return list(dict.fromkeys([self.current().name, *self._library.names()]))
 
     def find(self, name: str) -> str:
@@ -105,13 +99,11 @@ class ModelSwitch:
             return self._choices.setdefault(choice.request.target, choice).request.target
 
     def load_for(self, target: str) -> LoadRequest | None:
-        """Give what has to be loaded for requests that were read for this file."""
         with self._lock:
             choice = self._choices.get(target)
         return None if choice is None else choice.request
 
     def note_loaded(self, ready: EngineReady) -> None:
-        """Note what was loaded for a request."""
         with self._lock:
             choice = self._choices[ready.target.path]
         model = choice.served(ready)
@@ -121,14 +113,13 @@ class ModelSwitch:
 
 
 def no_such_model(name: str) -> ApiError:
-    """For a request that names another model."""
     message = f"There is no such model here; this server has `{name}`."
     return ApiError(404, message, param="model", code="model_not_found")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model's file: bytes, seconds since the epoch of its last change, and a digest that tells it from others."""
+    """A model's file: size in bytes, time of the last change in seconds since the epoch, and a digest."""
 
     size: int
     modified: float
@@ -136,7 +127,7 @@ class ModelFile:
 
 
 def file_of(path: str) -> ModelFile | None:
-    """What is known of a file without reading it whole; None where it is not there."""
+    """Facts of a file without reading all of it; None if it is missing."""
     try:
         found = Path(path).stat()
         return ModelFile(found.st_size, found.st_mtime, _digest_of(path, found.st_size, found.st_mtime_ns))
@@ -146,7 +137,7 @@ def file_of(path: str) -> ModelFile | None:
 
 @lru_cache(maxsize=1024)
 def _digest_of(path: str, size: int, _changed: int) -> str:
-    """SHA-256 of its size and both ends: the whole file would take seconds for each gigabyte."""
+    """SHA-256 of the size and both ends: the whole file would take seconds for each gigabyte."""
     with Path(path).open("rb") as file:
         begin = file.read(_ENDS_BYTES)
         file.seek(max(0, size - _ENDS_BYTES))
@@ -154,7 +145,7 @@ def _digest_of(path: str, size: int, _changed: int) -> str:
 
 
 class UnloadTimer:
-    """Call ``on_idle`` on a thread of its own, ``seconds`` after the last restart."""
+    """Calls ``on_idle`` on its own thread, ``seconds`` after the last restart."""
 
     def __init__(self, seconds: float, on_idle: Callable[[], None]) -> None:
         self._seconds = seconds
@@ -163,7 +154,6 @@ class UnloadTimer:
         self._timer: threading.Timer | None = None
 
     def restart(self) -> None:
-        """Something happened: begin to wait anew."""
         with self._lock:
             self._cancel()
             self._timer = threading.Timer(self._seconds, self._on_idle)
@@ -171,7 +161,6 @@ class UnloadTimer:
             self._timer.start()
 
     def stop(self) -> None:
-        """Wait no more."""
         with self._lock:
             self._cancel()
 

@@ -1,4 +1,4 @@
-"""The socket, and uvicorn on it until Ctrl+C. This is the one place that listens on the network."""
+"""The socket, and uvicorn on it until Ctrl+C. Only this module listens on the network."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from app.core.server.errors import ApiError, body_of
 
 log = logging.getLogger(__name__)
 
-BACKLOG = 128  # connections that nobody has accepted yet
+BACKLOG = 128  # connections that are not accepted yet
 MAX_CONNECTIONS = 256  # more get a 503
-MAX_REFUSED = 64  # that wait for theirs; beyond them nothing is read
-MIN_FILES = 4096  # that the process may have open, where the system lets it: connections take some
+MAX_REFUSED = 64  # connections that wait for their 503; beyond them nothing is read
+MIN_FILES = 4096  # that the process may open, if the system allows it: connections use some
 LOG_EVERY_S = 60.0
 MAX_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
 REQUEST_S = 30.0  # for the head of a request to arrive
-SHUTDOWN_S = 5  # for answers that were stopped to reach their clients
+SHUTDOWN_S = 5  # in which stopped answers reach their clients
 _CROWDED = f"This server has {MAX_CONNECTIONS} connections, which is as many as it takes. Close some, or try again."
 _WINDOWS_IN_USE = 10048
-TERMINATED = 143  # as a shell reports a program that SIGTERM ended
+TERMINATED = 143  # the exit code of a shell for a program that SIGTERM ended
 
 
 def bind(host: str, port: int) -> socket.socket:
     """Make a listening socket; port 0 is any free one.
 
     Raises:
-        PortTakenError: it is taken.
-        AppError: there is none, or it is not of this machine.
+        PortTakenError: the port is taken.
+        AppError: the address is invalid, or belongs to another machine.
     """
     if not host:
         raise AppError("There is no address to listen on.", "Give one with --host.")
@@ -61,21 +61,21 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Where clients find it, as ``http://127.0.0.1:8080``."""
+    """The address for clients, such as ``http://127.0.0.1:8080``."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class TimedProtocol(H11Protocol):
-    """A connection that is closed where no whole head of a request comes for `REQUEST_S`.
+    """Closes a connection that sends no complete request head within `REQUEST_S`.
 
-    uvicorn alone waits for ever where nothing or a part came, so that a few idle connections could keep others out.
+    uvicorn alone waits for ever, so that a few idle connections could keep other clients out.
     """
 
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first request; hang up on what comes over far too many connections."""
+        """Start the timeout; close connections far beyond the limit."""
         super().connection_made(transport)
         if len(self.connections) > MAX_CONNECTIONS + MAX_REFUSED:
             transport.abort()
@@ -83,22 +83,19 @@ class TimedProtocol(H11Protocol):
             self._watch()
 
     def handle_events(self) -> None:
-        """Take what came."""
         super().handle_events()
         self._watch()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
         super().on_response_complete()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
         super().connection_lost(exc)
         self._stop_timer()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP in OpenAI's form; within an answer, hang up."""
+        """Refuse invalid HTTP in OpenAI's format; within an answer, close the connection."""
         if self.cycle is None or self.cycle.response_complete:
             error = ApiError(400, f"This is no request that can be read: {msg}", code="invalid_http")
             body = json.dumps(error.body).encode()
@@ -119,7 +116,7 @@ class TimedProtocol(H11Protocol):
 
 
 class HttpServer(uvicorn.Server):
-    """A uvicorn server that has its answers ended before it waits for them."""
+    """A uvicorn server that stops its answers before it waits for them."""
 
     def __init__(self, app: ASGIApp, on_shutdown: Callable[[], None], shutdown_s: int = SHUTDOWN_S) -> None:
         config = uvicorn.Config(
@@ -141,19 +138,18 @@ class HttpServer(uvicorn.Server):
         self._logged_s = -LOG_EVERY_S
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to take connections."""
         _allow_files()
         asyncio.get_running_loop().set_exception_handler(self._note_failure)
         await super().startup(sockets)
 
     async def on_tick(self, counter: int) -> bool:
-        """Called ten times a second: tell of a crowd."""
+        """Called ten times a second: log if there are too many connections."""
         if (number := len(self.server_state.connections)) > MAX_CONNECTIONS:
             self._log_seldom(f"{number} connections at once: some are refused")
         return await super().on_tick(counter)
 
     def _note_failure(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log what no one handles; asyncio tells of files that have run out with each connection that waits."""
+        """Log unhandled errors; asyncio reports exhausted file descriptors with each waiting connection."""
         error = context.get("exception")
         if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
             loop.default_exception_handler(context)
@@ -166,9 +162,9 @@ class HttpServer(uvicorn.Server):
             log.warning("%s; for a minute this is not told again", words)
 
     def _unless_crowded(self, app: ASGIApp) -> ASGIApp:
-        """Refuse what comes over too many connections, in the form of its API; uvicorn's own limit answers in text.
+        """Refuse requests over too many connections, in the format of their API; uvicorn's own limit answers in text.
 
-        Likewise a head that is too long: the HTTP library bounds those that come in several pieces.
+        Also refuse a head that is too long: the HTTP library limits only heads that come in several pieces.
         """
 
         async def limited(scope: Scope, receive: Receive, send: Send) -> None:
@@ -187,13 +183,15 @@ class HttpServer(uvicorn.Server):
         return limited
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the answers, then wait for their clients to hear of it."""
+        """Stop the answers, then wait until their clients have received the end."""
         await asyncio.to_thread(self._on_shutdown)
         await self._stop_accepting()
         await super().shutdown(sockets)
-        for connection in list(self.server_state.connections):  # of who does not read, or came in the last moment
+        for connection in list(
+            self.server_state.connections
+        ):  # of clients that do not read, or came at the last moment
             connection.transport.abort()
-        await asyncio.sleep(0)  # each is closed in a turn of the loop, which ends next
+        await asyncio.sleep(0)  # each is closed in the next turn of the event loop
 
     async def _stop_accepting(self) -> None:
         """Take no more connections, and have those that were just taken known, so that they are closed with the others.
@@ -204,7 +202,7 @@ class HttpServer(uvicorn.Server):
         loop = asyncio.get_running_loop()
         for server in self.servers:
             for listener in server.sockets:
-                with contextlib.suppress(NotImplementedError):  # of Windows' loop, which has no readers
+                with contextlib.suppress(NotImplementedError):  # Windows' event loop has no readers
                     loop.remove_reader(listener.fileno())
         await asyncio.sleep(0)
 
@@ -215,7 +213,7 @@ def _head_bytes(scope: Scope) -> int:
 
 
 def _allow_files() -> None:
-    """Let this process have `MIN_FILES` open, where the system lets it: many systems begin with 256 or 1,024."""
+    """Raise the limit of open files to `MIN_FILES`, if the system allows it: many systems start with 256 or 1,024."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415  (Unix only)
@@ -223,17 +221,17 @@ def _allow_files() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MIN_FILES if hard == resource.RLIM_INFINITY else min(MIN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(OSError, ValueError):  # a system may have a limit of its own besides
+        with contextlib.suppress(OSError, ValueError):  # a system may have another limit
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 @contextlib.contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Let Ctrl+C and SIGTERM end the program as exceptions, so that what was measured is still kept.
+    """Let Ctrl+C and SIGTERM end the program as exceptions, so that measured costs are still stored.
 
-    uvicorn raises a signal again once it has stopped. A shell's background job has SIGINT ignored from its start, and
-    would then end as if nothing had happened. Only the first one is raised: what is done at the end, such as waiting
-    for the engine, must be done whoever is impatient.
+    uvicorn raises a signal again after it has stopped. A shell ignores SIGINT for a background job, which would then
+    end as if nothing had happened. Only the first signal is raised: the cleanup, such as waiting for the engine, must
+    not be interrupted.
     """
     received: list[int] = []
 

@@ -1,4 +1,4 @@
-"""The messages of a chat: texts, calls of tools, and what the tools said."""
+"""The messages of a chat request: texts, tool calls and tool results."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from app.core.server.pictures import PictureSource, read_part, unseen
 from engine.prompt.pictures import MOST_PICTURES
 from engine.records import Message, Picture, ToolCall
 
-MAX_MESSAGES = 10_000  # to make a prompt of so many takes a second
+MAX_MESSAGES = 10_000  # a prompt of so many messages takes a second
 MAX_CALLS = 128  # of one message
-# What clients send along that says nothing to a model: where a hosted one may cache, what one thought before.
+# Fields that clients send but models do not need: cache markers, earlier reasoning.
 _WITHOUT_EFFECT = ("cache_control", "reasoning_content", "reasoning", "annotations", "audio")
 _ROLES = {
     **{role: role for role in ("system", "user", "assistant", "tool")},
     "developer": "system",
-    "function": "tool",  # as it was called before 2024
+    "function": "tool",  # its name before 2024
 }
-# Where words stand in parts of other APIs, and what such a part is called by.
+# The field with the text in parts of other APIs, and the name of such a part.
 _SAID = (
     "text refusal transcript action query queries url command code content source file"
     " input output outputs logs results summary stdout stderr"
@@ -35,12 +35,12 @@ _PLAIN = ("text", "input_text", "output_text", "summary_text", "reasoning_text",
 def read_messages(
     value: object, system: str, source: PictureSource | None = None, told: str = ""
 ) -> tuple[Message, ...]:
-    """Read `messages`; ``system`` is put before those that bring no system prompt, ``source`` reads their pictures.
+    """Read `messages`. ``system`` precedes messages without a system prompt, ``source`` reads their pictures.
 
-    ``told`` is put behind the first system prompt.
+    ``told`` is appended to the first system prompt.
 
     Raises:
-        ApiError: they are none.
+        ApiError: the messages are invalid.
     """
     if value is None:
         raise missing("messages")
@@ -61,10 +61,10 @@ def read_messages(
 
 
 def text_of(value: object, param: str) -> str:
-    """A text, or parts with words.
+    """A text, or the joined texts of parts.
 
     Raises:
-        ApiError: it is neither.
+        ApiError: the value is neither.
     """
     if isinstance(value, list):
         return "\n".join(text_of_part(part, f"{param}[{i}]") for i, part in enumerate(value) if not is_thought(part))
@@ -74,18 +74,18 @@ def text_of(value: object, param: str) -> str:
 
 
 def is_thought(part: object) -> bool:
-    """Whether a part is of what was thought before, which is not told again."""
+    """True for earlier reasoning, which is not sent to the model again."""
     return isinstance(part, dict) and part.get("type") in ("thinking", "redacted_thinking", "reasoning")
 
 
 def text_of_part(value: object, param: str) -> str:
-    """The words of a part of a message.
+    """The text of a message part.
 
-    One that is no text stays in the conversation: refused, it would end that for good. Of a document, a result of a
-    search and the like the model gets the words, under a line that names it.
+    A part without text stays in the conversation: a refusal would block the conversation for good. For a document, a
+    search result and the like the model gets the text, under a line that names it.
 
     Raises:
-        ApiError: it is no object; in strict mode, it is no text.
+        ApiError: the part is no object; in strict mode, no text.
     """
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
@@ -107,13 +107,12 @@ def text_of_part(value: object, param: str) -> str:
 
 
 def _inside(part: Mapping[str, object], key: str) -> object:
-    """A field of a part, or of what is in it."""
     inner = part.get("file")
     return part.get(key, inner.get(key) if isinstance(inner, dict) else None)
 
 
 def _words_of(value: object) -> str:
-    """The words in a part, as far as one knows where they stand."""
+    """The texts in a part, in the known fields."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -129,7 +128,7 @@ def _words_of(value: object) -> str:
 
 
 def _decoded(data: str) -> str:
-    """The text that is in base64; empty where it is none."""
+    """Text from base64; empty if it is none."""
     try:
         raw = base64.b64decode(data.rpartition(",")[2], validate=True)
         return "" if raw.startswith(b"%PDF") or b"\0" in raw else raw.decode()
@@ -148,7 +147,7 @@ def _message(value: object, param: str, source: PictureSource | None, is_last: b
     fields.ignore(_WITHOUT_EFFECT)
     refusal = fields.text("refusal") or ""
     calls = _calls(fields.take("tool_calls"), f"{param}.tool_calls") if role == "assistant" else ()
-    if role == "assistant" and (call := fields.take("function_call")):  # as it was before 2024
+    if role == "assistant" and (call := fields.take("function_call")):  # the format before 2024
         calls = (*calls, _call({"function": call}, f"{param}.function_call"))
     is_tool = _ROLES[role] == "tool"
     call_id = (fields.text("tool_call_id") or "") if is_tool else ""
@@ -156,7 +155,7 @@ def _message(value: object, param: str, source: PictureSource | None, is_last: b
     content = fields.take("content")
     if source is not None:
         source.is_new = is_last and role == "user"
-    is_silent = content is None and (is_tool or role == "assistant")  # as agents keep an answer of nothing
+    is_silent = content is None and (is_tool or role == "assistant")  # agents keep an empty answer like this
     text, pictures = (refusal, ()) if is_silent else _content(content, f"{param}.content", role, source)
     said_by = fields.take("name")
     if said_by is not None and not warn(f"`{param}.name` was passed over: chat templates know roles only."):
@@ -169,7 +168,10 @@ def _message(value: object, param: str, source: PictureSource | None, is_last: b
 def _content(
     value: object, param: str, role: str, source: PictureSource | None
 ) -> tuple[str, tuple[tuple[int, Picture], ...]]:
-    """The words of a message, and its pictures with their places in them. Texts are lines, but beside a picture."""
+    """The text of a message, and its pictures with their positions in it.
+
+    Texts are joined with line breaks, except beside a picture.
+    """
     if not isinstance(value, list) or not any(map(_is_picture, value)):
         return text_of(value, param), ()
     text, pictures, joint = "", list[tuple[int, Picture]](), ""
@@ -207,12 +209,12 @@ def _call(value: object, param: str) -> ToolCall:
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     custom = value.get("custom")
-    if value.get("type") == "custom" and isinstance(custom, dict):  # a tool of OpenAI's that takes a text
+    if value.get("type") == "custom" and isinstance(custom, dict):  # a tool of OpenAI's API with a text as its argument
         made = {"name": custom.get("name"), "arguments": {"input": custom.get("input")}}
         value = {"id": value.get("id"), "function": made}
     fields = Fields(value, f"{param}.")
     fields.refuse({"type": ("function",)})
-    fields.take("index")  # as a stream had it
+    fields.take("index")  # from a stream
     call_id = fields.text("id") or ""
     function = fields.nested("function")
     fields.end()
@@ -220,7 +222,7 @@ def _call(value: object, param: str) -> ToolCall:
     if function is None or not name:
         raise ApiError(400, f"`{param}.function.name` is missing.", param=f"{param}.function.name")
     function.end()
-    if isinstance(arguments, dict | list):  # as some clients keep what they have read
+    if isinstance(arguments, dict | list):  # some clients send parsed arguments
         arguments = json.dumps(arguments, ensure_ascii=False)
     elif arguments is not None:
         arguments = check_text(f"{param}.function.arguments", arguments)
@@ -228,7 +230,7 @@ def _call(value: object, param: str) -> ToolCall:
 
 
 def _with_latest_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """As many pictures as a prompt may have, the latest: an agent that looks at screens would come to an end.
+    """Keep the latest pictures, up to the limit of a prompt: an agent that watches a screen would be blocked otherwise.
 
     Raises:
         ApiError: in strict mode: there are more.
@@ -243,6 +245,6 @@ def _with_latest_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 
 
 def _with_names_of_tools(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Templates may want the name of the tool that answered; a message of a tool brings the id of its call only."""
+    """Add the names of the tools to their results, which templates may need; a tool message has only the call's id."""
     names = {call.call_id: call.name for message in messages for call in message.tool_calls}
     return tuple(replace(m, name=m.name or names.get(m.tool_call_id, "")) if m.role == "tool" else m for m in messages)

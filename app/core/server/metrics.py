@@ -13,12 +13,12 @@ from engine.records import RunStats, Source
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DRAFTED = (Source.NGRAM, Source.DRAFT, Source.HEAD)
-_LLAMA_CPP = "llamacpp:"  # begins the names of llama.cpp's server
-_Sample = tuple[str, float]  # labels as they are written, value
+_LLAMA_CPP = "llamacpp:"  # the prefix of llama.cpp's server
+_Sample = tuple[str, float]  # labels in Prometheus' format, value
 
 
 class Metrics:
-    """Sums since the start, and in ``requests`` the latest ones. All methods may be called from any thread."""
+    """Sums since the start, and the latest ``requests``. All methods are thread-safe."""
 
     def __init__(self, requests: RequestLog | None = None) -> None:
         self.requests = requests or RequestLog()
@@ -36,7 +36,7 @@ class Metrics:
             self._requests[endpoint, status] += 1
 
     def count_answer(self, stats: RunStats) -> None:
-        """Add the counters of an answer, also of one that was stopped."""
+        """Add the counters of an answer, complete or stopped."""
         with self._lock:
             self._sums["answers"] += 1
             self._sums["prompt"] += stats.prompt_tokens
@@ -50,14 +50,13 @@ class Metrics:
             self._tokens.update(stats.provenance)
 
     def count_pass(self, traced: TracedPass) -> None:
-        """Count what was proposed for a pass and kept, by its source."""
+        """Count proposed and accepted tokens of a pass, by source."""
         if traced.sources:
             with self._lock:
                 self._proposed.update(traced.sources)
                 self._accepted.update(traced.sources[: traced.accepted])
 
     def render(self, activity: Activity) -> str:
-        """Write all of them down; of the queue only the server knows."""
         states = Counter(row.state for row in self.requests.rows())
         with self._lock:
             lines = [*self._of_requests(activity), *_of_states(states), *self._of_tokens(), *self._of_speculation()]
@@ -108,7 +107,7 @@ class Metrics:
         ]
 
     def _as_llama_cpp(self, activity: Activity) -> list[str]:
-        """What llama.cpp's server counts as well, by its names: its prompt tokens are without those of the cache."""
+        """The metrics of llama.cpp's server, by its names; its prompt tokens exclude cached ones."""
         prompt, predicted = float(self._sums["prompt"] - self._sums["cached"]), float(self._sums["predicted"])
         prompt_s, predicted_s = self._seconds["prompt"], self._seconds["predicted"]
         rows: tuple[tuple[str, str, str, float | None], ...] = (
@@ -140,7 +139,7 @@ def _by_source(counts: Counter[Source], sources: Iterable[Source]) -> list[_Samp
 
 
 def _of_states(states: Mapping[RequestState, int]) -> list[str]:
-    """Of the requests that are in the server, how far they are; those of the page of the window."""
+    """The requests in progress, by state."""
     going = [state for state in RequestState if state is not RequestState.DONE]
     samples = [(f'{{state="{state.value}"}}', float(states.get(state, 0))) for state in going]
     return _metric("requests", "gauge", "Requests that are not done, by how far they are.", samples)

@@ -1,4 +1,4 @@
-"""Pictures in requests: in the request itself, as data, or in files below one folder; never from the network."""
+"""Pictures of requests: data in the request, or files below one folder; never from the network."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from engine.sandbox.picture import PictureReader, read_picture_file
 
 _DATA = re.compile(r"data:(image/[\w.+-]{1,40}|application/octet-stream)?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
 _URL_SAFE = str.maketrans("-_", "+/")
-MOST_READ = 512  # of a request; of those the latest are seen
+MOST_READ = 512  # of a request; the model sees the latest
 _INVALID = "invalid_image"
 
 
 class PictureSource:
-    """Reads the pictures of requests, those that come again once. Each request takes one of its own."""
+    """Reads the pictures of one request. Repeated pictures are decoded once."""
 
     def __init__(self, media_path: Path | None = None, reader: PictureReader | None = None) -> None:
-        """Files below ``media_path`` may be named; without it none. ``reader`` is what several share."""
+        """Files below ``media_path`` may be named; None allows no files. ``reader`` is shared between requests."""
         self._media_path = media_path
         self._reader = reader or PictureReader()
         self._num_read = 0
-        self.is_new = True  # what is read was just said, and not in the conversation before
+        self.is_new = True  # the current part is new in the conversation
 
     def for_request(self) -> PictureSource:
-        """One for a request, which may have so many pictures."""
+        """A source with its own count of pictures."""
         return PictureSource(self._media_path, self._reader)
 
     def read(self, url: str, param: str) -> Picture:
-        """The picture behind an address.
+        """The picture of an address.
 
         Raises:
-            ApiError: 400; it is none, or not to be read here, or one too many.
+            ApiError: 400: it is no picture, not allowed, or one too many.
         """
         self._num_read += 1
         if self._num_read > MOST_READ:
@@ -54,10 +54,10 @@ class PictureSource:
         raise ApiError(400, message, param=param, code=_INVALID)
 
     def read_or_line(self, url: str, param: str) -> Picture | str:
-        """The picture behind an address, or a line in the place of one that cannot be read and is not new.
+        """The picture of an address, or a line in place of an earlier picture that cannot be read.
 
         Raises:
-            ApiError: 400; it is new, or the server is strict.
+            ApiError: 400: the picture is new, or the server is strict.
         """
         try:
             return self.read(url, param)
@@ -73,7 +73,7 @@ class PictureSource:
         parts, folder = urlsplit(url), self._media_path.resolve()
         try:
             path = (folder / unquote(parts.path)).resolve()
-        except (ValueError, OSError, RuntimeError):  # a name that no file can have, links in a circle
+        except (ValueError, OSError, RuntimeError):  # an impossible file name, or a loop of links
             path = Path("/")
         if parts.netloc not in ("", "localhost") or not path.is_relative_to(folder):
             message = f"`{param}` names a file outside the folder of pictures of this server."
@@ -94,22 +94,24 @@ def _bytes_of(url: str, param: str) -> bytes:
 
 
 def read_part(value: dict[str, object], param: str, source: PictureSource | None) -> Picture | str:
-    """A part of the type ``image_url``, of a message whose pictures reach the model (see `unseen`), or a line for it.
+    """The picture of an ``image_url`` part, or a line in its place.
+
+    See `unseen` for pictures that the model cannot get.
 
     Raises:
-        ApiError: it is no such part.
+        ApiError: the part is invalid.
     """
     fields = Fields(value, f"{param}.")
     fields.take("type")
     fields.take("cache_control")
     given = fields.take("image_url")
     fields.end()
-    if isinstance(given, Picture):  # of an adapter that has read it
+    if isinstance(given, Picture):  # an adapter has already read it
         return given
     if isinstance(given, dict):
         inner = Fields(given, f"{param}.image_url.")
         given = inner.take("url")
-        inner.take("detail")  # how large it is read is the encoder's
+        inner.take("detail")  # the encoder decides the resolution
         inner.end()
     at = f"{param}.image_url.url"
     if not isinstance(given, str) or source is None:
@@ -118,12 +120,12 @@ def read_part(value: dict[str, object], param: str, source: PictureSource | None
 
 
 def unseen(param: str, source: PictureSource | None, *, may_be_here: bool) -> str | None:
-    """The line that stands for a picture that does not reach the model; None where it does.
+    """The line in place of a picture that the model cannot get; None if it can.
 
-    It stays in the conversation: refused, it would end that for good.
+    The line keeps the conversation usable: a refusal would block it for good.
 
     Raises:
-        ApiError: in strict mode: it does not.
+        ApiError: in strict mode, if the model cannot get the picture.
     """
     if not may_be_here:
         message = "is a picture, which only messages of the user and results of tools may have here"

@@ -1,6 +1,6 @@
-"""From the JSON of OpenAI's completion endpoints to what the engine is asked.
+"""Reads the JSON of OpenAI's completion endpoints into engine requests.
 
-Every field is either followed, or known to change nothing, or refused with status 400: none is passed over in silence.
+Every field is followed, or known to change nothing, or refused with status 400, or reported: none is ignored silently.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ MAX_STOPS = 16
 MAX_STOP_CHARS = 1000
 MAX_TOP_LOGPROBS = 20
 MAX_BIASES = 1024
-MAX_TEMPERATURE = 2.0  # as at OpenAI; llama.cpp's and Ollama's have no bound
-MAX_CHOICES = 128  # answers of one request, each in a turn of its own
+MAX_TEMPERATURE = 2.0  # as at OpenAI; llama.cpp and Ollama have no limit
+MAX_CHOICES = 128  # answers of one request, each computed separately
 _NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty")
 _INTEGERS = ("top_k", "seed", "repeat_last_n")
 _RENAMED = {"repeat_last_n": "penalty_last_n"}
-# They name the user or the request, or are about caches and figures: they would change no answer.
+# They name the user or the request, or concern caches and metrics, and change no answer.
 _WITHOUT_EFFECT = (
     "user",
     "metadata",
@@ -51,19 +51,19 @@ _WITHOUT_EFFECT = (
     "cache_prompt",
     "timings_per_token",
 )
-# What LM Studio, llama.cpp's server and vLLM take for "as many as there is room for", "any" and "off".
+# LM Studio, llama.cpp's server and vLLM use them for "no limit" and "off".
 _UNSET = -1
 _LEAST_TOP_P = 1e-9
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # of OpenAI's models
-# What other values of these ask for is not there.
+# Other values of these ask for features that are missing here.
 _NEUTRAL: dict[str, tuple[object, ...]] = {
     "modalities": (["text"],),
     "audio": (),
     "web_search_options": (),
-    "functions": ([],),  # as tools were called before 2024
+    "functions": ([],),  # the name of tools before 2024
     "function_call": ("none", "auto"),
 }
-# With these values they say what holds anyway; with others they are fields that nobody knows.
+# These values have no effect; other values are unknown fields.
 _HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
     "typical_p": (1,),
     "top_a": (0,),
@@ -81,10 +81,10 @@ _HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """What is served: the ``name`` that requests give, what is loaded, and what holds where a request says nothing.
+    """The served model: its ``name`` in requests, what is loaded, and the defaults of requests.
 
-    ``system`` is the system prompt of chats that bring none; empty for none. ``pictures`` reads those of requests,
-    ``passages`` finds those of a project, by its name, for a question.
+    ``system`` is the system prompt of chats without one; empty for none. ``pictures`` reads the pictures of requests.
+    ``passages`` finds the passages of a project, by its name, for a question.
     """
 
     name: str
@@ -96,22 +96,21 @@ class ServedModel:
 
     @property
     def seen(self) -> PictureSource | None:
-        """What reads the pictures of one request; None where the model does not see."""
+        """Reads the pictures of one request; None if the model has no vision."""
         return self.pictures.for_request() if self.pictures is not None and self.ready.target.sees else None
 
     @property
     def n_vocab(self) -> int:
-        """How many tokens there are."""
         return self.ready.target.n_vocab
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """A request of an endpoint: ``chat`` for messages, else for a text that goes on.
+    """A request of an endpoint: ``chat`` for messages, else a text completion.
 
-    ``tool_names`` are the tools that may be called, ``echoes`` what stands before each answer (nothing where there are
-    none), ``warnings`` what was passed over. A grammar that was typed by the client (``is_grammar_typed``) is to be
-    checked before it is used. The answers to ``more`` follow; of all of them, each ``num_per_prompt`` have one prompt.
+    ``tool_names`` may be called. ``echoes`` precede the answers; empty for none. ``warnings`` name what was ignored. A
+    grammar that the client wrote (``is_grammar_typed``) must be checked before use. ``more`` are further requests; each
+    ``num_per_prompt`` of all answers share a prompt.
     """
 
     request: ChatRequest
@@ -127,7 +126,7 @@ class CompletionRequest:
 
     @property
     def tool_schemas(self) -> Schemas:
-        """Those of the tools' parameters, by name."""
+        """The schemas of the tools' parameters, by name."""
         functions = (tool.get("function") for tool in self.request.tools)
         known = (one for one in functions if isinstance(one, dict))
         return {str(one.get("name")): one["parameters"] for one in known if isinstance(one.get("parameters"), dict)}
@@ -141,9 +140,9 @@ def parse_request(
     may_be_empty: bool = False,
     most_heat: float = MAX_TEMPERATURE,
 ) -> CompletionRequest:
-    """Read the body of a request to ``/v1/chat/completions``, or to ``/v1/completions``.
+    """Read the body of a request to ``/v1/chat/completions`` or ``/v1/completions``.
 
-    ``may_be_empty``: the prompt of a text, as what stands before a gap. ``most_heat`` is the highest temperature.
+    ``may_be_empty`` allows an empty prompt, before a gap. ``most_heat`` is the highest temperature.
 
     Raises:
         ApiError: 400 with the field to blame, or 404 for another model.
@@ -188,7 +187,6 @@ def parse_request(
 
 
 def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse) -> ChatRequest:
-    """What a chat asks."""
     messages = read_messages(fields.take("messages"), model.system, model.seen, use.told)
     _check_continuation(fields, messages)
     if (project := fields.text("project")) is not None:
@@ -239,7 +237,7 @@ def check_name(fields: Fields, model: ServedModel) -> None:
 def _texts(
     request: ChatRequest, fields: Fields, model: ServedModel, *, may_be_empty: bool
 ) -> tuple[list[ChatRequest], tuple[str, ...]]:
-    """What a text completion asks: a request for each of its prompts, and what is to be repeated of each."""
+    """The requests of a text completion, one for each prompt, and the texts to echo."""
     prompts, echo = _prompts(fields.take("prompt"), model, may_be_empty=may_be_empty), fields.flag("echo")
     suffix = fields.text("suffix")
     suffix = suffix if may_be_empty else suffix or None
@@ -261,7 +259,7 @@ def _texts(
 
 
 def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
-    """Take `continue_final_message` and `add_generation_prompt` of vLLM: they may say what holds anyway.
+    """Read vLLM's `continue_final_message` and `add_generation_prompt`, which may only state the default.
 
     Raises:
         ApiError: there is no message to continue.
@@ -278,7 +276,7 @@ def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
 
 
 def _num_choices(fields: Fields, num_prompts: int) -> int:
-    """How many answers each prompt gets."""
+    """The number of answers for each prompt."""
     number, of_best = fields.whole("n"), fields.whole("best_of")
     number = 1 if number is None else number
     if not 1 <= number <= MAX_CHOICES:
@@ -294,7 +292,7 @@ def _num_choices(fields: Fields, num_prompts: int) -> int:
 
 
 def _numbered(request: ChatRequest, place: int) -> ChatRequest:
-    """The request for one of several answers to a prompt: with a seed, each has one of its own."""
+    """The request for one of several answers: with a seed, each has its own."""
     seed = request.sampling.seed
     if not place or seed is None:
         return request
@@ -302,7 +300,7 @@ def _numbered(request: ChatRequest, place: int) -> ChatRequest:
 
 
 def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRequest:
-    """The same with the grammar that the answer follows, if there is one."""
+    """The request with the grammar of its answer, if any."""
     grammar = use.grammar or form.grammar
     if not grammar:
         return request
@@ -320,7 +318,7 @@ def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
         names = [option.name for option in model.ready.target.thinking]
         wanted = THINKING_OFF if effort == "none" else effort
         if wanted not in names and wanted != THINKING_OFF and THINKING_ON in names:
-            wanted = THINKING_ON  # more or less of it is not to be had
+            wanted = THINKING_ON  # finer levels are not supported
         if wanted in names:
             found["thinking"] = wanted
         elif names or effort not in _EFFORTS:
@@ -344,7 +342,7 @@ def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
 
 
 def _prediction(fields: Fields) -> str:
-    """The text that much of the answer may say: of OpenAI's ``{"type": "content", "content": ...}``."""
+    """The predicted output: OpenAI's ``{"type": "content", "content": ...}``."""
     given = fields.nested("prediction")
     if given is None:
         return ""
@@ -370,7 +368,7 @@ def _number_of_logprobs(fields: Fields, name: str) -> int | None:
 
 
 def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> SamplingParams:
-    """With ``logit_bias``: an object of token ids, and what is added to the logit of each."""
+    """Add ``logit_bias``: an object of token ids and the values to add to their logits."""
     if value is None:
         return sampling
     if not isinstance(value, dict):
@@ -393,7 +391,7 @@ def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> Samplin
 
 
 def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[str | tuple[int, ...]]:
-    """The prompts of a text completion: one text, the ids of one, or a list of such."""
+    """The prompts of a text completion: a text, its token ids, or a list of these."""
     if value is None:
         raise missing("prompt")
     is_many = isinstance(value, list) and any(isinstance(one, str | list) for one in value)
@@ -418,7 +416,7 @@ def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]
     """Read a list of token ids.
 
     Raises:
-        ApiError: 400: one is no number of a token of this model.
+        ApiError: 400: an id is not in the model's vocabulary.
     """
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int):
@@ -470,7 +468,7 @@ def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | Non
 
 
 def _with_least(request: ChatRequest, fields: Fields) -> ChatRequest:
-    """With vLLM's `min_tokens`, before which the model cannot end an answer."""
+    """Add vLLM's `min_tokens`, before which the model cannot end an answer."""
     least = fields.whole("min_tokens")
     if not least:
         return request
@@ -483,7 +481,9 @@ def _with_least(request: ChatRequest, fields: Fields) -> ChatRequest:
 def _stop(value: object) -> tuple[str, ...]:
     if value is None:
         return ()
-    texts = [text for text in (value if isinstance(value, list) else [value]) if text != ""]  # which ends nothing
+    texts = [
+        text for text in (value if isinstance(value, list) else [value]) if text != ""
+    ]  # an empty stop string ends nothing
     if len(texts) > MAX_STOPS:
         raise invalid("stop", f"`stop` may have {MAX_STOPS} texts at most.")
     stops = tuple(check_text("stop", text) for text in texts)
@@ -493,7 +493,7 @@ def _stop(value: object) -> tuple[str, ...]:
 
 
 def _with_speculation(request: ChatRequest, fields: Fields, model: ServedModel) -> ChatRequest:
-    """How tokens are proposed: a field of our own, ``{"mode": ..., "depth": ...}``."""
+    """The speculation settings: our own field, ``{"mode": ..., "depth": ...}``."""
     given = fields.nested("speculation")
     if given is None:
         return request

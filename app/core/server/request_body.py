@@ -1,4 +1,4 @@
-"""The body of a request: bounded in bytes, in time and in depth, and a JSON object in the end."""
+"""The body of a request: a JSON object, limited in bytes, time and depth."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from app.core.server.errors import ApiError
 from engine.prompt.typed_text import whole_characters
 
 MAX_BODY_BYTES = 8 * 2**20  # more characters than any context holds
-MAX_BYTES_WITH_PICTURES = 64 * 2**20  # in base64: some twenty photographs as they come from a camera
-BODY_TIMEOUT_S = 30.0  # on loopback a body is there at once
-MAX_DEPTH = 32  # of objects and arrays in each other; those that are known go to four
-CLIENT_GONE = GONE  # nginx's number; nobody is there to read it
+MAX_BYTES_WITH_PICTURES = 64 * 2**20  # in base64: some twenty photographs from a camera
+BODY_TIMEOUT_S = 30.0  # on loopback a body arrives at once
+MAX_DEPTH = 32  # of nested objects and arrays; known ones have up to four levels
+CLIENT_GONE = GONE  # nginx's status for a client that is gone
 
 
 async def read_object(
     request: Request, max_bytes: int = MAX_BODY_BYTES, timeout_s: float = BODY_TIMEOUT_S
 ) -> dict[str, object]:
-    """Read the JSON object that a request brings.
+    """Read the JSON object of a request.
 
     Raises:
-        ApiError: 413 where it is too large, 408 where it comes too slowly, 400 where it is no JSON object.
+        ApiError: 413 if it is too large, 408 if it is too slow, 400 if it is no JSON object.
     """
     try:
         async with asyncio.timeout(timeout_s):
@@ -58,7 +58,7 @@ def parse_object(raw: bytes) -> dict[str, object]:
     """Parse a JSON object: UTF-8, no NaN, not deeper than `MAX_DEPTH`.
 
     Raises:
-        ApiError: it is none. What stands in it is not quoted.
+        ApiError: the body is none. The message does not quote it.
     """
     try:
         value = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
@@ -74,7 +74,7 @@ def parse_object(raw: bytes) -> dict[str, object]:
 
 
 def _whole(value: Any) -> Any:  # noqa: ANN401  (JSON)
-    """The same with U+FFFD for half a character, as programs leave it where they cut a text."""
+    """Replace half a surrogate pair by U+FFFD; programs produce one by cutting a text."""
     if isinstance(value, str):
         return whole_characters(value)
     if isinstance(value, dict):
@@ -83,7 +83,7 @@ def _whole(value: Any) -> Any:  # noqa: ANN401  (JSON)
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)  # NaN and infinities are Python's idea of JSON
+    raise ValueError(name)  # Python accepts NaN and infinities, JSON does not
 
 
 def _check_depth(value: object) -> None:

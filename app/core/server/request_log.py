@@ -1,6 +1,6 @@
-"""The latest requests, for the person at this computer: who asked, what for, what became of it. Never what was said.
+"""The latest requests, for the user of this computer: program, path and result, never the content.
 
-It is in memory alone, for as long as the server runs.
+It is kept in memory while the server runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_PROGRAM_CHARS, MAX_PATH_CHARS = 40, 60
 
 
 class RequestLog:
-    """Safe to use from several threads. ``on_change`` is called on any of them, often."""
+    """Thread-safe. ``on_change`` is called often, on any thread."""
 
     def __init__(self, on_change: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.time) -> None:
         self._on_change, self._clock = on_change, clock
@@ -30,7 +30,6 @@ class RequestLog:
         self._entries: deque[RequestEntry] = deque(maxlen=KEPT)
 
     def begin(self, path: str, user_agent: str) -> RequestEntry:
-        """A request came."""
         with self._lock:
             self._num_requests += 1
             first = LoggedRequest(self._num_requests, self._clock(), _program(user_agent), _shown(path, MAX_PATH_CHARS))
@@ -40,34 +39,32 @@ class RequestLog:
         return entry
 
     def rows(self) -> tuple[LoggedRequest, ...]:
-        """The latest of them, the newest first."""
+        """The latest requests, newest first."""
         with self._lock:
             return tuple(entry.row for entry in reversed(self._entries))
 
 
 class RequestEntry:
-    """One request, followed through the server. ``row`` is how it stands."""
+    """One request on its way through the server; ``row`` is its state."""
 
     def __init__(self, row: LoggedRequest, on_change: Callable[[], None]) -> None:
         self.row = row
         self._on_change = on_change
         self._lock = threading.Lock()
         self._decode_s = 0.0
-        self._is_awaited = False  # something of the engine
+        self._is_awaited = False  # the engine's result
 
     def note_queued(self, model: str) -> None:
-        """It waits for this model."""
+        """The request waits for this model."""
         self._is_awaited = True
         self._change(lambda row: replace(row, model=_shown(model, MAX_PATH_CHARS), state=RequestState.WAITING))
 
     def note_turn(self) -> None:
-        """It is answered now."""
         self._change(lambda row: replace(row, state=RequestState.RUNNING))
 
     def note_event(self, event: JobEvent) -> None:
-        """What the engine made of it."""
         if self.row.state is RequestState.DONE:
-            return  # nobody waits for it any more
+            return  # the client is gone
         if not isinstance(event, TextChunk | PrefillProgress):
             self._is_awaited = False
         if isinstance(event, Finished):
@@ -81,11 +78,10 @@ class RequestEntry:
         return replace(row, tokens=total, tokens_per_second=total / self._decode_s if self._decode_s > 0 else None)
 
     def note_status(self, status: int) -> None:
-        """The response begins so."""
         self._change(lambda row: replace(row, status=row.status or status))
 
     def end(self) -> None:
-        """All was sent, or nobody is there to read it."""
+        """The response is sent, or the client is gone."""
         status = GONE if self._is_awaited else self.row.status
         self._change(lambda row: replace(row, status=status, state=RequestState.DONE))
 
@@ -96,7 +92,7 @@ class RequestEntry:
 
 
 def line_of(row: LoggedRequest, method: str, seconds: float) -> str:
-    """A request that is over, as a line of a log: never what was said."""
+    """A finished request as a log line, without its content."""
     status = "gone" if row.status == GONE else row.status or "-"
     tokens = "" if row.tokens is None else f"{row.tokens:,} tokens"
     told = (f"{method} {row.path}", str(status), f"{seconds:.2f} s", tokens, row.model, row.program)
@@ -104,11 +100,11 @@ def line_of(row: LoggedRequest, method: str, seconds: float) -> str:
 
 
 def _program(user_agent: str) -> str:
-    """The first product that a program calls itself by, as ``OpenAI/Python 1.109``."""
+    """The first product of the user agent, such as ``OpenAI/Python 1.109``."""
     return _shown(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)
 
 
 def _shown(text: str, most: int) -> str:
-    """A text of a stranger, fit to be shown."""
+    """An untrusted text for display."""
     words = "".join(char if char.isprintable() else " " for char in text).strip()
     return words if len(words) <= most else f"{words[: most - 1]}…"

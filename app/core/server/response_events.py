@@ -1,4 +1,4 @@
-"""Answers as OpenAI's Responses API gives them: items of reasoning, text and calls, whole or as typed events."""
+"""Answers in OpenAI's Responses API: items of reasoning, text and calls, whole or as typed events."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from engine.records import Finished, RunStats, TextChunk, TokenLogprob
 
 Json = dict[str, object]
 _CALL = "response.function_call_arguments"
-_TEXT, _REASONING = "output_text", "reasoning_text"  # the one part of an item that is written piece by piece
+_TEXT, _REASONING = "output_text", "reasoning_text"  # the one part of an item, which is streamed
 
 
 class ItemBuilder:
-    """Makes the items of one response, and the events that tell of them; each event has the next number."""
+    """Builds the items of one response, or its events, which are numbered."""
 
     def __init__(self, model: str, made: ResponseRequest) -> None:
         self._asked = made.asked
@@ -38,39 +38,34 @@ class ItemBuilder:
         }
         self._number = 0
         self._items: list[Json] = []
-        self._open: Json | None = None  # the last one, while it is written
-        self._text = ""  # of the open one
-        self._logprobs: list[Json] = []  # of the open one
-        self._new_logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
+        self._open: Json | None = None  # the item that is being written
+        self._text = ""  # of the open item
+        self._logprobs: list[Json] = []  # of the open item
+        self._new_logprobs: list[TokenLogprob] = []  # of tokens whose text is held back
 
     # ---- what comes of an answer ------------------------------------------------------------------------------------
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
-        """The response in one object."""
         for chunk in texts:
             self.text_chunks(chunk)
         self._end(finished)
         return self._response(_status(finished), finished.stats)
 
     def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
-        """That it begins."""
         begun = self._response("in_progress", None)
         return [self._event(f"response.{word}", response=begun) for word in ("created", "in_progress")]
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
-        """A piece of the text, and the items that it begins and ends."""
         self._new_logprobs += chunk.logprobs
         return self._take(self._parts.feed(chunk))
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
-        """The end of the last item, and the whole response."""
         events = self._end(finished)
         status = _status(finished)
         response = self._response(status, finished.stats)
         return [*events, self._event(f"response.{status}", response=response)]
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
-        """What ends a stream that was begun and cannot be finished."""
         response = self._response("failed", None)
         response["error"] = {"code": "server_error", "message": error.message}
         reported = {"code": error.code, "message": error.message, "param": error.param}
@@ -105,7 +100,7 @@ class ItemBuilder:
         return events
 
     def _write(self, kind: str, text: str) -> list[bytes]:
-        """More of the open item; another one is begun where that is of another kind."""
+        """Append to the open item; begin another item if the kind differs."""
         events = list[bytes]()
         is_reasoning = kind == _REASONING
         if self._open is None or self._open["type"] != ("reasoning" if is_reasoning else "message"):
@@ -131,7 +126,6 @@ class ItemBuilder:
         return [self._added(item), self._event("response.content_part.added", **self._place(), part=part)]
 
     def _close(self, status: str = "completed") -> list[bytes]:
-        """End the open item, if there is one."""
         item, self._open = self._open, None
         if item is None:
             return []

@@ -1,4 +1,4 @@
-"""Answers as OpenAI's API gives them, whole or in chunks, with llama.cpp's ``timings`` and what speculation did."""
+"""Answers in OpenAI's API, whole or in chunks, with llama.cpp's ``timings`` and the counters of speculation."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ DONE = b"data: [DONE]\n\n"
 
 
 def word_for(finished: Finished, end: str, stop: str, cut: str) -> str:
-    """Why an answer ended, in the words of an API: the model ended it, a stop string did, or its length did."""
+    """The finish reason in an API's words: the model ended the answer, a stop string did, or the length limit."""
     if finished.reason in (FinishReason.LENGTH, FinishReason.CONTEXT):
         return cut
     return stop if finished.reason is FinishReason.STOP else end
 
 
 def sse(value: object, kind: str = "") -> bytes:
-    """One server-sent event, of a kind where the API has such."""
+    """One server-sent event, with a kind in APIs that have kinds."""
     head = f"event: {kind}\n" if kind else ""
     return f"{head}data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
 def usage(stats: RunStats, num_reasoning: int = 0) -> dict[str, object]:
-    """Token usage in OpenAI's format, with the share of reasoning."""
+    """Token usage in OpenAI's format, with the number of reasoning tokens."""
     return {
         "prompt_tokens": stats.prompt_tokens,
         "completion_tokens": stats.tokens,
@@ -48,9 +48,9 @@ def usage(stats: RunStats, num_reasoning: int = 0) -> dict[str, object]:
 
 
 def timings(stats: RunStats) -> dict[str, float | None]:
-    """Milliseconds and rates by the names of llama.cpp's server, and the tokens per pass; None for what is not known.
+    """Milliseconds and rates by the names of llama.cpp's server, and the tokens per pass; None if unknown.
 
-    As there, ``prompt_n`` are the tokens that were decoded, without those of the cache.
+    As there, ``prompt_n`` excludes cached tokens.
     """
     decoded = stats.prompt_tokens - stats.prompt_cached_tokens
     prompt_ms, predicted_ms = stats.prompt_s * 1000.0, stats.decode_s * 1000.0
@@ -71,11 +71,11 @@ def timings(stats: RunStats) -> dict[str, float | None]:
 
 
 def speculation(stats: RunStats) -> dict[str, object]:
-    """What speculation did for an answer; ``provenance`` counts its tokens by where they came from.
+    """The counters of speculation; ``provenance`` counts tokens by source.
 
-    ``looped_tokens`` say the same again and again, for which the answer was ended; 0 where it was not.
+    ``looped_tokens`` are the repeated tokens for which an answer was ended, else 0.
 
-    ``forced`` are proposed tokens that a grammar left no choice about; they count as text.
+    ``forced`` tokens are proposed where a grammar allows only one; they count as n-gram tokens.
     """
     return {
         "mode": stats.mode.value,
@@ -93,10 +93,10 @@ def speculation(stats: RunStats) -> dict[str, object]:
 
 
 class ResponseBuilder:
-    """Makes the objects of a request's answers, which share an id: of a chat, or of a text that goes on.
+    """Builds the answers of a request, which share an id: of a chat, or of a text completion.
 
-    Answers come one after the other, each a choice of the response. Where a stream is to end with its ``usage``, all
-    chunks before have the field, too, with null.
+    Each answer is a choice of the response. If a stream ends with its ``usage``, all earlier chunks have the field with
+    null.
     """
 
     def __init__(self, model: str, asked: CompletionRequest) -> None:
@@ -106,29 +106,27 @@ class ResponseBuilder:
         self._include_usage = asked.include_usage
         self._wants_logprobs = asked.request.top_logprobs is not None
         self._asked = asked
-        self._usages: list[dict[str, object]] = []  # of the answers that have ended
+        self._usages: list[dict[str, object]] = []  # of finished answers
         self._begin()
         self._id = f"{'chatcmpl' if self._chat else 'cmpl'}-{uuid.uuid4().hex}"
         self._created = int(time.time())
 
     def _begin(self) -> None:
-        """Begin the next answer."""
         asked = self._asked
         self._index = len(self._usages)
         self._echo = asked.echoes[self._index] if self._index < len(asked.echoes) else ""
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream) if asked.chat else None
         self._num_calls = 0
         self._num_chars = 0  # of a text so far
-        self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
+        self._logprobs: list[TokenLogprob] = []  # of tokens whose text is held back
 
     def _end(self, finished: Finished) -> bool:
-        """An answer has ended; True where none follows."""
+        """Count a finished answer; True if no other follows."""
         self._usages.append(usage(finished.stats, 0 if self._parts is None else self._parts.num_reasoning_tokens))
         self._begin()
         return len(self._usages) > len(self._asked.more)
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> dict[str, object]:
-        """The answer in one object."""
         chunks = list(texts)
         logprobs = self._reported_logprobs([one for chunk in chunks for one in chunk.logprobs])
         if self._parts is None:
@@ -143,7 +141,7 @@ class ResponseBuilder:
         return {**self._head(is_chunk=False), "choices": [choice], **figures, **self._warnings}
 
     def together(self, answers: list[dict[str, Any]]) -> dict[str, object]:
-        """Several whole answers in one object: the figures of each are in its choice."""
+        """Several answers in one object: each choice has its own metrics."""
         if len(answers) == 1:
             return answers[0]
         own = ("timings", "speculation")
@@ -151,18 +149,16 @@ class ResponseBuilder:
         return {**self._head(is_chunk=False), "choices": choices, "usage": self._usage(), **self._warnings}
 
     def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
-        """What comes before the text: in a chat who speaks, else what is to be repeated."""
+        """The role in a chat, the echo in a text completion."""
         if self._chat:
             return [self._chunk({"delta": {"role": "assistant", "content": ""}})]
         return [self._chunk({"text": self._echo})] if self._echo else []
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
-        """A piece of the text, and the calls that it completes."""
         self._logprobs += chunk.logprobs
         return [self._text(chunk.text)] if self._parts is None else self._pieces(self._parts.feed(chunk))
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
-        """Why it ended, with the figures; the usage where it was asked for; the mark of the end."""
         chunks = self._pieces(self._parts.flush()) if self._parts is not None else []
         ending: dict[str, object] = {"delta": {}} if self._chat else {"text": ""}
         figures = {**self._figures(finished.stats), **self._warnings}
@@ -174,11 +170,10 @@ class ResponseBuilder:
         return [*chunks, DONE]
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
-        """What ends a stream that was begun and cannot be finished."""
         return [sse(error.body)]
 
     def _usage(self) -> dict[str, object]:
-        """That of all answers; a prompt counts once."""
+        """The usage of all answers; a prompt counts once."""
         return _sum_of_usages(self._usages, self._asked.num_per_prompt)
 
     def _reason(self, finished: Finished) -> str:
@@ -204,7 +199,7 @@ class ResponseBuilder:
         return chunks
 
     def _call(self, said: dict[str, object]) -> bytes:
-        """A piece of the call that was begun last."""
+        """A piece of the current call."""
         return self._chunk({"delta": {"tool_calls": [{"index": self._num_calls - 1, **said}]}})
 
     def _text(self, text: str) -> bytes:
@@ -250,7 +245,7 @@ class ResponseBuilder:
 
 
 def _sum_of_usages(usages: list[dict[str, object]], num_per_prompt: int) -> dict[str, object]:
-    """The tokens of several answers; each ``num_per_prompt`` of them have one prompt, which was read once."""
+    """The tokens of several answers; each ``num_per_prompt`` of them share a prompt, which is counted once."""
     prompts: list[dict[str, Any]] = usages[::num_per_prompt]
     answers: list[dict[str, Any]] = usages
     details = "completion_tokens_details"
@@ -283,18 +278,17 @@ def _as_call(call: Called) -> dict[str, object]:
 
 
 def shown_piece(piece: bytes) -> str:
-    """A token's bytes as text."""
     return piece.decode("utf-8", "replace")
 
 
 def logprob_of_chat(one: TokenLogprob) -> dict[str, object]:
-    """A token's probability, as chats and responses have it."""
+    """A token's probability in the format of chats and responses."""
     top = [{"token": shown_piece(piece), "logprob": logprob, "bytes": list(piece)} for piece, logprob in one.top]
     return {"token": shown_piece(one.piece), "logprob": one.logprob, "bytes": list(one.piece), "top_logprobs": top}
 
 
 def _logprobs_of_text(logprobs: list[TokenLogprob], num_chars: int) -> tuple[dict[str, object], int]:
-    """In the older form; ``num_chars`` stand before them."""
+    """The older format; ``num_chars`` characters precede the tokens."""
     tokens = [shown_piece(one.piece) for one in logprobs]
     offsets = [num_chars]
     for token in tokens:

@@ -1,4 +1,4 @@
-"""The queue of requests: fair among programs, with a bound, up to so many at once in the engine's background."""
+"""The queue of requests: fair among programs, limited, and with as many running requests as the model allows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from app.core.domain.local_server import Activity
+from app.core.server.engine_job import Ask, EngineJob, ForgetGuests, NotLoaded, RequestBegan, SessionReply
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
-from app.core.server.turn import Ask, ForgetGuests, NotLoaded, Told, Turn, TurnBegan
 from engine.errors import EngineError
 from engine.pacing.pass_trace import OnTrace
 from engine.records import (
@@ -30,20 +30,20 @@ from engine.requests import Engine, JobEnded, PassTraced, RunJob, next_number
 
 MAX_WAITING = 32
 MAX_RETRY_S = 60
-MAX_PROGRAMS = 256  # of which is known when they were answered last
-RATE_S = 10.0  # over which tokens per second are counted
-REPORT_S = 0.5  # between two reports that there are more tokens
+MAX_PROGRAMS = 256  # whose last request is remembered
+RATE_S = 10.0  # the window of the tokens per second
+REPORT_S = 0.5  # between two reports of new tokens
 
-JobEvent = PrefillProgress | TextChunk | Finished | EngineReady | Told | ApiError
+JobEvent = PrefillProgress | TextChunk | Finished | EngineReady | SessionReply | ApiError
 
 
 class ServerJob:
-    """A request in the queue or at work. Its events come on a thread of the engine's, `Finished` or an error last.
+    """A request in the queue or running. Its events come on a thread of the engine, `Finished` or an error last.
 
-    ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
-    request the model is to be loaded only: `EngineReady` comes then. With ``ask`` nothing is answered, but the session
-    asked: `Told` comes. The requests of ``more`` have turns of their own, which may be made at the same time: their
-    events come behind those of the ones before. ``on_turn`` is called where one begins. ``program`` is who asks.
+    ``target`` is the file of the model that the request was checked for; empty if any model will do. Without a request
+    the model is only loaded, and `EngineReady` is the event. With ``ask`` the session computes a value, and
+    `SessionReply` is the event. The requests of ``more`` may run at the same time; their events follow those of earlier
+    ones. ``on_turn`` is called when one begins. ``program`` names the client.
     """
 
     def __init__(
@@ -61,24 +61,24 @@ class ServerJob:
         self.on_turn = on_turn
         self.program = program
         self.is_cancelled = self.has_begun = False
-        self.turns = tuple(_QueuedTurn(self, request) for request in requests)
-        self.num_told = 0  # turns whose last event went out
-        self.is_over = False  # nothing is told any more
+        self.turns = tuple(_QueuedRequest(self, request) for request in requests)
+        self.num_sent = 0  # turns whose last event was sent
+        self.is_over = False  # no more events are sent
 
-    def tell(self, turn: _QueuedTurn, event: JobEvent) -> None:
+    def tell(self, turn: _QueuedRequest, event: JobEvent) -> None:
         """Forward an event once all earlier turns have ended."""
         if self.is_over:
             return
-        if turn is not self.turns[self.num_told]:
+        if turn is not self.turns[self.num_sent]:
             turn.held.append(event)
             return
         is_last = not isinstance(event, TextChunk | PrefillProgress)
         if is_last:
-            self.is_over = isinstance(event, ApiError) or self.num_told + 1 == len(self.turns)
-            self.num_told += 1
+            self.is_over = isinstance(event, ApiError) or self.num_sent + 1 == len(self.turns)
+            self.num_sent += 1
         self.on_event(event)
         if is_last and not self.is_over:
-            following = self.turns[self.num_told]
+            following = self.turns[self.num_sent]
             held, following.held = following.held, []
             for one in held:
                 self.tell(following, one)
@@ -90,37 +90,37 @@ class ServerJob:
             self.on_event(error)
 
 
-class _QueuedTurn:
-    """One turn of a job: an answer, a question to the session, or a load."""
+class _QueuedRequest:
+    """One step of a job: an answer, a question to the session, or a load."""
 
     def __init__(self, job: ServerJob, request: ChatRequest | None) -> None:
         self.job = job
         self.request = request
-        self.loads = False  # what it was checked for was found not to be loaded
-        self.number = 0  # with the engine
-        self.began_s: float | None = None  # when the engine took it up
-        self.held: list[JobEvent] = []  # events, until those of the turns before are told
+        self.loads = False  # the model that it was checked for is not loaded
+        self.number = 0  # of the engine's request
+        self.began_s: float | None = None  # when the engine started it
+        self.held: list[JobEvent] = []  # events that wait for those of earlier turns
 
     @property
     def shares(self) -> bool:
-        """Whether it runs beside answers: it is one, or asks about what is loaded, and does not load anything."""
+        """True if it runs beside other answers: it loads nothing."""
         return not self.loads and (self.request is not None or (self.job.ask is not None and bool(self.job.target)))
 
 
 class _Throughput:
-    """Tokens per second of all answers together, over the last `RATE_S`. To be called with a lock held."""
+    """Tokens per second of all answers, over the last `RATE_S`. Call with the lock held."""
 
     def __init__(self) -> None:
         self._counts: deque[tuple[float, int]] = deque()
         self._since = self._reported_s = 0.0
 
     def begin(self) -> None:
-        """The first answer after a rest begins."""
+        """Start after a rest."""
         self._counts.clear()
         self._since = time.perf_counter()
 
     def count(self, num_tokens: int) -> bool:
-        """Count tokens that came just now; whether it is time to report them."""
+        """Count new tokens; True if it is time to report them."""
         now = time.perf_counter()
         self._counts.append((now, num_tokens))
         while self._counts[0][0] < now - RATE_S:
@@ -130,41 +130,43 @@ class _Throughput:
         return is_due
 
     def per_second(self) -> float:
-        """The rate now."""
         now = time.perf_counter()
         recent = sum(number for at_s, number in self._counts if at_s >= now - RATE_S)
         return recent / max(min(RATE_S, now - self._since), 1e-3)
 
 
 class Scheduler:
-    """Requests with a bound, as many at once as what is loaded answers. All methods return at once, on any thread.
+    """A limited queue that runs as many requests as the loaded model allows.
 
-    Programs take turns: next comes who has the fewest answers in the making, then who waited longest since the last
-    one, then who came first. What needs the engine to itself, such as a load, waits for the answers in the making, and
-    nothing overtakes it then. How many may run at once the engine tells with each turn that begins.
+    All methods are thread-safe and return at once.
+
+    Programs take turns: the next request is of the program with the fewest running answers, then of the one that waited
+    longest, then the first to arrive. A request that needs the engine alone, such as a load, waits for the running
+    answers, and no other request overtakes it. The engine reports with each started request how many may run at once.
 
     Attributes:
-        on_answer: hears on a thread of the engine's of every answer that ended, stopped ones included.
-        on_pass: hears there of every pass.
-        on_change: hears on any thread that `activity` is another.
-        load_for: gives what has to be loaded for requests that name a file, on any thread. None: nothing is loaded for
-            them, and those for another model than the one that is loaded are refused.
-        on_loaded: hears on a thread of the engine's of what was loaded for a request.
+        on_answer: called on a thread of the engine with the counters of every answer that ended, also if it was
+            stopped.
+        on_pass: called there with every pass.
+        on_change: called on any thread when `activity` changes.
+        load_for: returns the load request for a file, on any thread. None: nothing is loaded, and requests for another
+            model than the loaded one are refused.
+        on_loaded: called on a thread of the engine with the models that were loaded for a request.
     """
 
     def __init__(self, engine: Engine, max_waiting: int = MAX_WAITING) -> None:
         self._engine = engine
         self._max_waiting = max_waiting
         self._lock = threading.Lock()
-        self._waiting: list[_QueuedTurn] = []  # in the order of arrival
-        self._given: dict[int, _QueuedTurn] = {}  # to the engine, by number
-        self._next_alone: _QueuedTurn | None = None  # waits for all that the engine was given to end
+        self._waiting: list[_QueuedRequest] = []  # in order of arrival
+        self._given: dict[int, _QueuedRequest] = {}  # running in the engine, by number
+        self._next_alone: _QueuedRequest | None = None  # waits until the engine is idle
         self._parallel = 1
-        self._answered_at: dict[str, int] = {}  # by program: how many turns there had been when its last one began
+        self._answered_at: dict[str, int] = {}  # by program: the number of its last request
         self._num_turns = 0
         self._is_closing = False
         self._num_answered = 0
-        self._latest_s = 1.0  # what the latest answer took
+        self._latest_s = 1.0  # the duration of the latest answer
         self._throughput = _Throughput()
         self.on_answer: Callable[[RunStats], None] = lambda _stats: None
         self.on_pass: OnTrace | None = None
@@ -174,7 +176,6 @@ class Scheduler:
 
     @property
     def activity(self) -> Activity:
-        """What it does now."""
         with self._lock:
             num_running = self._num_running
             rate = self._throughput.per_second() if num_running else 0.0
@@ -186,7 +187,7 @@ class Scheduler:
 
     @property
     def _num_waiting(self) -> int:
-        """Jobs that nothing was done of."""
+        """Jobs that have not begun."""
         turns = (*self._waiting, *self._given.values())
         return len({turn.job for turn in turns if not turn.job.has_begun and not turn.job.is_cancelled})
 
@@ -201,12 +202,12 @@ class Scheduler:
         on_turn: Callable[[], None] = lambda: None,
         program: str = "",
     ) -> ServerJob:
-        """Queue a request; None has the model of ``target`` loaded. With ``ask`` the session is only asked that.
+        """Queue a request; None loads the model of ``target``. With ``ask`` the session only computes that.
 
-        The requests of ``more`` are part of it: each has its events, and `Finished`, behind those of the one before.
+        The events of each request of ``more``, `Finished` included, follow those of the request before.
 
         Raises:
-            ApiError: 429 where the queue is full, 503 where the server ends.
+            ApiError: 429 if the queue is full, 503 if the server is closing.
         """
         job = ServerJob((request, *more), on_event, target, ask, on_turn, program)
         with self._lock:
@@ -219,12 +220,12 @@ class Scheduler:
         return job
 
     def cancel(self, job: ServerJob) -> None:
-        """Drop a request that waits, end its answers within a pass; nothing where they ended."""
+        """Drop a waiting request, or stop its answers within one pass; no effect on finished ones."""
         job.is_cancelled = True
         self._drop(job.turns)
         self._begin_next()
 
-    def _drop(self, turns: Sequence[_QueuedTurn]) -> None:
+    def _drop(self, turns: Sequence[_QueuedRequest]) -> None:
         with self._lock:
             self._waiting = [turn for turn in self._waiting if turn not in turns]
             numbers = [number for number, turn in self._given.items() if turn in turns]
@@ -241,13 +242,13 @@ class Scheduler:
             self.cancel(job)
 
     def close(self) -> None:
-        """End the answers in the making and refuse what waits; nothing is taken any more."""
+        """Stop the running answers and refuse waiting and new requests."""
         with self._lock:
             self._is_closing = True
             numbers = list(self._given)
             jobs = list(dict.fromkeys(turn.job for turn in (*self._given.values(), *self._waiting)))
             self._waiting.clear()
-            # Of the others the one whose turn it is runs: it ends, and that is told.
+            # The running request whose events are being sent ends with an event of its own.
             refused = [job for job in jobs if not job.is_cancelled and _comes_first(job).began_s is None]
             for job in jobs:
                 job.is_cancelled = True
@@ -264,16 +265,16 @@ class Scheduler:
         return ApiError(429, message, code="queue_full", headers={"Retry-After": str(retry_s)})
 
     def _begin_next(self) -> None:
-        """Give the engine what comes next, as long as there is something that may run now."""
+        """Submit the next requests that may run now."""
         while (turn := self._take_next()) is not None:
             job = turn.job
             load = self.load_for(job.target) if job.target and not turn.shares else None
-            asked = Turn(turn.request, job.target, job.ask, load, self.on_pass is not None)
+            asked = EngineJob(turn.request, job.target, job.ask, load, self.on_pass is not None)
             job_of_engine = RunJob(asked, background=True, request_id=turn.number, shares=turn.shares)
             self._engine.submit(job_of_engine, partial(self._on_event, turn))
         self.on_change()
 
-    def _take_next(self) -> _QueuedTurn | None:
+    def _take_next(self) -> _QueuedRequest | None:
         with self._lock:
             given = self._given.values()
             if not self._waiting or not all(turn.shares for turn in given):
@@ -289,13 +290,13 @@ class Scheduler:
             self._note_answered(turn.job.program)
             return turn
 
-    def _next_by_program(self) -> _QueuedTurn:
+    def _next_by_program(self) -> _QueuedRequest:
         running = Counter(turn.job.program for turn in self._given.values())
 
-        def rank(turn: _QueuedTurn) -> tuple[int, int]:
+        def rank(turn: _QueuedRequest) -> tuple[int, int]:
             return running[turn.job.program], self._answered_at.get(turn.job.program, -1)
 
-        return min(self._waiting, key=rank)  # of several the first
+        return min(self._waiting, key=rank)  # the first of equals
 
     def _note_answered(self, program: str) -> None:
         self._num_turns += 1
@@ -306,8 +307,8 @@ class Scheduler:
 
     # ---- on a thread of the engine's --------------------------------------------------------------------------------
 
-    def _on_event(self, turn: _QueuedTurn, event: Event) -> None:
-        if isinstance(event, TurnBegan):
+    def _on_event(self, turn: _QueuedRequest, event: Event) -> None:
+        if isinstance(event, RequestBegan):
             self._note_begun(turn, event.parallel)
         elif isinstance(event, PassTraced):
             if self.on_pass is not None:
@@ -329,7 +330,7 @@ class Scheduler:
         elif isinstance(event, JobEnded | EngineFailed):
             self._end(turn, event)
 
-    def _note_begun(self, turn: _QueuedTurn, parallel: int) -> None:
+    def _note_begun(self, turn: _QueuedRequest, parallel: int) -> None:
         with self._lock:
             if not self._num_running:
                 self._throughput.begin()
@@ -340,7 +341,7 @@ class Scheduler:
         self._begin_next()
 
     def _note_loaded(self, ready: EngineReady) -> None:
-        """From now on turns for this model have nothing to load."""
+        """Waiting requests for this model need no load any more."""
         with self._lock:
             self._parallel = ready.target.parallel
             for turn in self._waiting:
@@ -349,13 +350,13 @@ class Scheduler:
                 self._next_alone = None
         self.on_loaded(ready)
 
-    def _tell_last(self, turn: _QueuedTurn, event: JobEvent) -> None:
+    def _tell_last(self, turn: _QueuedRequest, event: JobEvent) -> None:
         job = turn.job
         job.tell(turn, event)
         if isinstance(event, ApiError):
-            self._drop(job.turns[job.turns.index(turn) + 1 :])  # nobody will be told of them
+            self._drop(job.turns[job.turns.index(turn) + 1 :])  # their events will not be sent
 
-    def _end(self, turn: _QueuedTurn, event: JobEnded | EngineFailed) -> None:
+    def _end(self, turn: _QueuedRequest, event: JobEnded | EngineFailed) -> None:
         job = turn.job
         with self._lock:
             del self._given[turn.number]
@@ -369,12 +370,12 @@ class Scheduler:
             self._tell_last(turn, last)
         with self._lock:
             goes_on = any(other.job is job for other in (*self._given.values(), *self._waiting))
-        if not goes_on:  # what was dropped, or ended by the engine itself, is never left without a word
+        if not goes_on:  # a dropped request, or one that the engine ended, still gets its last event
             job.fail(closing_error() if self._is_closing else stopped_error())
         self._begin_next()
 
-    def _comes_again(self, turn: _QueuedTurn) -> bool:
-        """Whether a turn whose model is not loaded was queued again, alone, with a load in front of it."""
+    def _comes_again(self, turn: _QueuedRequest) -> bool:
+        """True if the request was queued again with a load, because its model is not loaded."""
         if turn.loads or turn.job.is_cancelled or self.load_for(turn.job.target) is None:
             return False
         with self._lock:
@@ -384,13 +385,13 @@ class Scheduler:
         return True
 
 
-def _comes_first(job: ServerJob) -> _QueuedTurn:
+def _comes_first(job: ServerJob) -> _QueuedRequest:
     """The turn of a job whose events are being sent."""
-    return job.turns[min(job.num_told, len(job.turns) - 1)]
+    return job.turns[min(job.num_sent, len(job.turns) - 1)]
 
 
-def _last_of(turn: _QueuedTurn, event: JobEnded | EngineFailed) -> JobEvent | NotLoaded | None:
-    """Return the error to send at the end of a turn; None where it ended normally."""
+def _last_of(turn: _QueuedRequest, event: JobEnded | EngineFailed) -> JobEvent | NotLoaded | None:
+    """The error to send at the end of a turn; None if it ended normally."""
     if isinstance(event, EngineFailed):
         problem = event.problem
         if not event.engine_ended:
@@ -399,4 +400,4 @@ def _last_of(turn: _QueuedTurn, event: JobEnded | EngineFailed) -> JobEvent | No
     if isinstance(event.value, EngineError):
         is_text = turn.request is not None and turn.request.raw_prompt is not None
         return api_error(event.value, "prompt" if is_text else "messages")
-    return event.value if isinstance(event.value, Told | EngineReady | ApiError | NotLoaded) else None
+    return event.value if isinstance(event.value, SessionReply | EngineReady | ApiError | NotLoaded) else None

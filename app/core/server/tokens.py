@@ -1,4 +1,4 @@
-"""Texts into tokens and back, and messages into the text of a prompt, as llama.cpp's server has them."""
+"""Tokenizing, detokenizing, and chat messages as the text of a prompt, as in llama.cpp's server."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.core.server.anthropic.request import parse_messages_request
+from app.core.server.engine_job import Ask
 from app.core.server.fields import Fields, invalid, missing, warnings_so_far, wrong_type
 from app.core.server.protocol import ServedModel, parse_request, token_ids
 from app.core.server.response_request import parse_response_request
-from app.core.server.turn import Ask
 
 if TYPE_CHECKING:
     from engine.records import ChatRequest
     from engine.session.session import Session
 
-MAX_CONTENT_CHARS = 200_000  # of a text that is split: the slowest take two seconds, and requests wait
+MAX_CONTENT_CHARS = 200_000  # to tokenize so much takes up to two seconds, while other requests wait
 Json = dict[str, object]
 _COUNT = "response.input_tokens"  # the kind of OpenAI's object
-Question = Callable[[Json, ServedModel], Ask]  # gives what the session is asked; the answer is the response's object
+Question = Callable[
+    [Json, ServedModel], Ask
+]  # returns the question to the session, whose answer is the response's object
 
 
 def read_tokenize(body: Json, model: ServedModel) -> Ask:
@@ -60,7 +62,7 @@ def read_detokenize(body: Json, model: ServedModel) -> Ask:
 
 
 def read_template(body: Json, model: ServedModel) -> Ask:
-    """Read the body of a request to ``/apply-template``, which is one to ``/v1/chat/completions``.
+    """Read the body of a request to ``/apply-template``, in the format of ``/v1/chat/completions``.
 
     Raises:
         ApiError: 400 with the field to blame.
@@ -79,7 +81,7 @@ def read_count(body: Json, model: ServedModel) -> Ask:
 
 
 def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> Ask:
-    """Read the body of a request to count the tokens of a ``chat``, or of one to ``/v1/responses``.
+    """Read the body of a request to count the tokens of a ``chat``, or of a request to ``/v1/responses``.
 
     Raises:
         ApiError: 400 with the field to blame.
@@ -88,7 +90,7 @@ def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> Ask:
     return partial(_count, asked.request, {"object": _COUNT, **_told_warnings()})
 
 
-# What is asked, on the engine's thread; it may be another process's.
+# These run on the engine's thread, which may be in another process.
 
 
 def _tokenize(
@@ -144,7 +146,7 @@ def _told_warnings() -> Json:
 
 
 def _shown(piece: bytes) -> str | list[int]:
-    """A piece as text, or its bytes where they are no whole characters."""
+    """A token's text, or its bytes if they are not whole characters."""
     try:
         return piece.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Files written whole or not at all: until the new one is complete, the old one stays, and a failure leaves nothing.
+"""Writes files atomically: the old file stays until the new one is complete, and a failure leaves nothing.
 
 A *durable* write also survives a power loss: the bytes are on the disk before they get their name, and on POSIX the
 name is on the disk before the call returns.
@@ -15,12 +15,12 @@ from typing import IO
 
 
 def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Write a small file of the app's own that only one thread of one process writes at a time.
+    """Write a small file that only one thread of one process writes at a time.
 
-    Its temporary file always has the same name, so that what a killed process leaves of it is written over.
+    Its temporary file always has the same name, so that the remains of a killed process are overwritten.
 
     Raises:
-        OSError: the folder or the disk does not take it.
+        OSError: the file cannot be written.
     """
     with _replacing(path, path.with_name(f"{path.name}.new"), "wb", durable=durable) as file:
         file.write(data)
@@ -28,15 +28,15 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 @contextlib.contextmanager
 def atomic_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside ``path`` that takes its name at the end; durable, and safe with several writers.
+    """Open a temporary file beside ``path`` that replaces it at the end; durable, and safe with several writers.
 
-    The permissions of the file that is replaced are kept; with ``private`` only its owner may read the new one. A link
-    at ``path`` is replaced, not followed.
+    The permissions of a replaced file are kept; with ``private`` only the owner may read the new one. A link at
+    ``path`` is replaced, not followed.
 
     Raises:
-        OSError: the folder or the disk does not take it.
+        OSError: the file cannot be written.
     """
-    temporary = path.with_name(f"paceline-{os.urandom(6).hex()}.part")  # no other file and no link has this name
+    temporary = path.with_name(f"paceline-{os.urandom(6).hex()}.part")  # no other file or link has this name
     with _replacing(path, temporary, "xb", durable=True) as file:
         _set_permissions(file, path, private=private)
         yield file
@@ -44,13 +44,13 @@ def atomic_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def exported_file(path: Path) -> Iterator[IO[bytes]]:
-    """The same for a destination that a person has chosen: a link is followed, and goes on leading there.
+    """As `atomic_file`, for a destination of the user: a link is followed, and stays a link.
 
-    What is no regular file, such as a pipe or ``/dev/stdout``, is written as it stands: it must not be replaced.
+    A pipe, a device or ``/dev/stdout`` is written directly: it must not be replaced.
 
     Raises:
-        OSError: the folder or the disk does not take it.
-        ValueError: no file can have this name.
+        OSError: the file cannot be written.
+        ValueError: the name is impossible.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
@@ -64,16 +64,15 @@ def move_into_place(temporary: Path, path: Path) -> None:
     """Give a complete file its final name, durably.
 
     Raises:
-        OSError: the disk does not take it; ``temporary`` stays for the caller to remove.
+        OSError: the disk refuses; the caller removes ``temporary``.
     """
-    with temporary.open("r+b") as file:  # Windows syncs only what is open for writing
+    with temporary.open("r+b") as file:  # Windows syncs only files that are open for writing
         sync(file)
     temporary.replace(path)
     _sync_folder(path.parent)
 
 
 def sync(file: IO[bytes]) -> None:
-    """Bring what was written so far to the disk."""
     file.flush()
     os.fsync(file.fileno())
 
@@ -104,7 +103,7 @@ def _set_permissions(file: IO[bytes], replaced: Path, *, private: bool) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Bring a new name to the disk, where the system can. The file is in place already, so this is no failure."""
+    """Sync a new name to the disk, if the system can. The file is already in place, so an error is ignored."""
     if os.name != "posix":
         return
     with contextlib.suppress(OSError):

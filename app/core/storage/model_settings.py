@@ -1,6 +1,6 @@
-"""What each model remembers of its own: a TOML file, one table for each model file.
+"""The models' own settings: a TOML file with a table for each model file.
 
-A model is known by its path; one that was moved by its name, where the old file is gone and no other has that name.
+A model is identified by its path; a moved one by its name, if the old file is gone and the name is unique.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_MODELS = 1_000
 
 
 class ModelSettings:
-    """The values that models have of their own; keys of other versions are kept."""
+    """The models' own values; keys of other versions are kept."""
 
     def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
         self._saver = DocumentSaver(file, on_problem)
@@ -37,12 +37,10 @@ class ModelSettings:
         ][:MAX_MODELS]
 
     def values(self, model: str) -> dict[str, SettingValue]:
-        """Give what a model has of its own."""
         table = self._table(model)
         return {} if table is None else valid_values(table)
 
     def set_values(self, model: str, values: Mapping[str, SettingValue]) -> None:
-        """Let a model have just these values of its own, and save them."""
         table = self._table(model)
         foreign = {key: item for key, item in (table or {}).items() if key not in (*LAYERED_KEYS, "file")}
         if table is not None:
@@ -55,7 +53,7 @@ class ModelSettings:
         self._saver.save({"schema": schema, **document, "models": self._tables})
 
     def begin(self, model: str, values: Mapping[str, SettingValue]) -> None:
-        """Let a model that is new here have values of its own, unless somebody gave it some."""
+        """Set the first values of a new model, unless it has some."""
         if self._table(model) is None:
             self.set_values(model, values)
 
@@ -71,7 +69,6 @@ class ModelSettings:
 
 
 def model_settings_file(path: Path) -> TomlFile:
-    """The file of what models remember."""
     return TomlFile(path, said("model settings"), said("the default settings for every model"))
 
 

@@ -1,6 +1,6 @@
-"""Keeps how fast each pair was here: one small JSON file that window and commands share. It holds figures, no text.
+"""Stores the measured speeds of pairs in one JSON file, shared by window and commands.
 
-A damaged file is as good as none, a damaged line of it as well.
+Damaged files and lines are ignored.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from engine.storage.json_store import JsonStore, with_latest
 
 MAX_PAIRS = 64
 _FORMAT = 1
-_MOST = 1e12  # of tokens, seconds or times: what is more was not measured
+_MOST = 1e12  # tokens, seconds or times: larger values are invalid
 
 
 class PairSpeeds:
-    """Safe to use from several threads, and beside other processes.
+    """Safe for several threads and processes.
 
-    Reading looks at the file again; both wait for the disk.
+    Reading checks the file for changes; all methods wait for the disk.
     """
 
     def __init__(self, file: Path) -> None:
@@ -33,28 +33,26 @@ class PairSpeeds:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[PairSpeeds], tuple[Path]]:
-        """Another process gets one of its own on the same file."""
+        """Another process opens the same file."""
         return PairSpeeds, (self._path,)
 
     def get(self, target: str, draft: str) -> PairSpeed:
-        """What is kept of a pair, named as `app.core.domain.model_name` does; an empty record where nothing is."""
+        """The record of a pair, by names of `app.core.domain.model_name`; empty if there is none."""
         return self._read().get(_key(target, draft), PairSpeed(target, draft))
 
     def all(self) -> tuple[PairSpeed, ...]:
-        """Every pair, the one that was used last at the end."""
+        """Every pair, the last used one at the end."""
         return tuple(self._read().values())
 
     def add_answer(self, target: str, draft: str, answer: AnswerSpeed) -> None:
-        """Keep an answer that gave tokens."""
         if answer.tokens > 0:
             self._change(target, draft, lambda pair: replace(pair, answers=newest((*pair.answers, answer))))
 
     def add_race(self, target: str, draft: str, race: RaceSpeed) -> None:
-        """Keep how a race of this pair against plain decoding of its target ended."""
         self._change(target, draft, lambda pair: replace(pair, races=newest_races((*pair.races, race))))
 
     def forget_answers(self) -> None:
-        """Begin to count answers anew; races stay."""
+        """Forget the answers; races stay."""
         with self._lock, self._file.locked():
             kept = {key: replace(pair, answers=()) for key, pair in self._read().items() if pair.races}
             self._file.write({key: _data(pair) for key, pair in kept.items()})
@@ -91,7 +89,7 @@ def _short(values: tuple[Any, ...]) -> list[Any]:
 
 
 def _pair(entry: Any) -> PairSpeed | None:  # noqa: ANN401 (whatever a file holds)
-    """A pair with those of its lines that can be used; None where not even its names can."""
+    """A pair with its valid lines; None if its names are invalid."""
     if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in ("target", "draft")):
         return None
     answers = [found for line in _lines(entry, "answers") if (found := _answer(line)) is not None]
@@ -125,7 +123,7 @@ def _race(line: Any) -> RaceSpeed | None:  # noqa: ANN401 (whatever a file holds
 
 
 def _are_figures(values: list[Any], optional: tuple[int, ...]) -> bool:
-    """Whether all are figures that can be; those at ``optional`` places may be missing."""
+    """True if all are valid numbers; those at ``optional`` indexes may be missing."""
     return all(
         (value is None and place in optional)
         or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST)

@@ -1,6 +1,6 @@
-"""Pictures as they are kept: decoded by a child process, written as pixels without anything else, read for a model.
+"""Stores pictures: decoded by a child process, written as pixels alone, read for a model.
 
-What is kept was written here, so it is read here; a stranger's file never is.
+Only files that were written here are decoded in this process.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _MOST_KEPT_BYTES = 128 << 20  # of decoded pictures: about ten of the largest
 
 
 def is_picture(head: bytes) -> bool:
-    """Whether a file that begins so is a picture that models are given: PNG, JPEG, WebP or GIF."""
+    """True for the start of a PNG, JPEG, WebP or GIF file."""
     return head.startswith(_MARKS) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
 
 
 def picture_attachment(name: str, data: bytes, limit_s: float = 30.0) -> Attachment:
-    """Decode a picture file in a child process, and make an attachment of its pixels, within a time limit in seconds.
+    """Decode a picture file in a child process within ``limit_s`` seconds, and make an attachment of it.
 
     Raises:
-        FileUnreadableError: it cannot be read; the sentence says why.
+        FileUnreadableError: it cannot be read; the message says why.
     """
     from engine.sandbox.picture import read_picture  # noqa: PLC0415  (the first paint waits for none)
 
@@ -48,7 +48,7 @@ def picture_attachment(name: str, data: bytes, limit_s: float = 30.0) -> Attachm
 
 
 def stored(picture: Picture, *, is_photo: bool) -> StoredPicture:
-    """Write pixels as they are kept: without loss, but for what lossy JPEG was already."""
+    """Encode pixels for storage: lossless, except for photos that were lossy JPEG."""
     import hashlib  # noqa: PLC0415
 
     from PIL import Image  # noqa: PLC0415  (most people attach none)
@@ -71,14 +71,14 @@ def _written(image: Image, *, is_photo: bool) -> bytes:
 
 
 class PictureCache:
-    """Decodes kept pictures for a model, each once while there is room. For any thread."""
+    """Decodes stored pictures for a model, and keeps the latest. Thread-safe."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Picture] = OrderedDict()  # by digest, the longest unused first
         self._lock = threading.Lock()
 
     def decoded(self, kept: StoredPicture) -> Picture:
-        """Give the pixels of a picture that `stored` wrote."""
+        """The pixels of a picture that `stored` encoded."""
         with self._lock:
             if kept.digest in self._kept:
                 self._kept.move_to_end(kept.digest)

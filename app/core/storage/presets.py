@@ -1,4 +1,4 @@
-"""Presets: named bundles of sampling and a system prompt. Built-in ones, and the user's in a TOML file."""
+"""Presets: named sets of sampling values and a system prompt. Built-in ones, and the user's in a TOML file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUILTIN = (
 
 
 class Presets:
-    """The presets in use: changed in one place, saved at once."""
+    """The presets; a change is saved at once."""
 
     def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
         self._saver = DocumentSaver(file, on_problem)
@@ -40,14 +40,14 @@ class Presets:
         return (*BUILTIN, *sorted(self._own, key=lambda preset: preset.name.casefold()))
 
     def find(self, name: str) -> Preset | None:
-        """Find one by its name, whatever its case."""
+        """Find a preset by name, ignoring case."""
         return next((preset for preset in self.all if preset.name.casefold() == name.strip().casefold()), None)
 
     def save(self, name: str, values: Mapping[str, SettingValue]) -> Preset:
-        """Keep values under a name, in place of one of the user's that has it.
+        """Save values under a name; replaces the user's preset of that name.
 
         Raises:
-            PresetError: the name is empty, too long, or a built-in one's.
+            PresetError: the name is empty, too long, or built in.
         """
         preset = Preset(self._good_name(name), valid_values(values, PRESET_KEYS))
         kept = [each for each in self._own if each.name.casefold() != preset.name.casefold()]
@@ -57,7 +57,7 @@ class Presets:
         return preset
 
     def rename(self, name: str, new_name: str) -> None:
-        """Give one of the user's another name.
+        """Rename a preset of the user.
 
         Raises:
             PresetError: there is none of this name, or the new one is empty, too long, or taken.
@@ -69,7 +69,7 @@ class Presets:
         self._keep([Preset(good, each.values) if each is preset else each for each in self._own])
 
     def delete(self, name: str) -> None:
-        """Remove one of the user's.
+        """Delete a preset of the user.
 
         Raises:
             PresetError: there is none of this name.
@@ -104,7 +104,6 @@ class Presets:
 
 
 def presets_file(path: Path) -> TomlFile:
-    """The file of the user's presets."""
     return TomlFile(path, said("presets"), said("the built-in presets"))
 
 

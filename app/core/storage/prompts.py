@@ -1,4 +1,4 @@
-"""Prompts to be used again, in a TOML file; where there is none, those that come with the app."""
+"""Saved prompts, in a TOML file; without one, those that come with the app."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_PROMPTS = 500
 
 
 class Prompts:
-    """The prompts in use. ``builtin`` are used until the user has a list of their own."""
+    """The prompts. ``builtin`` are used until the user has a list."""
 
     def __init__(self, file: TomlFile, builtin: Iterable[SavedPrompt], on_problem: Callable[[Problem], None]) -> None:
         self._saver = DocumentSaver(file, on_problem)
@@ -28,7 +28,6 @@ class Prompts:
         self.all = valid_prompts(_from_tables(tables)) if isinstance(tables, list) else valid_prompts(builtin)
 
     def replace(self, prompts: Iterable[SavedPrompt]) -> None:
-        """Use these from now on, and save them."""
         self.all = valid_prompts(prompts)
         rest = {key: item for key, item in self._document.items() if key not in ("schema", "prompts")}
         tables = [{"name": prompt.name, "text": prompt.text} for prompt in self.all]
@@ -36,12 +35,11 @@ class Prompts:
 
 
 def prompts_file(path: Path) -> TomlFile:
-    """The file of the prompts."""
     return TomlFile(path, said("prompts"), said("the built-in prompts"))
 
 
 def valid_prompts(prompts: Iterable[SavedPrompt]) -> tuple[SavedPrompt, ...]:
-    """Take prompts with a name of their own and a text, within bounds; the first of a name counts."""
+    """Prompts with a unique name and a text, within limits; the first of a name counts."""
     found: dict[str, SavedPrompt] = {}
     for prompt in prompts:
         name = "-".join(prompt.name.strip().strip("/").split())
@@ -51,7 +49,7 @@ def valid_prompts(prompts: Iterable[SavedPrompt]) -> tuple[SavedPrompt, ...]:
 
 
 def _in_the_alphabet(name: str) -> tuple[str, str]:
-    """For sorting: letters with marks stand beside those without, ``übersetzen`` under U."""
+    """A sort key that puts letters with marks beside those without: ``übersetzen`` under U."""
     folded = name.casefold()
     return "".join(letter for letter in normalize("NFKD", folded) if not combining(letter)), folded
 

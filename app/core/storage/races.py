@@ -1,6 +1,6 @@
-"""Kept races: a JSON file for each, and an index with a line for each, newest first.
+"""Stored races: a JSON file for each, and an index with a line for each, newest first.
 
-A result is read only when somebody opens it. What cannot be read is left out of the list and logged.
+A race is read when the user opens it. Unreadable ones are left out of the list and logged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from engine.sentences import said
 log = logging.getLogger(__name__)
 
 VERSION = 1
-MOST_KEPT = 200  # of more the oldest go
+MOST_KEPT = 200  # the oldest are deleted
 MAX_FILE_BYTES = 16 << 20
 INDEX = "index.json"
 _T = TypeVar("_T")
@@ -40,7 +40,7 @@ _BROKEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
 class RaceStore:
-    """All races of this user. Safe to use from several threads."""
+    """All races of this user. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         """``folder`` is made with the first race."""
@@ -49,24 +49,24 @@ class RaceStore:
         self._known: list[RaceSummary] | None = None
 
     def __reduce__(self) -> tuple[type[RaceStore], tuple[Path]]:
-        """Another process gets a store of its own on the same folder."""
+        """Another process opens the same folder."""
         return RaceStore, (self._folder,)
 
     def refresh(self) -> None:
-        """Look at the folder again: another process may have kept a race."""
+        """Read the folder again: another process may have stored a race."""
         with self._lock:
             self._known = None
 
     def all(self) -> tuple[RaceSummary, ...]:
-        """All of them, newest first."""
+        """Newest first."""
         with self._lock:
             return tuple(self._summaries())
 
     def keep(self, result: RaceResult) -> RaceResult:
-        """Keep a race; gives it with the id that it has from now on.
+        """Store a race; returns it with its new id.
 
         Raises:
-            RaceStoreError: the disk does not take it.
+            RaceStoreError: it cannot be written.
         """
         with self._lock:
             kept = replace(result, id=self._free_id(result.created))
@@ -83,10 +83,10 @@ class RaceStore:
             return kept
 
     def read(self, race_id: str) -> RaceResult:
-        """The whole of a race.
+        """Read a race.
 
         Raises:
-            RaceStoreError: it is gone, or cannot be read.
+            RaceStoreError: it is gone, or unreadable.
         """
         with self._lock:
             try:
@@ -98,10 +98,10 @@ class RaceStore:
                 raise RaceStoreError("This race cannot be read any more.", "Run it again.") from error
 
     def delete(self, race_id: str) -> None:
-        """Remove a race; one that is gone already is no failure.
+        """Delete a race; a missing one is ignored.
 
         Raises:
-            RaceStoreError: its file cannot be removed.
+            RaceStoreError: its file cannot be deleted.
         """
         with self._lock:
             kept = [summary for summary in self._summaries() if summary.id != race_id]
@@ -217,7 +217,7 @@ def _checked(race: _T, num_lanes: int, verdicts: Iterable[LaneVerdict]) -> _T:
 
 
 def _read(kind: Any, data: Any) -> Any:  # noqa: ANN401  (JSON)
-    """Give JSON the types that ``kind`` has, a dataclass of plain values; raises one of `_BROKEN` where it cannot."""
+    """Convert JSON to the types of ``kind``, a dataclass of plain values; raises one of `_BROKEN` if it cannot."""
     of = get_args(kind)
     if get_origin(kind) is tuple:
         return tuple(_read(of[0], each) for each in data)

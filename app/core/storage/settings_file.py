@@ -1,6 +1,6 @@
 """The settings file: TOML, read and written by the table of fields (`app.core.domain.settings.table`).
 
-Reading never fails: what is not good gives its default and a notice. Keys of other versions are kept.
+Reading never fails: an invalid value becomes its default, with a notice. Keys of other versions are kept.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TABLES = {"Appearance": "look"}
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The result of reading the file: always usable settings, and a problem to show."""
+    """Valid settings, and a problem to show."""
 
     settings: Settings
     notices: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class LoadedSettings:
 
 
 def read_settings(path: Path) -> LoadedSettings:
-    """Read the file; a missing one gives the defaults, a broken one is set aside and gives a problem, too."""
+    """Read the file; a missing one gives the defaults, a damaged one is set aside with a problem."""
     read = settings_file(path).read()
     if read.problem is not None:
         return LoadedSettings(Settings(), problem=read.problem)
@@ -40,16 +40,15 @@ def read_settings(path: Path) -> LoadedSettings:
 
 
 def write_settings(path: Path, settings: Settings) -> None:
-    """Write the file so that a crash leaves either the old or the new one.
+    """Write the file atomically.
 
     Raises:
-        SettingsWriteError: the folder or the disk does not take it; the old file is as it was.
+        SettingsWriteError: it cannot be written; the old file is unchanged.
     """
     settings_file(path).write(settings_document(settings))
 
 
 def settings_file(path: Path) -> TomlFile:
-    """The file of the settings."""
     return TomlFile(path, said("settings"), said("the default settings"))
 
 
@@ -74,7 +73,7 @@ def _from_document(document: dict[str, Any]) -> LoadedSettings:
 
 
 def settings_document(settings: Settings) -> dict[str, Any]:
-    """Put the known values into the read document. Automatic is a missing key: TOML has no null."""
+    """The read document with the known values. Automatic is a missing key: TOML has no null."""
     document: dict[str, Any] = deepcopy(dict(settings.document))
     if not isinstance(document.get(SCHEMA_KEY), int):
         document = {SCHEMA_KEY: SCHEMA, **{key: item for key, item in document.items() if key != SCHEMA_KEY}}
@@ -91,5 +90,5 @@ def settings_document(settings: Settings) -> dict[str, Any]:
 
 
 def section_name(row: SettingField) -> str:
-    """Name the TOML table in which a setting lies; a section that got another name keeps its table."""
+    """The TOML table of a setting; a renamed section keeps its table."""
     return _TABLES.get(row.section, row.section.lower().replace(" ", "_"))

@@ -1,4 +1,4 @@
-"""Statistics out of the store and into a file: of one answer, one chat, everything, or the lifetime totals."""
+"""Exports statistics: of one answer, one chat, everything, or the lifetime totals."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from engine.sentences import said
 Value = str | int | float | None
 FORMAT, VERSION = "paceline-statistics", 1
 # A spreadsheet takes a text that begins so for a formula (https://owasp.org/www-community/attacks/CSV_Injection). Some
-# split lines at semicolons, tabs or bars as well, whatever the quotes say, so what follows those is a beginning, too.
+# split lines at semicolons, tabs or bars despite quotes, so the text after those counts as a beginning, too.
 _FORMULA = re.compile(r"(^|[;\t|])([\s\"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
 _BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]+")
-BATCH = 200  # answers that are read at once: saving an answer waits for no more than that
+BATCH = 200  # answers that are read at once, for which saving an answer waits
 
 
 def answer_row(answer: AnswerRecord) -> dict[str, Value]:
-    """One answer; times in UTC, shares from 0 to 1, None for what was not measured."""
+    """One answer; times in UTC, shares from 0 to 1, None if not measured."""
     stats = answer.stats
     return {
         "chat_id": answer.conversation_id,
@@ -60,7 +60,7 @@ def answer_row(answer: AnswerRecord) -> dict[str, Value]:
 
 
 def totals_row(row: PairSums) -> dict[str, Value]:
-    """A pair's sums in one mode. Rates are quotients of sums, percentiles are of all tokens, to within 2%."""
+    """A pair's sums in one mode. Rates are quotients of sums, percentiles are of all tokens, within 2%."""
     return {
         "target": row.target,
         "draft": row.draft,
@@ -107,7 +107,7 @@ def _counters(stats: RunStats) -> dict[str, Value]:
 
 
 def csv_chunks(rows: Iterable[Mapping[str, Value]]) -> Iterator[str]:
-    """The rows line by line, a heading first; nothing at all where there is no row."""
+    """The rows line by line after a heading; nothing without rows."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     begun = False
@@ -122,7 +122,7 @@ def csv_chunks(rows: Iterable[Mapping[str, Value]]) -> Iterator[str]:
 
 
 def harmless(text: str) -> str:
-    """A text on one line that no spreadsheet takes for a formula: an apostrophe stands where one would begin."""
+    """One line that is no formula in a spreadsheet: an apostrophe precedes what would be one."""
     return _FORMULA.sub(r"\1\2'", _BREAKS.sub(" ", text))
 
 
@@ -160,8 +160,6 @@ def _lists(figures: RunStats | Sums) -> dict[str, object]:
 
 
 class Scope(StrEnum):
-    """What is exported."""
-
     ANSWER = "answer"
     CHAT = "chat"
     EVERYTHING = "everything"
@@ -170,14 +168,14 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What is to be exported; ``number`` is the message's or the conversation's, where it is of one."""
+    """``number`` is the message's or the conversation's id, for those scopes."""
 
     scope: Scope
     number: int | None = None
 
 
 def export_chunks(store: ChatStore, request: ExportRequest, form: str) -> Iterator[str]:
-    """The file's text piece by piece; ``form`` is "json" or "csv". As CSV, everything is a table of all answers.
+    """Yield the file's text; ``form`` is "json" or "csv". As CSV, everything is a table of all answers.
 
     Raises:
         StorageError: the chats cannot be read.
@@ -195,7 +193,7 @@ def export_chunks(store: ChatStore, request: ExportRequest, form: str) -> Iterat
 
 
 def answers_in(store: ChatStore, request: ExportRequest) -> Iterator[AnswerRecord]:
-    """The answers of a request; none of the totals."""
+    """The answers of a request; none for the totals."""
     if request.scope is Scope.EVERYTHING:
         after: int | None = 0
         while after is not None:
@@ -211,21 +209,21 @@ def answers_in(store: ChatStore, request: ExportRequest) -> Iterator[AnswerRecor
 
 
 def totals_in(store: ChatStore, request: ExportRequest) -> tuple[PairSums, ...]:
-    """The sums of a request for each pair and mode: over the lifetime, or of a chat."""
+    """The sums for each pair and mode: over the lifetime, or of a chat."""
     if request.scope in (Scope.TOTALS, Scope.EVERYTHING):
         return store.read(read_totals)
     return by_pair((each.target, each.draft, each.stats) for each in answers_in(store, request))
 
 
 def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> None:
-    """Write all or nothing: what was there before stays until the new file is whole.
+    """Write the file atomically.
 
     Raises:
-        StatisticsExportError: the file cannot be written.
+        StatisticsExportError: it cannot be written.
     """
     try:
         with exported_file(file) as handle:
-            if for_spreadsheets:  # Excel takes CSV for UTF-8 only where it begins with a mark
+            if for_spreadsheets:  # Excel recognizes UTF-8 in CSV by a byte order mark
                 handle.write(codecs.BOM_UTF8)
             for piece in text:
                 handle.write(piece.encode())

@@ -1,4 +1,4 @@
-"""A small TOML file of the user's: read within bounds, written atomically, set aside where it is broken."""
+"""A small TOML file of the user: size-limited, written atomically, set aside if damaged."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from engine.sentences import said
 log = logging.getLogger(__name__)
 
 MAX_BYTES = 16_000_000
-MAX_DEPTH = 50  # no file of ours has more than three
-# Parsing takes up to 25 us a line and 10 us an item; long texts, which are most of a large file, next to nothing.
+MAX_DEPTH = 50  # our files have at most three levels
+# Parsing takes up to 25 us a line and 10 us an item; long texts, the bulk of a large file, take little.
 MAX_LINES, MAX_COMMAS = 100_000, 400_000
-# A key of ten thousand parts takes gigabytes to parse, so it is not begun.
+# Parsing a key of ten thousand parts needs gigabytes, so it is refused.
 _LONG_KEY = re.compile(
     r"""^[ \t\[]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')){50}""", re.M
 )
@@ -32,7 +32,7 @@ _LONG_KEY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """The result of reading: a document, empty where there is none, and a problem to show."""
+    """The document, empty if there is none, and a problem to show."""
 
     document: dict[str, Any] = field(default_factory=dict)
     problem: Problem | None = None
@@ -41,14 +41,14 @@ class ReadResult:
 
 @dataclass(frozen=True, slots=True)
 class TomlFile:
-    """A file and what its sentences call it, such as "settings"; ``without`` says what is used in its place."""
+    """A file, its name in messages, such as "settings", and ``without``: what is used in its place."""
 
     path: Path
     what: str
     without: str
 
     def read(self) -> ReadResult:
-        """Read the document; a broken file is set aside, one that cannot be read stays; both give a problem."""
+        """Read the document; a damaged file is set aside, an unreadable one stays; both give a problem."""
         try:
             if _size_of(self.path) > MAX_BYTES:
                 return ReadResult(
@@ -65,22 +65,22 @@ class TomlFile:
             return ReadResult(problem=Problem(said("The {what} could not be read", what=self.what), message, advice))
 
     def write(self, document: Mapping[str, Any]) -> None:
-        """Write the file so that a crash leaves either the old or the new one; where it is a link, what that leads to.
+        """Write the file atomically; a link is followed.
 
-        A file that is there and may not be read is set aside, not written over: nobody knows what is in it.
+        An unreadable file is set aside, not overwritten: its contents are unknown.
 
         Raises:
-            SettingsWriteError: the folder or the disk does not take it; the old file is as it was.
+            SettingsWriteError: it cannot be written; the old file is unchanged.
         """
         import tomli_w  # noqa: PLC0415  (most starts write none)
 
-        text = tomli_w.dumps(document).encode("utf-8", "replace")  # half a character becomes a question mark
+        text = tomli_w.dumps(document).encode("utf-8", "replace")  # half a surrogate pair becomes a question mark
         try:
-            place = Path(os.path.realpath(self.path))  # some keep their settings elsewhere, and link to them
+            place = Path(os.path.realpath(self.path))  # some users link to their settings
             place.parent.mkdir(parents=True, exist_ok=True)
             with atomic_file(place, private=True) as file:
                 file.write(text)
-                sync(file)  # only when this one is on the disk does the other make way
+                sync(file)  # the old file is moved only when the new one is on the disk
                 _set_unreadable_aside(place)
         except OSError as error:
             raise SettingsWriteError(
@@ -112,10 +112,10 @@ def _aside(path: Path, why: str) -> Path:
 
 
 def _set_unreadable_aside(place: Path) -> None:
-    """Move an ordinary file out of the way that may not be read.
+    """Rename an ordinary file that may not be read.
 
     Raises:
-        OSError: the folder does not take it.
+        OSError: the folder cannot be written.
     """
     if not place.is_file():
         return
@@ -129,10 +129,10 @@ def _set_unreadable_aside(place: Path) -> None:
 
 
 def _size_of(path: Path) -> int:
-    """Give the size of a file.
+    """The size of a file.
 
     Raises:
-        OSError: there is none, or it is a pipe or the like, which would hold up the start.
+        OSError: it is missing, or a pipe or device, which could block.
     """
     facts = path.stat()
     if not stat.S_ISREG(facts.st_mode):
@@ -141,10 +141,10 @@ def _size_of(path: Path) -> int:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """Parse what is no deeper than could be written again.
+    """Parse a document that is not too deep to be written again.
 
     Raises:
-        ValueError, RecursionError: it is no TOML, or deeper.
+        ValueError, RecursionError: it is no TOML, or too deep.
     """
     import tomllib  # noqa: PLC0415  (a start without settings has none to read)
 
@@ -179,7 +179,6 @@ class DocumentSaver:
         self._failed = False
 
     def save(self, document: Mapping[str, Any]) -> None:
-        """Write the document, or say why it cannot be."""
         try:
             self._file.write(document)
         except SettingsWriteError as error:

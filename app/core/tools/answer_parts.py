@@ -1,4 +1,4 @@
-"""The parts of a chat's answer, while it is written: reasoning, what is said, calls of tools."""
+"""Splits a chat answer while it is written: reasoning, text, tool calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.tools.reading import Schemas
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A piece of the reasoning before an answer, without the tags around it."""
+    """A piece of the reasoning, without its tags."""
 
     text: str
 
@@ -23,7 +23,7 @@ Part = Thought | OutputPart
 
 
 class AnswerParts:
-    """Reads an answer piece by piece. Where it does not begin with reasoning, nothing is taken for it later on."""
+    """Reads an answer piece by piece. Reasoning is recognized at the beginning only."""
 
     def __init__(
         self,
@@ -32,18 +32,17 @@ class AnswerParts:
         *,
         streams: bool = False,
     ) -> None:
-        """``schemas`` are those of the tools' parameters; with ``streams`` calls come while they are written."""
-        self._opened_tag = ""  # of reasoning, that the prompt ended with
+        """``schemas`` are those of the tools' parameters; with ``streams`` calls are yielded while they are written."""
+        self._opened_tag = ""  # the reasoning tag at the end of the prompt
         self._tools = ToolOutput(tool_names, schemas, streams=streams) if tool_names else None
         self._raw = ""
-        self._starts: list[int] = []  # in it, of the tokens
-        self._num_thought = self._num_said = 0  # characters that were given out
-        self._is_plain = False  # what it said first was no reasoning
-        self._said_from: int | None = None  # where in it the reasoning ended; None where there is none, or no end
+        self._starts: list[int] = []  # positions of tokens in the text
+        self._num_thought = self._num_said = 0  # characters that were returned
+        self._is_plain = False  # the answer does not begin with reasoning
+        self._said_from: int | None = None  # the end of the reasoning in the text; None if there is none
 
     @property
     def num_calls(self) -> int:
-        """Calls so far."""
         return 0 if self._tools is None else self._tools.num_calls
 
     @property
@@ -54,7 +53,7 @@ class AnswerParts:
         return len(self._starts) if self._said_from is None else bisect_left(self._starts, self._said_from)
 
     def feed(self, chunk: TextChunk) -> list[Part]:
-        """Take a piece; return what is certain of it."""
+        """Take a piece; return the parts that are certain."""
         text = chunk.text
         self._opened_tag = self._opened_tag or chunk.opened_tag
         if self._is_plain:
@@ -67,13 +66,13 @@ class AnswerParts:
         return self._advance(is_end=False) if self._is_opened(is_end=False) else []
 
     def flush(self) -> list[Part]:
-        """The answer has ended: what is left."""
+        """Return the rest at the end of the answer."""
         self._is_opened(is_end=True)
         parts = [] if self._is_plain else self._advance(is_end=True)
         return parts if self._tools is None else [*parts, *self._tools.flush()]
 
     def _is_opened(self, *, is_end: bool) -> bool:
-        """Put the tag that the prompt ended with before the text, unless the model wrote it again; False: not known."""
+        """Prepend the prompt's reasoning tag, unless the model repeated it; False if that is not known yet."""
         tag, text = self._opened_tag.strip(), self._raw.lstrip()
         if not tag or text.startswith(tag):
             self._opened_tag = ""

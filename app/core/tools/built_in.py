@@ -1,6 +1,6 @@
-"""The tools that come with Paceline: few, without a network, and none that writes.
+"""The built-in tools: without a network, and none writes.
 
-Clock and calculator are on unless they are switched off; what reads attached files or past chats is off.
+Clock and calculator are on by default; tools that read attached files or past chats are off.
 """
 
 from __future__ import annotations
@@ -22,24 +22,23 @@ from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.core.tools.policy import BUILT_IN
 
 MAX_CHARS = 500
-MAX_BITS = 10_000  # of a whole number: about 3,000 digits
+MAX_BITS = 10_000  # of an integer: about 3,000 digits
 MAX_NODES = 300
 _MAX_FACTORIAL = 800  # 6,500 bits
 _WRITTEN = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-"})
 Number = int | float
 log = logging.getLogger(__name__)
 ON_BY_DEFAULT = ("current_time", "calculate")
-PIECE_CHARS = 4_000  # of a file, at once
+PIECE_CHARS = 4_000  # of a file, in one call
 MAX_HITS, HIT_CHARS = 8, 600
 
 
-# A calculator for models: Python's arithmetic read by `ast` and evaluated here, with bounded numbers; nothing is run.
-#
-# Whole numbers are exact; others are floats, shown with 15 digits. ``^`` is power, as people write it.
+# A calculator: Python's arithmetic parsed by `ast` and evaluated here, with limited numbers; no code is run. Integers
+# are exact; others are floats, shown with 15 digits. ``^`` means power.
 
 
 class CalculatorError(ValueError):
-    """An expression that is none, or whose numbers are too large; the sentence is for the model."""
+    """Invalid, or the numbers are too large. The message is for the model."""
 
 
 def calculate(expression: str) -> str:
@@ -110,7 +109,7 @@ def _written(value: Number) -> str:
 
 
 def _power(base: Number, exponent: Number) -> object:
-    """Refused before it is computed where it would be too large."""
+    """Too large a power is refused before it is computed."""
     if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
         if exponent * base.bit_length() > 2 * MAX_BITS:
             raise CalculatorError("A number is too large.")
@@ -176,7 +175,7 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
 
 @dataclass(frozen=True)
 class ChatHit:
-    """A place in a past chat: its title, a date as ISO 8601 has it, and the words around what was found."""
+    """A match in a past chat: its title, a date in ISO 8601, and the text around it."""
 
     title: str
     date: str
@@ -185,7 +184,7 @@ class ChatHit:
 
 @dataclass(frozen=True)
 class BuiltInSources:
-    """Where built-in tools look; called on a thread of their own."""
+    """The data of the tools. The functions are called on a thread of their own."""
 
     files: Callable[[], Sequence[Attachment]] = tuple
     search: Callable[[str, int], Sequence[ChatHit]] = lambda _words, _most: ()
@@ -193,7 +192,7 @@ class BuiltInSources:
 
 
 class _WrongArgumentError(ValueError):
-    """The sentence is for the model."""
+    """The message is for the model."""
 
 
 Arguments = Mapping[str, object]
@@ -250,7 +249,7 @@ NAMES = tuple(one.name for one in DEFINITIONS)
 
 
 class BuiltInTools:
-    """A `ToolProvider` of those tools whose names are ``enabled``."""
+    """A `ToolProvider` of the tools that are ``enabled``."""
 
     def __init__(
         self,
@@ -264,7 +263,6 @@ class BuiltInTools:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="built-in-tools")
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """Those that are enabled, in an order of their own."""
         return tuple(one for one in DEFINITIONS if one.name in self.enabled)
 
     def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
@@ -276,13 +274,13 @@ class BuiltInTools:
         future = self._thread.submit(run)
 
         def cancel() -> None:
-            if future.cancel():  # it had not begun
+            if future.cancel():  # it had not started
                 done(ToolResult(call.id, "The call was stopped.", is_error=True))
 
         return cancel
 
     def close(self) -> None:
-        """Let what runs come to its end, which is soon."""
+        """Running calls end soon by themselves."""
         self._thread.shutdown(wait=False)
 
     def _result(self, call: ParsedToolCall) -> ToolResult:
@@ -299,7 +297,7 @@ class BuiltInTools:
             return ToolResult(call.id, tools[call.name](call.arguments))
         except (CalculatorError, _WrongArgumentError) as error:
             return ToolResult(call.id, str(error), is_error=True)
-        except Exception:  # a turn waits for it
+        except Exception:  # the conversation waits for the result
             log.exception("a built-in tool failed")
             return ToolResult(call.id, "The tool failed.", is_error=True)
 
@@ -367,7 +365,7 @@ class BuiltInTools:
         return f"{PASSAGES}\n\n{quoted(found, first)}" if found else NOTHING
 
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")  # whatever the locale
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")  # independent of the locale
 
 
 def _text(arguments: Arguments, key: str, default: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""What a provider of tools is to those who call it: definitions, calls, results, failures; and several as one."""
+"""The interface of tool providers: definitions, calls, results, failures; and several providers as one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.core.domain.errors import AppError
 
 @dataclass(frozen=True)
 class ToolDefinition:
-    """A tool, as the model is told of it.
+    """A tool, as the model sees it.
 
     ``name`` is unique over all providers and matches ``[a-zA-Z0-9_-]{1,64}``; ``parameters`` is a JSON schema;
     ``server`` is the shown name of the provider: the server's name in mcp.json, or "Built in".
@@ -22,12 +22,12 @@ class ToolDefinition:
     description: str
     parameters: Mapping[str, object]
     server: str
-    title: str = ""  # what people read, else the name
+    title: str = ""  # for people, else the name
 
 
 @dataclass(frozen=True)
 class ParsedToolCall:
-    """A call that a model made; ``id`` is unique in its conversation."""
+    """A call by a model; ``id`` is unique in its conversation."""
 
     id: str
     name: str
@@ -36,9 +36,9 @@ class ParsedToolCall:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What a call gave, as the model reads it; ``cut`` counts the characters that were left out of the text.
+    """The result of a call for the model; ``cut`` counts the characters that were left out.
 
-    ``pictures`` are decoded already, and the text says where each stood.
+    ``pictures`` are decoded, and the text says where each was.
     """
 
     call_id: str
@@ -49,29 +49,24 @@ class ToolResult:
 
 
 class ToolProvider(Protocol):
-    """Something that has tools, and runs them."""
-
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """The tools, in an order that stays; does not block."""
+        """In a stable order; does not block."""
         ...
 
     def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
-        """Start a call; ``done`` is called once, from any thread. What is returned cancels it."""
+        """Start a call; ``done`` is called once, from any thread. The returned function cancels the call."""
         ...
 
-    def close(self) -> None:
-        """End what runs, and free what is held."""
-        ...
+    def close(self) -> None: ...
 
 
 class Providers:
-    """A `ToolProvider` of others, in their order; where two have a name, it is the first one's."""
+    """Several providers as one, in order; the first one with a tool's name gets the call."""
 
     def __init__(self, *providers: ToolProvider) -> None:
         self._providers = providers
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """The tools of all."""
         found: dict[str, ToolDefinition] = {}
         for provider in self._providers:
             for one in provider.definitions():
@@ -79,7 +74,6 @@ class Providers:
         return tuple(found.values())
 
     def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
-        """Start a call with the one that has the tool."""
         for provider in self._providers:
             if any(one.name == call.name for one in provider.definitions()):
                 return provider.call(call, done)
@@ -87,20 +81,15 @@ class Providers:
         return lambda: None
 
     def close(self) -> None:
-        """Close all."""
         for provider in self._providers:
             provider.close()
 
 
 class ToolServerError(AppError):
-    """A server of tools could not be started, or failed."""
-
     title = "The tool server is not available"
     default_advice = "Restart it, or look at its log."
 
 
 class ToolFileError(AppError):
-    """A file that names tool servers cannot be used."""
-
     title = "The tool servers could not be read"
     default_advice = "Correct the file, or choose another one."

@@ -1,6 +1,6 @@
-"""Finds calls of tools in an answer, while it is written: what is a call, and what is said beside it.
+"""Finds tool calls in an answer while it is written.
 
-What is certain is a call; all else stays text, and nothing vanishes.
+Only certain calls are calls; all else stays text, and no text is lost.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from engine.tools.live import Live, LiveObject, LiveTags, begun_call
 from engine.tools.reading import PENDING, Pending, Read, Schemas, ends_in_string, read_calls, read_objects
 
 _FENCES = ("```json\n", "```\n")
-_OUTER = "}"  # of the object around the arguments of a call
+_OUTER = "}"  # the end of the object around the arguments
 _EXTRA = re.compile(r'\A(?:,\s*"(?:id|type|index|tool_call_id)"\s*:\s*(?:"[^"\\]*"|\d+)\s*)+(?=\})')
 _EXTRA_CHARS = 200
-_ID_CHARS = 9  # what templates of Mistral demand
-# The form of a block may be another than the one that is common with its mark.
+_ID_CHARS = 9  # Mistral's templates demand this length
+# A block may use another form than the usual one of its mark.
 _IN_ANY_BLOCK = (ToolFormat.FUNCTION, ToolFormat.FUNCTIONARY, ToolFormat.INVOKE)
-# To whom an answer is addressed, where the call itself says it again.
+# The addressee of an answer, which the call repeats.
 _HEADER = re.compile(r"\s*(?:to=[\w.:-]+(?:<\|message\|>)?)?\s*")
 _HEADER_SO_FAR = re.compile(r"\s*(?:t|to|to=[\w.:-]*(?:<[|a-z>]*)?)?")
 
 
 class _Mark(NamedTuple):
-    """What an answer has where calls begin, the forms that begin so, and what ends a block that does."""
+    """The mark where calls begin, the forms that begin with it, and the end of such a block."""
 
     text: str
     formats: tuple[ToolFormat, ...]
     block_end: str
 
     def length_before(self, tool_format: ToolFormat) -> int:
-        """How much of it stands before the call itself."""
+        """The length of the mark before the call itself."""
         is_part = tool_format is ToolFormat.HARMONY or SYNTAXES[tool_format].begin.startswith(self.text)
         return 0 if is_part else len(self.text)
 
 
 def _marks() -> tuple[_Mark, ...]:
-    """All marks, those that others are the beginning of behind these."""
+    """All marks, longer ones before their prefixes."""
     formats: dict[str, list[ToolFormat]] = {}
     ends: dict[str, str] = {}
     for tool_format, syntax in SYNTAXES.items():
@@ -74,7 +74,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class CallBegun:
-    """A call that is being written: its new id, and the tool's name. `CallText` follows."""
+    """The start of a call: its new id and the tool's name. `CallText` follows."""
 
     call_id: str
     name: str
@@ -82,7 +82,7 @@ class CallBegun:
 
 @dataclass(frozen=True, slots=True)
 class CallText:
-    """More of the arguments of the call that was begun last, as JSON."""
+    """More arguments of the current call, as JSON."""
 
     text: str
 
@@ -91,7 +91,7 @@ OutputPart = str | Called | CallBegun | CallText
 
 
 class _Block(NamedTuple):
-    """Where a call was just taken from: what may end the call and the block, and what another one begins with.
+    """The block of the latest call: what may end the call and the block, and how another call begins.
 
     ``left`` are the ends that may still come.
     """
@@ -103,7 +103,7 @@ class _Block(NamedTuple):
 
 
 class _Taken(NamedTuple):
-    """What the beginning of a text turned out to be: calls, and the text that is none of one; ``end`` is behind it.
+    """The result of reading the start of a text: calls and text; ``end`` is the position after it.
 
     ``begun`` is the name of a call that is being written.
     """
@@ -115,36 +115,36 @@ class _Taken(NamedTuple):
 
 
 class ToolOutput:
-    """Reads an answer piece by piece. What turns out to be no call after all is text.
+    """Reads an answer piece by piece.
 
-    Calls are what the forms of `engine.tools.formats` have; and an answer that is nothing but a JSON object, fenced or
-    not, with the name of a tool and arguments, which some models write whatever their template says.
+    Calls are in the forms of `engine.tools.formats`; or the whole answer is a JSON object, fenced or not, with the name
+    of a tool and arguments, which some models write whatever their template says.
     """
 
     def __init__(
         self, names: frozenset[str], schemas: Schemas = MappingProxyType({}), *, streams: bool = False
     ) -> None:
-        """``schemas`` are those of the parameters by the tools' names: the forms with tags say no types.
+        """``schemas`` are the parameters by tool name: the forms with tags have no types.
 
-        With ``streams``, calls come as `CallBegun` and `CallText`, as soon as the name is certain. Such a call cannot
-        be taken back where its arguments are broken, or cut.
+        With ``streams``, calls come as `CallBegun` and `CallText` as soon as the name is certain. Such a call cannot be
+        taken back if its arguments are invalid or cut.
         """
         self._names, self._schemas, self._streams = names, schemas, streams
         self._live: Live | None = None  # the arguments that are being written
         self._buffer = ""
         self._block: _Block | None = None
-        self._begun = False  # some text was let go
-        self._lead = ""  # blanks, or to whom it is addressed: text only where no call follows
-        self._blanks: str | None = None  # behind a call, where no word came yet
+        self._begun = False  # some text was returned
+        self._lead = ""  # blanks or the addressee: text only if no call follows
+        self._blanks: str | None = None  # after a call, before any text
         self.num_calls = 0
 
     def feed(self, text: str) -> list[OutputPart]:
-        """Take a piece; return text that is surely none of a call, and calls that are whole."""
+        """Take a piece; return certain text and complete calls."""
         self._buffer += text
         return self._merge(self._advance(is_end=False))
 
     def flush(self) -> list[OutputPart]:
-        """The answer has ended: what is left."""
+        """Return the rest at the end of the answer."""
         kept = self._merge(self._advance(is_end=True))
         return [*kept, self._lead] if self._lead else kept
 
@@ -171,7 +171,7 @@ class ToolOutput:
         return kept
 
     def _behind_call(self, text: str) -> str:
-        """What is said behind a call, without the line ends between; the first words keep their indent."""
+        """The text after a call, without the line ends between; the first line keeps its indent."""
         said = (self._blanks or "") + text
         words = said.lstrip()
         if not words:
@@ -206,7 +206,7 @@ class ToolOutput:
                 yield CallBegun(uuid.uuid4().hex[:_ID_CHARS], taken.begun)
 
     def _take(self, *, is_end: bool) -> _Taken | None:
-        """Take what the text begins with; None where that is not known yet."""
+        """Read the start of the text; None if it is not certain yet."""
         buffer = self._buffer
         place, mark = self._first_mark(0)
         if self._block is not None or place == 0:
@@ -224,9 +224,9 @@ class ToolOutput:
         return _Taken([], buffer[:end], end) if end else None
 
     def _leave_block(self, *, is_end: bool) -> bool:
-        """Look at what follows a call in its block: its end, another call, or words of a block that was not closed.
+        """Read what follows a call in its block: its end, another call, or text after an unclosed block.
 
-        False where that is not known yet.
+        Returns False if that is not certain yet.
         """
         block = self._block
         assert block is not None  # noqa: S101  (the caller has looked)
@@ -235,7 +235,7 @@ class ToolOutput:
             text = _EXTRA.sub("", text, count=1)
             if not is_end and text.startswith(",") and len(text) < _EXTRA_CHARS and _OUTER not in text:
                 return False  # more of the object may follow the arguments
-        if text.startswith(","):  # between calls; else words go on with it
+        if text.startswith(","):  # between calls; otherwise text continues with it
             following = text[1:].lstrip()
             if not is_end and any(one.startswith(following) for one in block.begins):
                 return False
@@ -259,17 +259,17 @@ class ToolOutput:
         return min(found, key=lambda one: (one[0], -len(one[1].text)), default=(-1, None))
 
     def _num_held(self) -> int:
-        """How much of the end could be the beginning of a mark."""
+        """The length of the end that could be the start of a mark."""
         for count in range(min(_LONGEST, len(self._buffer)), 0, -1):
             if any(mark.text.startswith(self._buffer[-count:]) for mark in _MARKS):
                 return count
         return 0
 
     def _take_marked(self, mark: _Mark | None, *, is_end: bool) -> _Taken | None:
-        """What stands behind a mark, or (None) behind a call in the same block; None where it is not whole."""
+        """Read the call after a mark, or (None) after a call in the same block; None if it is incomplete."""
         buffer, block = self._buffer, self._block
         if not is_end and mark is not None and any(o.text != mark.text and o.text.startswith(buffer) for o in _MARKS):
-            return None  # a longer mark may come
+            return None  # a longer mark is possible
         formats = mark.formats if mark is not None else block.formats if block is not None else ()
         base, pending = 1, dict[ToolFormat, str]()
         for tool_format in formats:
@@ -293,7 +293,7 @@ class ToolOutput:
     def _begin_live(
         self, pending: Mapping[ToolFormat, str], formats: tuple[ToolFormat, ...], mark: _Mark | None
     ) -> _Taken | None:
-        """Begin a call whose name is certain; None where none is."""
+        """Start a call whose name is certain; None if there is none."""
         for tool_format, text in pending.items():
             begun = begun_call(text, tool_format)
             if begun is None or begun.name not in self._names:
@@ -327,7 +327,7 @@ class ToolOutput:
         return _Block(formats, ends, begins, ends) if ends or begins else None
 
     def _refused(self, mark: _Mark | None, base: int, *, is_end: bool) -> _Taken | None:
-        """Text, as far as its block goes, or up to where the next call may begin."""
+        """The text up to the end of its block, or to where the next call may begin."""
         buffer = self._buffer
         block_end = mark.block_end if mark is not None else (self._block.ends[-1:] or ("",))[0] if self._block else ""
         ended = buffer.find(block_end, base) if block_end else base
@@ -365,21 +365,21 @@ class ToolOutput:
             return _Taken([], "", len(self._buffer) - len(body) + begun.start, begun.name)
         calls = self._calls_of(found) if isinstance(found, Read) else []
         if not isinstance(found, Read) or not calls or (fence and body[found.end :].strip().removeprefix("```")):
-            self._begun = True  # so that it is let go as text
+            self._begun = True  # so that it is returned as text
             return _Taken([], "", 0)
         ends = ("```" if fence else ";",)
         self._block = _Block((ToolFormat.HERMES,), ends, ("{",), ends)
         return _Taken(calls, "", len(self._buffer) - len(body) + found.end)
 
     def _calls_of(self, found: Read) -> list[Called]:
-        """The calls of tools that are known; none where one of them is not."""
+        """The calls of known tools; none if one of them is unknown."""
         from engine.prompt.typed_text import whole_characters  # noqa: PLC0415  (NumPy: the first paint waits for none)
 
         calls: list[Called] = []
         for name, arguments in found.calls:
             try:
                 written = whole_characters(json.dumps(arguments, ensure_ascii=False, allow_nan=False))
-            except ValueError:  # a number that JSON has no word for
+            except ValueError:  # a number that JSON cannot express
                 return []
             if name not in self._names:
                 return []

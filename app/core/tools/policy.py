@@ -1,6 +1,7 @@
-"""What may run: asked, once, in this chat, always, or not at all.
+"""Permissions of tool calls: ask, once, in this chat, always, or never.
 
-Pure: what is kept "always" comes from the settings and goes back to them (`app.core.domain.allowed_tools`).
+No side effects: permissions for "always" are read from and written to the settings by the caller
+(`app.core.domain.allowed_tools`).
 """
 
 from __future__ import annotations
@@ -13,21 +14,19 @@ from enum import Enum
 from app.core.domain.allowed_tools import AllowedTool
 from app.core.tools.interface import ToolDefinition
 
-BUILT_IN = "Built in"  # the shown name of the provider; no server may have it
-# They tell of nothing and change nothing, so nobody is asked.
+BUILT_IN = "Built in"  # the shown name of the provider; no server may use it
+# They reveal and change nothing, so the user is not asked.
 HARMLESS = frozenset({AllowedTool(BUILT_IN, "current_time"), AllowedTool(BUILT_IN, "calculate")})
 _MAX_REASON = 500  # characters
 
 
 class CallVerdict(Enum):
-    """Whether a call runs at once or needs permission."""
-
     RUN = "run"
     ASK = "ask"
 
 
 class Permission(Enum):
-    """A person's answer to a request for permission."""
+    """The user's answer to a request for permission."""
 
     ONCE = "once"
     CHAT = "chat"
@@ -37,19 +36,18 @@ class Permission(Enum):
 
 @dataclass(frozen=True)
 class UserDecision:
-    """A person's answer, with the ``reason`` of a refusal for the model."""
+    """The user's answer, with the ``reason`` of a refusal for the model."""
 
     answer: Permission
     reason: str = ""
 
     @property
     def may_run(self) -> bool:
-        """Whether this call runs."""
         return self.answer is not Permission.REFUSED
 
     @property
     def for_model(self) -> str:
-        """What the model reads instead of a result."""
+        """The text for the model in place of a result."""
         reason = " ".join(self.reason[:_MAX_REASON].split())
         said = f"The user did not allow this call: {reason}" if reason else "The user did not allow this call."
         return said + ("" if said.endswith((".", "!", "?")) else ".") + " Go on without it."
@@ -57,20 +55,19 @@ class UserDecision:
 
 @dataclass(frozen=True)
 class ToolPolicy:
-    """What may run without asking: ``always``, kept in the settings, and in this ``chat``. Values, never changed."""
+    """The permissions: ``always``, from the settings, and in this ``chat``. Immutable."""
 
     always: frozenset[AllowedTool] = frozenset()
     chat: frozenset[AllowedTool] = frozenset()
-    allows_all: bool = False  # for this run, as the command line can be told
+    allows_all: bool = False  # for this run, by a command line option
 
     def verdict(self, tool: ToolDefinition) -> CallVerdict:
-        """Whether a call of this tool runs, or a person is asked."""
         known, plain = key_of(tool), AllowedTool(tool.server, tool.name)
         is_allowed = self.allows_all or any(one in kept for kept in self._kept for one in (known, plain))
         return CallVerdict.RUN if is_allowed else CallVerdict.ASK
 
     def after(self, tool: ToolDefinition, decision: UserDecision) -> ToolPolicy:
-        """The policy once a person has decided about a call of this tool."""
+        """The policy after the user's decision about a call of this tool."""
         if decision.answer is Permission.CHAT:
             return replace(self, chat=self.chat | {key_of(tool)})
         if decision.answer is Permission.ALWAYS:
@@ -78,7 +75,7 @@ class ToolPolicy:
         return self
 
     def forgetting(self, tool: AllowedTool) -> ToolPolicy:
-        """The policy where this tool asks again."""
+        """The policy after the tool's permission is withdrawn."""
         name = (tool.server, tool.name)
         always, chat = (frozenset(one for one in kept if (one.server, one.name) != name) for kept in self._kept[:2])
         return replace(self, always=always, chat=chat)
@@ -92,7 +89,7 @@ class ToolPolicy:
 
 
 def key_of(tool: ToolDefinition) -> AllowedTool:
-    """The tool with a digest of what it says about itself: a server may not change its tools behind a permission."""
+    """The tool with a digest of its description: a server may not change a tool after a permission."""
     import hashlib  # noqa: PLC0415  (the first paint waits for no tool)
 
     told = json.dumps([tool.description, tool.parameters, tool.title], sort_keys=True, ensure_ascii=False)
@@ -101,7 +98,7 @@ def key_of(tool: ToolDefinition) -> AllowedTool:
 
 
 def allowing(definitions: Iterable[ToolDefinition], names: Iterable[str]) -> tuple[ToolPolicy, tuple[str, ...]]:
-    """The policy that allows these ``names`` for a run (a tool, ``server/*`` or ``all``), and those that are none."""
+    """The policy that allows these ``names`` for a run (a tool, ``server/*`` or ``all``), and the unknown names."""
     tools, wanted = tuple(definitions), tuple(names)
     found = {name: [tool for tool in tools if name in (tool.name, f"{tool.server}/*")] for name in wanted}
     unknown = tuple(name for name in wanted if name != "all" and not found[name])

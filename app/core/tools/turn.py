@@ -1,7 +1,7 @@
-"""A turn with tools as a pure loop: the model is asked, its calls are decided about and made, and it is asked again.
+"""The loop of a question with tools: the model answers, its calls are decided and made, and it answers again.
 
-The window and the command line share it. It says what is to be done next (`ToolLoop.todo`) and is told what came of it;
-it knows no engine, no provider, no thread and no Qt.
+The window and the command line share it. It names the next step (`ToolLoop.todo`) and is given the result; it knows no
+engine, no provider, no thread and no Qt.
 """
 
 from __future__ import annotations
@@ -27,20 +27,18 @@ from engine.tools.reading import Read, read_calls, read_objects
 
 MAX_STEPS = 10  # answers with calls
 MAX_CALLS = 16  # of one answer
-MAX_UNREADABLE = 3  # one after the other: then the turn ends
+MAX_UNREADABLE = 3  # in a row: then the loop ends
 RESULT_CHARS = 256 * 1024
 _SHOWN_NAMES = 40
-_ID_CHARS = 9  # what templates of Mistral demand
+_ID_CHARS = 9  # Mistral's templates demand this length
 
 
 class LoopEnding(Enum):
-    """Why a turn has ended."""
-
-    ANSWERED = "answered"  # the last answer calls nothing
-    LIMIT = "limit"  # as many answers with calls as may be
+    ANSWERED = "answered"  # the last answer has no call
+    LIMIT = "limit"  # the limit of answers with calls is reached
     STOPPED = "stopped"
-    UNREADABLE = "unreadable"  # the model wrote one call after another that cannot be read
-    CUT = "cut"  # the answer ended within a call: too few tokens were allowed, or the context is full
+    UNREADABLE = "unreadable"  # the model wrote several unreadable calls in a row
+    CUT = "cut"  # the answer ended within a call: the token limit, or a full context
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class Generate:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask the person whether ``call`` may be made; then call `ToolLoop.decided`."""
+    """Ask the user whether ``call`` may be made; then call `ToolLoop.decided`."""
 
     call: ParsedToolCall
     tool: ToolDefinition
@@ -69,8 +67,6 @@ class Call:
 
 @dataclass(frozen=True)
 class LoopFinished:
-    """Nothing is left to be done."""
-
     ending: LoopEnding
 
 
@@ -79,10 +75,10 @@ Todo = Generate | Ask | Call | LoopFinished
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """An answer as it was read: ``thought`` before it, what is ``said`` beside its calls, and what is none after all.
+    """A parsed answer: the ``thought`` before it, the ``said`` text beside its calls, and rejected calls.
 
-    ``unreadable`` is what begins as a call and cannot be read, or names a tool that is not there; ``problem`` says
-    which, for the model.
+    ``unreadable`` is the text of a call that cannot be parsed, or names an unknown tool; ``problem`` says which, for
+    the model.
     """
 
     thought: str
@@ -94,7 +90,7 @@ class ParsedAnswer:
 
 
 def functions_of(definitions: Iterable[ToolDefinition]) -> tuple[Mapping[str, object], ...]:
-    """The tools as `ChatRequest` has them, in the order given: the same prompt for the same tools."""
+    """The tools as `ChatRequest` has them, in the given order: the same prompt for the same tools."""
     return tuple(
         {
             "type": "function",
@@ -105,7 +101,7 @@ def functions_of(definitions: Iterable[ToolDefinition]) -> tuple[Mapping[str, ob
 
 
 def parts_of(definitions: Iterable[ToolDefinition]) -> AnswerParts:
-    """What reads an answer while it is written: what is said, and calls as soon as they are whole."""
+    """The reader of an answer while it is written."""
     schemas = {one.name: one.parameters for one in definitions}
     return AnswerParts(frozenset(schemas), schemas)
 
@@ -113,7 +109,7 @@ def parts_of(definitions: Iterable[ToolDefinition]) -> AnswerParts:
 def read_answer(
     text: str, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, opened_tag: str = ""
 ) -> ParsedAnswer:
-    """Read a whole answer; ``opened_tag`` is that of the reasoning inside which it began."""
+    """Read a whole answer; ``opened_tag`` is the reasoning tag at the end of the prompt."""
     tools = tuple(definitions)
     reader = parts_of(tools)
     parts = [*reader.feed(TextChunk(0, text, (), opened_tag=opened_tag)), *reader.flush()]
@@ -138,7 +134,7 @@ def _call_of(called: Called) -> ParsedToolCall:
 
 
 def place_of_mark(said: str, tool_format: ToolFormat) -> int | None:
-    """Where the first mark is that begins a call in the model's own form; None where there is none."""
+    """The position of the first mark of a call in the model's own form; None if there is none."""
     if tool_format is ToolFormat.NONE:
         return None
     syntax = SYNTAXES[tool_format]
@@ -147,7 +143,7 @@ def place_of_mark(said: str, tool_format: ToolFormat) -> int | None:
 
 
 def _place_of_call(said: str, tool_format: ToolFormat) -> int | None:
-    """Where a call begins that was not read; None where there is none."""
+    """The position of a call that was not parsed; None if there is none."""
     place = place_of_mark(said, tool_format)
     if place is not None or tool_format is ToolFormat.NONE:
         return place
@@ -157,7 +153,7 @@ def _place_of_call(said: str, tool_format: ToolFormat) -> int | None:
 
 
 def _problem_of(text: str, tools: tuple[ToolDefinition, ...], tool_format: ToolFormat) -> tuple[str, str]:
-    """The name in a call that was not read, and what is wrong with it, for the model."""
+    """The name in an unparsed call, and the error for the model."""
     known = frozenset(one.name for one in tools)
     syntax = SYNTAXES[tool_format]
     for start in _starts(text, syntax.mark):
@@ -185,10 +181,10 @@ def _list_of(names: frozenset[str]) -> str:
 
 
 class ToolLoop:
-    """From a question to the last answer, with calls of tools between.
+    """From a question to the last answer, with tool calls between.
 
-    `messages` grow by what the model said and what the tools gave. Whoever drives it does what `todo` says and calls
-    the method that it names; every other one changes nothing. `stop` works at any point.
+    `messages` grow by the model's answers and the tools' results. The caller does what `todo` says and calls the method
+    that it names; other methods change nothing. `stop` works at any point.
     """
 
     def __init__(
@@ -201,14 +197,14 @@ class ToolLoop:
         max_steps: int = MAX_STEPS,
         result_chars: int = RESULT_CHARS,
     ) -> None:
-        """``result_chars`` are kept of each result: fewer than a context holds."""
+        """``result_chars`` of each result are kept: fewer than a context holds."""
         self.messages = tuple(messages)
-        self.policy = policy  # with what was decided in this turn
+        self.policy = policy  # with the decisions of this question
         self._definitions = tuple(definitions)
         self._by_name = {one.name: one for one in self._definitions}
         self.tool_format = tool_format
         self._functions = functions_of(self._definitions)
-        self.decode: Decode | None = None  # for a model that sees
+        self.decode: Decode | None = None  # decodes pictures for a model with vision
         self._max_steps, self._result_chars = max_steps, result_chars
         self._num_steps = self._num_unreadable = 0
         self._waiting = deque[ParsedToolCall]()
@@ -217,7 +213,7 @@ class ToolLoop:
 
     @property
     def todo(self) -> Todo:
-        """What is to be done next."""
+        """The next step."""
         if self._ended is not None:
             return self._ended
         if not self._waiting:
@@ -228,7 +224,7 @@ class ToolLoop:
         return Call(call, tool) if is_allowed else Ask(call, tool)
 
     def answered(self, text: str, opened_tag: str = "", *, is_cut: bool = False) -> ParsedAnswer | None:
-        """The model has answered; ``is_cut``: it was not at its end. None where no answer was waited for."""
+        """The model has answered; ``is_cut``: before its end. None if no answer was expected."""
         if not isinstance(self.todo, Generate):
             return None
         answer = read_answer(text, self._definitions, self.tool_format, opened_tag)
@@ -246,7 +242,7 @@ class ToolLoop:
         return answer
 
     def decided(self, decision: UserDecision) -> ToolResult | None:
-        """The person has decided about the call of `Ask`; the result that stands for it where it was refused."""
+        """The user has decided about the call of `Ask`; returns the result in place of a refused call."""
         todo = self.todo
         if not isinstance(todo, Ask):
             return None
@@ -257,21 +253,21 @@ class ToolLoop:
         return self._add(ToolResult(todo.call.id, decision.for_model, is_error=True))
 
     def returned(self, result: ToolResult) -> ToolResult | None:
-        """The call of `Call` gave this; the result as the model gets it. None where another one was waited for."""
+        """The result of `Call`; returns it as the model gets it. None if another call was expected."""
         todo = self.todo
         if not isinstance(todo, Call) or result.call_id != todo.call.id:
             return None
         return self._add(bounded(result, self._result_chars))
 
     def stop(self) -> None:
-        """End here; calls without a result get one, so that the messages can go on later."""
+        """Stop here. Calls without a result get one, so that the conversation can be continued."""
         if self._ended is None:
             self._ended = LoopFinished(LoopEnding.STOPPED)
             while self._waiting:
                 self._add(ToolResult(self._waiting[0].id, "The user stopped this call.", is_error=True))
 
     def _take(self, answer: ParsedAnswer) -> None:
-        """Put the calls of an answer into the messages, and into the queue."""
+        """Add the calls of an answer to the messages and the queue."""
         if answer.unreadable:
             broken = WrittenCall(_new_id(), answer.name or UNREADABLE, answer.unreadable)
             self.messages += (

@@ -1,4 +1,4 @@
-"""What of an answer with calls of tools is shown and stored as text while it is written: all up to its first call."""
+"""The text of an answer with tool calls that is shown and stored while it is written: all up to its first call."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from app.core.tools.output import Called
 from app.core.tools.turn import parts_of, place_of_mark
 from engine.records import LAST_SOURCES, TextChunk, TokenSpan, ToolFormat
 
-MARK_CHARS = 100  # at least as many as what begins a call has
+MARK_CHARS = 100  # longer than any mark of a call
 Piece = tuple[str, tuple[TokenSpan, ...]]
 
 
 class VisibleText:
-    """Holds back what may be a call, or begins as one of ``tool_format`` does and cannot be read.
+    """Holds back possible calls, and unreadable ones that begin as ``tool_format`` does.
 
-    ``raw`` is the whole answer, with a beginning that is shown already.
+    ``raw`` is the whole answer, with a beginning that is already shown.
     """
 
     def __init__(self, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, begun: str = "") -> None:
         self._format = tool_format
-        self._searched, self._call_at = len(begun), -1  # where in ``raw`` a call begins; -1: none so far
+        self._searched, self._call_at = len(begun), -1  # the position of a call in ``raw``; -1: none so far
         self._parts = parts_of(definitions)
         self.raw = begun
         self._num_shown = len(begun)
         self._num_said = 0
         self._has_called = False
-        self._spans: list[TokenSpan] = []  # of what is held back
+        self._spans: list[TokenSpan] = []  # of the text that is held back
         self._starts: list[int] = []  # of all tokens in ``raw``
-        self._tokens: list[tuple[bool, bool]] = []  # whether each was drafted, and whether it was forced
-        self._call_ends: list[int] = []  # in ``raw``
+        self._tokens: list[tuple[bool, bool]] = []  # whether each token was drafted, and whether it was forced
+        self._call_ends: list[int] = []  # positions in ``raw``
         self._count(self._parts.feed(TextChunk(0, begun, ())) if begun else ())
 
     def feed(self, text: str, spans: Iterable[TokenSpan]) -> Piece:
-        """Take a piece; return what is certain to be none of a call."""
+        """Take a piece; return the text that is certainly no call."""
         place = len(self.raw)
         self.raw += text
         for span in spans:
@@ -53,13 +53,14 @@ class VisibleText:
 
     @property
     def num_held(self) -> int:
-        """Characters that are held back: of a call, or of what may be one."""
+        """Characters that are held back."""
         return len(self.raw) - self._num_shown
 
     def tokens_of(self, number: int) -> CallTokens:
-        """Tokens of a call of the answer, and where they came from; zeros where that is not known.
+        """The number and sources of the tokens of a call; zeros if unknown.
 
-        Each is counted to where it is whole, the last one to the end: a closing tag between two is the second one's.
+        Each call is counted to its end, the last one to the end of the answer: a closing tag between two belongs to the
+        second one.
         """
         begin = self._end() if number == 0 else self._call_ends[number - 1] if number <= len(self._call_ends) else None
         if begin is None:
@@ -67,19 +68,19 @@ class VisibleText:
         end = self._call_ends[number] if number + 1 < len(self._call_ends) else len(self.raw)
         own = self._tokens[bisect_left(self._starts, begin) : bisect_left(self._starts, end)]
         drafted, forced = (sum(one[place] for one in own) for place in (0, 1))
-        goes_on = bool(own) and own[-1][0]  # the pass of its last token gave what follows it as well
+        goes_on = bool(own) and own[-1][0]  # the pass of its last token also gave the following tokens
         return CallTokens(len(own), drafted, forced, len(own) - drafted + goes_on)
 
     def rest(self) -> Piece:
-        """The answer has ended, and calls nothing: what was held back."""
+        """Return the held-back text of an answer without calls."""
         return self._up_to(len(self.raw))
 
     def rest_of(self, said: str) -> str:
-        """The answer has ended with calls: what it ``said`` beside them that was not shown."""
+        """Return the text of an answer with calls that was not shown; ``said`` is its whole text."""
         return said[max(0, self._num_shown - split_thinking(self.raw).answer_start) :]
 
     def _count(self, parts: Iterable[object]) -> None:
-        """Count what is said before the first call."""
+        """Count the text before the first call."""
         for part in parts:
             self._has_called = self._has_called or isinstance(part, Called)
             if isinstance(part, str) and not self._has_called:

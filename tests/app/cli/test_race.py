@@ -19,8 +19,8 @@ from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.race import LaneLines, _request
 from app.cli.terminal_stream import TerminalStream
-from app.core.benchmark.race import LaneFailedError, Race, SliceEnded
-from app.core.benchmark.runs import AUTO, PLAIN
+from app.core.benchmark.race import LaneFailedError, Race
+from app.core.domain.speed.races import AUTO_LANE, LaneProgress
 from app.core.paths import builtin_target
 from engine.errors import DecodeError, NotEnoughMemoryError
 from engine.records import RunStats
@@ -97,7 +97,7 @@ def test_lanes_that_do_not_fit_are_refused_in_one_sentence(monkeypatch: pytest.M
     def refuse(*_arguments: object) -> None:
         raise NotEnoughMemoryError("The 2 lanes need too much.", "Race less.")
 
-    monkeypatch.setattr("app.cli.race.open_beside", refuse)
+    monkeypatch.setattr("app.core.benchmark.lane_runner.open_beside", refuse)
     assert main(QUESTION) == 1
     assert capsys.readouterr().err == "paceline: Not enough memory: The 2 lanes need too much. Race less.\n"
 
@@ -107,7 +107,7 @@ def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.
 
     def fail_at_the_end(race: Race, *arguments: object) -> Iterator[object]:
         yield from whole(race, *arguments)  # type: ignore[arg-type]
-        raise LaneFailedError(AUTO, DecodeError("The pass failed."))
+        raise LaneFailedError(AUTO_LANE, DecodeError("The pass failed."))
 
     monkeypatch.setattr(Race, "events", fail_at_the_end)
     assert main([*QUESTION, "--rounds", "1"]) == 1
@@ -140,7 +140,7 @@ def test_lanes_that_ended_with_other_numbers_of_threads_are_reported(
     numbers = itertools.cycle([2, 1])
     monkeypatch.setattr(Session, "threads", property(lambda _session: next(numbers)))
     assert main([*QUESTION, "--rounds", "1", "--threads", "2"]) == 0
-    assert "the lanes ended with unlike threads (plain 2, auto 1). Give --threads." in capsys.readouterr().err
+    assert "the lanes ended with different numbers of threads. Close those programs" in capsys.readouterr().err
 
 
 def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture) -> None:
@@ -148,7 +148,7 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     def interrupt_in_round_2(race: Race, *arguments: object) -> Iterator[object]:
         for event in whole(race, *arguments):  # type: ignore[arg-type]
-            if isinstance(event, SliceEnded) and event.round == 1:
+            if isinstance(event, LaneProgress) and event.round == 1:
                 signal.raise_signal(signal.SIGINT)
             yield event
 
@@ -159,7 +159,7 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert main([*QUESTION, "--json", str(out)]) == INTERRUPTED
     told = capsys.readouterr()
     assert "All of 1 round\n" in told.out
-    assert "which says little" in told.err  # sixteen tokens take no slice
+    assert "too short for a reliable verdict" in told.err  # sixteen tokens take no slice
     assert json.loads(out.read_text(encoding="utf-8"))["settings"]["complete_rounds"] == 1
 
 
@@ -205,15 +205,15 @@ def test_the_lines_of_the_lanes_are_written_over(monkeypatch: pytest.MonkeyPatch
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", TerminalStream(screen))
     monkeypatch.setenv("COLUMNS", "40")
-    lines = LaneLines([PLAIN, AUTO])
+    lines = LaneLines(["plain", "auto"])
     stats = RunStats(tokens=30, passes=10, proposed=40, accepted=20, decode_s=2.0)
-    lines.show(SliceEnded(AUTO, 0, stats, finished=False))
+    lines.show(LaneProgress(1, 0, stats, finished=False))
     first = screen.getvalue()
     assert first.count("\n") == 2
     assert "\x1b[2A" not in first
     assert "auto     30 tokens    15.0 tokens/s" in first
     assert all(len(line) < 40 for line in first.replace("\r\x1b[K", "").splitlines())
-    lines.show(SliceEnded(PLAIN, 0, stats, finished=True))
+    lines.show(LaneProgress(0, 0, stats, finished=True))
     assert screen.getvalue()[len(first) :].startswith("\r\x1b[2A\r\x1b[Kplain")
     lines.clear()
     assert screen.getvalue().endswith("\r\x1b[2A\r\x1b[K\n\r\x1b[K\n\r\x1b[2A")

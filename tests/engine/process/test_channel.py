@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.core.server.turn import TurnBegan
+from app.core.server.engine_job import RequestBegan
 from engine.errors import PromptTooLongError
 from engine.pacing.pass_trace import TracedPass
 from engine.process.channel import BatchingSender, packed, read_packed
@@ -51,7 +51,7 @@ def unpacked(data: bytes) -> object:
 EVENTS = [one for one in get_args(Event) if one is not JobEvent]
 
 
-@pytest.mark.parametrize("kind", [*EVENTS, JobEnded, PassTraced, TurnBegan], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*EVENTS, JobEnded, PassTraced, RequestBegan], ids=lambda kind: kind.__name__)
 @given(st.data())
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_goes_in_comes_out(kind: type, data: st.DataObject) -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from app.core.logs import RedactingFormatter
 from app.core.paths import builtin_draft, builtin_target
-from app.core.server.turn import ForgetGuests, Told, Turn, TurnBegan
+from app.core.server.engine_job import EngineJob, ForgetGuests, RequestBegan, SessionReply
 from engine.errors import ModelLoadError
 from engine.process.client import EngineClient
 from engine.records import (
@@ -232,14 +232,14 @@ class Heard:
 def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     bench.load("model")
     bench.wait_for(EngineReady)
-    heard, turn = Heard(), Turn(ChatRequest(raw_prompt="a b"), "model", is_traced=True)
+    heard, turn = Heard(), EngineJob(ChatRequest(raw_prompt="a b"), "model", is_traced=True)
     number = bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
     told = [heard.events.get(timeout=WAIT_S) for _ in range(8)]
-    kinds = [TurnBegan, PrefillProgress, PassTraced, TextChunk, PassTraced, TextChunk, Finished, JobEnded]
+    kinds = [RequestBegan, PrefillProgress, PassTraced, TextChunk, PassTraced, TextChunk, Finished, JobEnded]
     assert [type(event) for event in told] == kinds
     assert {getattr(event, "request_id", None) for event in told} == {number}
-    bench.client.run_job(Turn(None, ask=length_of_prompt), in_background=True, on_event=heard.events.put)
-    assert heard.wait_for(JobEnded).value == Told(4)
+    bench.client.run_job(EngineJob(None, ask=length_of_prompt), in_background=True, on_event=heard.events.put)
+    assert heard.wait_for(JobEnded).value == SessionReply(4)
     bench.client.run_job(ForgetGuests(), in_background=True, on_event=heard.events.put)
     heard.wait_for(JobEnded)
     assert "forget guests" in bench.noted()
@@ -251,7 +251,7 @@ def test_a_turn_has_the_model_loaded_that_it_needs(bench: Bench) -> None:
     bench.wait_for(EngineReady)
     heard = Heard()
     for target in ("other", "other", "fail"):
-        turn = Turn(ChatRequest(raw_prompt="a"), target, load=LoadRequest(target))
+        turn = EngineJob(ChatRequest(raw_prompt="a"), target, load=LoadRequest(target))
         bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
     assert heard.wait_for(EngineReady).target.path == "other"
     ended = [heard.wait_for(JobEnded).value for _ in range(3)]
@@ -268,7 +268,7 @@ def test_an_answer_in_the_background_is_cancelled_and_the_owner_goes_on(bench: B
     bench.load("model")
     bench.wait_for(EngineReady)
     heard = Heard()
-    turn = Turn(ChatRequest(raw_prompt="a wait"))
+    turn = EngineJob(ChatRequest(raw_prompt="a wait"))
     number = bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
     heard.wait_for(TextChunk)
     bench.engine.cancel(number)
@@ -291,7 +291,7 @@ def test_a_turn_fails_with_its_answer_or_with_the_process_and_the_next_is_tried_
     heard = Heard()
 
     def ask(words: str) -> int:
-        turn = Turn(ChatRequest(raw_prompt=words))
+        turn = EngineJob(ChatRequest(raw_prompt=words))
         return bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
 
     ask("nothing is loaded")

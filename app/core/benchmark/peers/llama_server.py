@@ -1,7 +1,7 @@
-"""llama.cpp's server as a peer: one process for each configuration, asked over HTTP on this machine.
+"""llama.cpp's server as a peer: one process for each configuration, used over HTTP on this machine.
 
-Every server gets the same prompt ids and the same sampling chain. Its speed is what it reports itself: the tokens after
-the first, over the time since the first, which leaves reading the prompt out as ours does.
+Every server gets the same prompt ids and the same sampling chain. Its speed is its own report: the tokens after the
+first, over the time since the first, which excludes prompt processing as ours does.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from engine.gguf.head_files import DFLASH, DSPARK, EAGLE3, MTP, OWN_PRODUCTS
 from engine.records import EngineReady, LoadRequest, Mode, Placement, RunStats, SamplingParams, SplitMode
 
 DRAFT_LENGTHS = (1, 3, 5, 7)
-# With its own sizes the server looks up 12 tokens or more; on short answers these find more, and a peer is to be
-# measured at its best. The last one puts text before the draft model, as our own mixed mode does.
+# By default the server looks up 12 tokens or more. On short answers these sizes find more, and a peer is measured at
+# its best. The last one puts n-grams before the draft model, as our own mixed mode does.
 TUNED = ("ngram-simple:4:16", "ngram-mod:6:16", "draft-3+ngram-simple:4:16")
 _DRAFT = re.compile(r"draft-(\d+)")
 _NGRAM = re.compile(r"(ngram-[a-z0-9-]+?)(?::(\d+):(\d+))?")
@@ -34,7 +34,7 @@ _HEAD_KINDS = {
     EAGLE3: "draft-eagle3",
     DFLASH: "draft-dflash",
     DSPARK: "draft-dspark",
-}  # of the server
+}  # names in the server's options
 _KINDS = re.compile(r"^\s*--spec-type\s+(\S+)", re.MULTILINE)
 ENGINE = "llama-server"
 HOST = "127.0.0.1"
@@ -45,23 +45,21 @@ _HELP_S = 30.0
 _CHAIN = ["penalties", "temperature", "top_k", "top_p", "min_p"]  # ours, in its order
 
 
-# The configurations of the peers by name, and what llama.cpp's server is told for each.
-#
-# ``plain``, ``draft-3`` (that many tokens of what drafts here: a draft model, an EAGLE-3 head, next-token layers),
-# ``ngram-simple`` and the other kinds that the server offers, with their own sizes or with given ones (``ngram-
-# simple:4:16``: look up 4 tokens, propose 16), and sums like ``draft-3+ngram-simple``.
+# Configurations of the server: ``plain``; ``draft-3`` (3 tokens of the draft model, EAGLE-3 head or next-token layers);
+# ``ngram-simple`` and the server's other kinds, with default sizes or given ones (``ngram-simple:4:16``: look up 4
+# tokens, propose 16); and sums such as ``draft-3+ngram-simple``.
 
 
 @dataclass(frozen=True, slots=True)
 class ServerDrafter:
-    """What drafts beside text: its kind in the server's words, and its file; None where that is the target's own."""
+    """The server's name of a kind of drafting, and the drafter's file; None if it is part of the target."""
 
     kind: str = "draft-simple"
     path: str | None = None
 
 
 def drafter_of(ready: EngineReady) -> ServerDrafter | None:
-    """What drafts here and there; None where only text does, or heads that the server does not know."""
+    """The drafter that both engines can use; None if there is none."""
     if ready.draft is not None and ready.draft.head in OWN_PRODUCTS:
         return None
     if ready.draft is not None:
@@ -70,10 +68,10 @@ def drafter_of(ready: EngineReady) -> ServerDrafter | None:
 
 
 def offered_kinds(help_text: str) -> tuple[str, ...]:
-    """The kinds of speculation that a server's ``--help`` lists.
+    """The kinds of speculation in the output of ``--help``.
 
     Raises:
-        ValueError: it knows no ``--spec-type`` at all.
+        ValueError: the server has no ``--spec-type``.
     """
     found = _KINDS.search(help_text)
     if found is None:
@@ -82,7 +80,7 @@ def offered_kinds(help_text: str) -> tuple[str, ...]:
 
 
 def default_configs(kinds: Sequence[str], *, has_draft: bool) -> tuple[str, ...]:
-    """Plain, every draft length where there is a draft, every n-gram kind as it comes, and what was found better."""
+    """Plain, every draft length if there is a draft, every n-gram kind with default sizes, and `TUNED`."""
     ngrams = [kind for kind in kinds if kind.startswith("ngram-")]
     tuned = [config for config in TUNED if _kinds_of(config) <= set(kinds) and (has_draft or "draft" not in config)]
     return ("plain", *(f"draft-{length}" for length in DRAFT_LENGTHS if has_draft), *ngrams, *tuned)
@@ -92,7 +90,7 @@ def server_arguments(config: str, drafter: ServerDrafter | None, kinds: Sequence
     """The server's options for ``config``.
 
     Raises:
-        ValueError: the name means nothing, needs a draft that is not there, or a kind that the server does not offer.
+        ValueError: the name is unknown, needs a draft that is missing, or a kind that the server does not offer.
     """
     if config == "plain":
         return []
@@ -121,7 +119,7 @@ def _kind(part: str, drafter: ServerDrafter | None, kinds: Sequence[str]) -> str
 
 
 def remembers(config: str) -> bool:
-    """Whether the server keeps what it learned from one answer for the next: it is started afresh for each round."""
+    """True if the server learns from one answer for the next; it is then restarted for each round."""
     return "ngram-mod" in config
 
 
@@ -141,17 +139,15 @@ def _sizes(kind: str, lookup: str | None, proposed: str | None) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where one server is to answer."""
-
     config: str
     port: int
 
 
 class LlamaServer:
-    """One server process, which may be gone at any time."""
+    """One server process; it may die at any time."""
 
     def __init__(self, address: Address, command: Sequence[str]) -> None:
-        """Start it; `wait_ready` says when it can be asked.
+        """Start the process; `wait_ready` waits until it answers.
 
         Raises:
             PeerError: it cannot be started.
@@ -163,10 +159,10 @@ class LlamaServer:
     def wait_ready(
         self, within_s: float = READY_S, clock: Callable[[], float] = time.monotonic, pause_s: float = _POLL_S
     ) -> None:
-        """Ask until it is healthy.
+        """Poll until the server is healthy.
 
         Raises:
-            PeerError: it ended, or was not ready in time.
+            PeerError: the process ended, or was not ready in time.
         """
         until = clock() + within_s
         while not self._is_healthy():
@@ -177,10 +173,10 @@ class LlamaServer:
             time.sleep(pause_s)
 
     def complete(self, body: dict[str, Any]) -> dict[str, Any]:
-        """One completion.
+        """Request one completion.
 
         Raises:
-            PeerError: it refused, answered nonsense, or is gone.
+            PeerError: the server refused, sent an invalid answer, or is gone.
         """
         try:
             status, text = self._request("POST", "/completion", json.dumps(body), ANSWER_S)
@@ -194,7 +190,6 @@ class LlamaServer:
         return answer
 
     def end(self) -> None:
-        """End the process."""
         self._process.end()
 
     def _is_healthy(self) -> bool:
@@ -212,13 +207,13 @@ class LlamaServer:
 
 
 class LlamaServerPeer:
-    """All configurations of the server, each in a process of its own; idle ones cost memory, no time."""
+    """All configurations of the server, each in its own process. Idle processes cost memory, but no time."""
 
     def __init__(self, path: str, load: LoadRequest, ready: EngineReady, configs: Sequence[str]) -> None:
-        """Start and wait for all; ``configs`` empty means every one that makes sense.
+        """Start all servers and wait for them; empty ``configs`` means `default_configs`.
 
         Raises:
-            PeerError: the program is missing, a configuration is unknown, or a server does not come up.
+            PeerError: the program is missing, a configuration is unknown, or a server does not start.
         """
         program = find_program(ENGINE, path)
         kinds = _offered(program)
@@ -241,14 +236,13 @@ class LlamaServerPeer:
 
     @property
     def variants(self) -> Sequence[Variant]:
-        """One for each configuration."""
         return [Variant(name, None, ENGINE) for name in self._commands]
 
     def begin_round(self) -> None:
-        """Start afresh what keeps memories of earlier answers.
+        """Restart the servers that learn from earlier answers.
 
         Raises:
-            PeerError: one does not come up again.
+            PeerError: a server does not start again.
         """
         again = [name for name in self._commands if remembers(name)]
         for name in again:
@@ -256,20 +250,19 @@ class LlamaServerPeer:
         self._start(again)
 
     def prepare(self, question: Question) -> None:
-        """Nothing: the time that a server reports begins after the prompt."""
+        """Nothing to do: the time that a server reports starts after the prompt."""
 
     def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
         """Ask the server of this configuration.
 
         Raises:
-            PeerError: it failed.
+            PeerError: the server failed.
         """
         started = time.perf_counter()
         answer = self._servers[variant.mode].complete(completion(question))
         return read_answer(answer, time.perf_counter() - started)
 
     def close(self) -> None:
-        """End every process."""
         while self._servers:
             self._servers.popitem()[1].end()
 
@@ -279,13 +272,13 @@ class LlamaServerPeer:
                 self._servers[name] = LlamaServer(Address(name, port), [*self._commands[name], "--port", str(port)])
             for name in names:
                 self._servers[name].wait_ready()
-        except BaseException:  # Ctrl+C too: nothing may stay behind
+        except BaseException:  # Ctrl+C too: no process may stay behind
             self.close()
             raise
 
 
 def completion(question: Question) -> dict[str, Any]:
-    """The body of ``/completion``: the same ids, the same chain in the same order."""
+    """The body of ``/completion``: the same ids, and the same sampling chain in the same order."""
     sampling: SamplingParams = question.sampling
     return {
         "prompt": list(question.ids),
@@ -308,10 +301,10 @@ def completion(question: Question) -> dict[str, Any]:
 
 
 def read_answer(answer: dict[str, Any], wall_s: float) -> MeasuredAnswer:
-    """What a completion's ``timings`` say.
+    """Read ``timings`` of a completion.
 
     Raises:
-        PeerError: they are missing.
+        PeerError: the timings are missing.
     """
     try:
         timings = answer["timings"]
@@ -334,7 +327,7 @@ def read_answer(answer: dict[str, Any], wall_s: float) -> MeasuredAnswer:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of this machine that nobody listens on now, all different."""
+    """Different free ports of this machine."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for listener in sockets:
@@ -354,7 +347,7 @@ def _shared(load: LoadRequest, ready: EngineReady) -> list[str]:
 
 
 def _placed(placement: Placement) -> list[str]:
-    """The same devices, splits and overrides; RPC servers, of one device each, come before the names of devices."""
+    """The options for the same devices, splits and overrides. RPC servers, with one device each, come first."""
     words: list[str] = []
     servers = [name for name in placement.devices if name.startswith("rpc:")]
     if servers:
@@ -385,10 +378,10 @@ def _draft_settings(load: LoadRequest, ready: EngineReady) -> list[str]:
 
 
 def _offered(program: str) -> tuple[str, ...]:
-    """The kinds of speculation of this server, from its own help.
+    """The kinds of speculation of this server, from its help.
 
     Raises:
-        PeerError: it does not run, or is too old.
+        PeerError: the program does not run, or is too old.
     """
     try:
         done = subprocess.run(  # noqa: S603  (the program that the person named)

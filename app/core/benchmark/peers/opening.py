@@ -1,4 +1,4 @@
-"""Which peers there are, how they are named on the command line, and how they are opened."""
+"""Reads peers from the command line and opens them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from app.core.paths import find_paths
 from engine.records import EngineReady, LoadRequest, Mode
 from engine.session.session import Session
 
-NO_DRAFT = "no-draft"  # our own `auto` on the same target, in a session that has no draft
-OTHER_DRAFT = "other-draft"  # likewise, in one that has another draft model or head
+NO_DRAFT = "no-draft"  # our own `auto` on the same target, in a session without a draft
+OTHER_DRAFT = "other-draft"  # our own `auto` in a session with another draft model or head
 PEERS = (llama_server.ENGINE, NO_DRAFT, OTHER_DRAFT)
 _OWN_CONFIG = re.compile(r"auto|draft(?:-(\d+))?")
-_OWN_CONFIGS = ("auto", "draft")  # of another draft: `auto`, and nothing but it, paced; ``draft-3`` fixes its depth
+_OWN_CONFIGS = ("auto", "draft")  # of another draft: `auto`, or only the draft, paced; ``draft-3`` fixes its depth
 
 
 @dataclass(frozen=True, slots=True)
 class PeerRequest:
-    """A peer that is to take part; ``path`` is its program or draft, if any; ``configs`` empty means all."""
+    """A peer to measure. ``path`` is its program or draft, if any; empty ``configs`` means all."""
 
     name: str
     path: str = ""
@@ -34,12 +34,12 @@ class PeerRequest:
 
     @property
     def title(self) -> str:
-        """The name that identifies it within a measurement."""
+        """Identifies the peer within a measurement."""
         return f"{self.name} {Path(self.path).name}" if self.name == OTHER_DRAFT else self.name
 
 
 class LazyPeer:
-    """A peer whose ``variants`` are known before it is opened, which is done when the first of them is asked."""
+    """A peer whose ``variants`` are known before it is opened. It is opened at its first round."""
 
     def __init__(self, variants: Sequence[Variant], open_peer: Callable[[], Contestant]) -> None:
         self.variants = tuple(variants)
@@ -47,34 +47,23 @@ class LazyPeer:
         self._opened: list[Contestant] = []
 
     def begin_round(self) -> None:
-        """Open it, the first time; else let it forget.
-
-        Raises:
-            EngineError, PeerError: it cannot be opened.
-        """
         if self._opened:
             self._opened[0].begin_round()
         else:
             self._opened.append(self._open())
 
     def prepare(self, question: Question) -> None:
-        """Hand on the question."""
         self._opened[0].prepare(question)
 
     def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
-        """Hand on the question.
-
-        Raises:
-            EngineError, PeerError: it failed.
-        """
         return self._opened[0].answer(variant, question)
 
 
 def read_peer_requests(words: Sequence[str], configs: Sequence[str]) -> tuple[PeerRequest, ...]:
-    """From ``NAME=PATH`` or ``NAME`` and the names of configurations: each peer gets those that it can have.
+    """Read ``NAME=PATH`` or ``NAME``, and assign each configuration to the peers that have it.
 
     Raises:
-        ValueError: an unknown peer, a missing path, or configurations that no peer here has.
+        ValueError: an unknown peer, a missing path, or configurations that no given peer has.
     """
     requests = []
     for word in words:
@@ -102,11 +91,11 @@ def read_peer_requests(words: Sequence[str], configs: Sequence[str]) -> tuple[Pe
 def open_peers(
     requests: Sequence[PeerRequest], load: LoadRequest, ready: EngineReady, stack: ExitStack
 ) -> list[Contestant]:
-    """Start them all; ``stack`` ends them.
+    """Start all peers; ``stack`` ends them.
 
     Raises:
-        PeerError: one cannot be started.
-        EngineError: the target cannot be loaded once more.
+        PeerError: a peer cannot be started.
+        EngineError: the target cannot be loaded again.
     """
     opened: list[Contestant] = []
     for request in requests:
@@ -123,7 +112,7 @@ def open_peers(
 
 
 def _without_draft(load: LoadRequest, ready: EngineReady, stack: ExitStack) -> OwnEngine:
-    """Load the target once more; both have costs and experience of their own, in the same files."""
+    """Load the target again. Both sessions keep their own pass costs, in the same files."""
     if ready.draft is None:
         raise PeerError(f"{NO_DRAFT} says nothing: there is no draft to leave out.", "Leave it out, or add a draft.")
     session, _ready = _loaded(replace(load, draft=None), stack)
@@ -131,7 +120,7 @@ def _without_draft(load: LoadRequest, ready: EngineReady, stack: ExitStack) -> O
 
 
 def _with_other_draft(request: PeerRequest, load: LoadRequest, stack: ExitStack) -> OwnEngine:
-    """The same with another draft: `auto`, and its own mode at the depths that are asked for."""
+    """The target with another draft: `auto`, and the draft's own mode at the requested depths."""
     session, ready = _loaded(replace(load, draft=request.path), stack)
     name = Path(request.path).name
     if ready.draft is None:

@@ -1,4 +1,4 @@
-"""A peer's process: started with nothing of ours in its environment, watched, and ended for sure."""
+"""The process of a peer: started in a clean environment, watched, and always ended."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from app.core.domain.errors import PeerError
 from engine.sandbox.helper import creation_flags
 
 END_S = 5.0  # between asking a process to end and ending it
-# How threads wait is set for our own window; a peer runs with its own defaults. Options in variables would be hidden.
+# Our window sets how threads wait; a peer runs with its own defaults, and without options hidden in variables.
 _OURS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 _HIDDEN_OPTIONS = "LLAMA_ARG_"
 _PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
 
 
 class PeerProcess:
-    """One running peer; what it writes to stderr goes to a file that is read only when it dies."""
+    """One running peer. Its stderr goes to a file that is read only if the process dies."""
 
     def __init__(self, name: str, command: Sequence[str], *, path: str | None = None) -> None:
-        """Start ``command``; ``path`` is what ``PYTHONPATH`` is to be.
+        """Start ``command``; ``path`` sets ``PYTHONPATH``.
 
         Raises:
-            PeerError: it cannot be started.
+            PeerError: the process cannot be started.
         """
         self._name = name
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
@@ -41,7 +41,7 @@ class PeerProcess:
                 stderr=self._log,
                 env=peer_environment(path),
                 creationflags=creation_flags(),
-                start_new_session=os.name == "posix",  # Ctrl+C is for us; we end it in good order
+                start_new_session=os.name == "posix",  # Ctrl+C is for this process, which then ends the peer
                 preexec_fn=_ends_with_us(),  # noqa: PLW1509  (a single call of the system)
             )
         except OSError as error:
@@ -50,24 +50,23 @@ class PeerProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is gone."""
         return self.process.poll() is not None
 
     def death(self, while_doing: str) -> PeerError:
-        """The error of a process that ended, with its exit status and last output."""
+        """The error of a process that ended, with its exit status and last line of stderr."""
         said = self.last_line()
         status = self.process.poll()
         how = "does not answer" if status is None else f"ended with status {status}"
         return PeerError(f"{self._name} {how} while {while_doing}{f'; it said: {said}' if said else ''}.")
 
     def last_line(self) -> str:
-        """The last line that it wrote to stderr, or nothing."""
+        """The last line of stderr; empty if there is none."""
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 4096))
         lines = [line.strip() for line in self._log.read().decode("utf-8", "replace").splitlines()]
         return next((line for line in reversed(lines) if line), "")[:300].rstrip(".")
 
     def stop(self) -> None:
-        """End it: asked first, then by force. Safe to call twice."""
+        """Terminate the process, then kill it if it does not end. Safe to call twice."""
         for ask in (self.process.terminate, self.process.kill):
             if self.has_ended:
                 break
@@ -78,16 +77,12 @@ class PeerProcess:
                 continue
 
     def end(self) -> None:
-        """Stop it and let go of what it wrote to."""
         self.stop()
         self._log.close()
 
 
 def _ends_with_us() -> Callable[[], object] | None:
-    """What a peer does first, so that it ends even where this process is killed: it would hold its memory for ever.
-
-    Linux tells it when the thread ends that has started it.
-    """
+    """Linux ends the peer with the thread that started it; a killed benchmark would leave it in memory otherwise."""
     if sys.platform != "linux":
         return None
     prctl = ctypes.CDLL(None).prctl
@@ -95,7 +90,7 @@ def _ends_with_us() -> Callable[[], object] | None:
 
 
 def peer_environment(path: str | None = None) -> dict[str, str]:
-    """This process's environment without what it set for its own threads, and without a server's hidden options."""
+    """This process's environment without our thread settings, and without the server's hidden options."""
     kept = {
         name: value for name, value in os.environ.items() if name not in _OURS and not name.startswith(_HIDDEN_OPTIONS)
     }
@@ -103,10 +98,10 @@ def peer_environment(path: str | None = None) -> dict[str, str]:
 
 
 def find_program(name: str, path: str) -> str:
-    """The program at ``path``.
+    """Resolve the path.
 
     Raises:
-        PeerError: there is none.
+        PeerError: there is no such file.
     """
     if not Path(path).is_file():
         raise PeerError(f"There is no {name} at {path}.")

@@ -1,4 +1,4 @@
-"""The rows of the settings about the context: what happens when it is full, and the caches that are kept."""
+"""The settings about the context: what happens when it is full, and the caches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ MIB = 1 << 20
 
 
 def context_fields(section: str) -> tuple[SettingField, ...]:
-    """Give them for a section of the settings."""
     return (
         SettingField(
             "overflow",

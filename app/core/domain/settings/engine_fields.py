@@ -1,4 +1,4 @@
-"""The rows of the settings about the engine: memory, threads, and which devices compute.
+"""The settings about the engine: memory, threads and devices.
 
 A change of any of these loads the models again.
 """

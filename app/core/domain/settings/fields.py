@@ -1,4 +1,4 @@
-"""What a setting is: a row of the settings dialog and a key of the settings file."""
+"""A setting: a row of the settings dialog and a key of the settings file."""
 
 from __future__ import annotations
 
@@ -14,22 +14,19 @@ class FieldKind(StrEnum):
     NUMBER = "number"
     TEXT = "text"
     CHOICE = "choice"
-    MODE = "mode"  # a choice whose values are modes, each explained
+    MODE = "mode"  # a choice of modes, each explained
     SWITCH = "switch"
     MODEL_FILE = "model_file"
     FOLDER = "folder"
     LINE = "line"  # text of one line, as ``check`` reads it
-    DEVICES = "devices"  # the same, with the devices that were found to choose from
-    SEVERAL = "several"  # some of the choices, as a line with commas
-    SERVERS = "servers"  # servers of tools that are left out, as `app.core.domain.tools.servers.names_line` writes them
+    DEVICES = "devices"  # as LINE, with the found devices to choose from
+    SEVERAL = "several"  # some of the choices, comma-separated
+    SERVERS = "servers"  # MCP servers that are left out, as `app.core.domain.tools.servers.names_line` writes them
 
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """One setting: a row of the settings dialog and a key of the settings file.
-
-    ``default`` None together with ``automatic`` means that the app chooses; the dialog offers ``automatic`` as a word.
-    """
+    """``default`` None with ``automatic`` means that the app chooses; the dialog offers ``automatic`` as a choice."""
 
     key: str
     section: str
@@ -43,7 +40,7 @@ class SettingField:
     choices: tuple[tuple[str, str], ...] = ()  # (value, label)
     automatic: str = ""
     unit: str = ""
-    check: Callable[[str], object] | None = None  # of a line: a ValueError says why it cannot be taken
+    check: Callable[[str], object] | None = None  # of a line: a ValueError says why it is refused
     example: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Settings in layers: a chat has values of its own, else its model has, else the settings. With presets and prompts."""
+"""Settings in layers: a value of the chat, else of its model, else of the settings. With presets and prompts."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ AUTOMATIC = "automatic"  # in TOML, which has no null
 
 
 class Layer(StrEnum):
-    """Where a value comes from; the earlier one counts."""
+    """The source of a value; earlier ones win."""
 
     CHAT = "chat"  # this conversation
     PROJECT = "project"  # the folder that it is in
     MODEL = "model"  # the target in use
     GLOBAL = "global"  # the settings
-    FILE = "file"  # of the target: what its makers recommend, or a model of its size needs
-    DEFAULT = "default"  # nobody gave one
+    FILE = "file"  # of the target: its makers' recommendation, or a default for its size
+    DEFAULT = "default"  # no layer has a value
 
 
 MAX_PRESET_NAME_CHARS = 60
@@ -59,9 +59,9 @@ EDITABLE = (Layer.CHAT, Layer.PROJECT, Layer.MODEL, Layer.GLOBAL)
 
 @dataclass(frozen=True, slots=True)
 class LayeredValue:
-    """A value as it holds at a layer, and where it comes from.
+    """The value at a layer, and its source.
 
-    ``hidden_by``: a layer before the one asked for that has a value of its own, so that this one does not count now.
+    ``hidden_by``: an earlier layer with a value, which wins.
     """
 
     value: SettingValue
@@ -71,7 +71,7 @@ class LayeredValue:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A named bundle of values: sampling, and a system prompt where it has one."""
+    """A named set of values: sampling, and a system prompt if it has one."""
 
     name: str
     values: Mapping[str, SettingValue]
@@ -80,7 +80,7 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class SavedPrompt:
-    """A text to be used again, inserted by ``/name``; ``{words in braces}`` are to be filled."""
+    """A text to insert by ``/name``; ``{words in braces}`` are filled in by the user."""
 
     name: str
     text: str
@@ -88,8 +88,6 @@ class SavedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class LayersView:
-    """All layered values as they hold at each layer that can be edited."""
-
     fields: tuple[SettingField, ...] = ()
     values: Mapping[Layer, Mapping[str, LayeredValue]] = field(default_factory=dict)
     model_name: str = ""
@@ -97,12 +95,12 @@ class LayersView:
 
     @property
     def num_own(self) -> int:
-        """How many values the open chat has of its own."""
+        """The number of values that the open chat has."""
         return sum(value.origin is Layer.CHAT for value in self.values.get(Layer.CHAT, {}).values())
 
 
 def valid_values(raw: object, keys: Collection[str] = LAYERED_KEYS) -> dict[str, SettingValue]:
-    """Take what is good of values from outside; what is unknown or out of its range is left out."""
+    """The valid values of an untrusted mapping; others are left out."""
     if not isinstance(raw, Mapping):
         return {}
     rows = ((FIELD_BY_KEY[key], raw[key]) for key in keys if key in raw)
@@ -111,13 +109,13 @@ def valid_values(raw: object, keys: Collection[str] = LAYERED_KEYS) -> dict[str,
 
 
 def for_toml(values: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
-    """Write values down without null."""
+    """The values without null, which TOML does not have."""
     return {key: AUTOMATIC if value is None else value for key, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """What each layer has: ``chat``, ``project`` and ``model`` only values of their own; ``file`` is `Layer.FILE`."""
+    """The values of each layer. ``chat``, ``project`` and ``model`` have only their own; ``file`` is `Layer.FILE`."""
 
     settings: Settings = field(default_factory=Settings)
     model: Mapping[str, SettingValue] = field(default_factory=dict)
@@ -126,7 +124,7 @@ class Layers:
     project: Mapping[str, SettingValue] = field(default_factory=dict)
 
     def value(self, key: str, layer: Layer = Layer.CHAT) -> LayeredValue:
-        """Give the value that holds at a layer, looking no further than its own and those behind it."""
+        """The value at a layer: its own, or one of the layers behind it."""
         return self._value(key, layer, {each: self._own(each) for each in EDITABLE})
 
     def _value(self, key: str, layer: Layer, own: Mapping[Layer, Mapping[str, SettingValue]]) -> LayeredValue:
@@ -140,22 +138,21 @@ class Layers:
         return LayeredValue(DEFAULTS[key], Layer.DEFAULT, hidden_by)
 
     def values(self, layer: Layer = Layer.CHAT) -> dict[str, LayeredValue]:
-        """Give all values that hold at a layer."""
         own = {each: self._own(each) for each in EDITABLE}
         return {key: self._value(key, layer, own) for key in LAYERED_KEYS}
 
     def effective(self) -> Settings:
-        """Give settings as they hold for the open conversation."""
+        """The settings of the open conversation."""
         own = self._own(Layer.GLOBAL)
         layers = (self.settings.values, self.file, own, self.model, self.project, self.chat)
         return replace(self.settings, values={key: value for layer in layers for key, value in layer.items()})
 
     def with_own(self, layer: Layer, changes: Mapping[str, SettingValue]) -> Layers:
-        """Give these layers with values of the chat's or the model's own; what is not good is left out."""
+        """A copy with changed values of the chat or the model; invalid ones are left out."""
         return self._with(layer, {**self._own(layer), **valid_values(changes)})
 
     def without_own(self, layer: Layer, keys: Collection[str]) -> Layers:
-        """Give these layers without values of the chat's or the model's own."""
+        """A copy without some values of the chat or the model."""
         return self._with(layer, {key: value for key, value in self._own(layer).items() if key not in keys})
 
     def _with(self, layer: Layer, own: Mapping[str, SettingValue]) -> Layers:

@@ -1,6 +1,6 @@
-"""The settings as one table: the settings file, the dialog and the checks all come from these rows.
+"""The table of settings, from which the file, the dialog and the checks are made.
 
-A row whose default is None is chosen by the app until the user gives a value.
+If the default is None, the app chooses until the user sets a value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.sentences import Sentence, phrase, said
 MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Appearance"
 SERVER, TOOLS = "Local server", "Tools"
 MAX_TEXT_CHARS = 100_000
-COMPLETES = "text"  # the prompt format in which a message is continued
+COMPLETES = "text"  # the prompt format that continues a message
 
 _MODE_LABELS = {
     "off": "Off",
@@ -88,7 +88,7 @@ FIELDS: tuple[SettingField, ...] = (
         None,
         "Tokens proposed per pass; 0 is plain decoding.",
         minimum=0,
-        maximum=32,  # what a pass can carry
+        maximum=32,  # the largest pass
         step=1,
         automatic="automatic",
         unit="tokens",
@@ -435,7 +435,7 @@ RELOAD_KEYS = frozenset({"target_path", *(field.key for field in ENGINE_FIELDS)}
 
 
 def complaint(field: SettingField, value: object) -> str:
-    """One sentence on why ``value`` cannot be taken, or an empty text where it can."""
+    """Why ``value`` is invalid, in one sentence; empty if it is valid."""
     if value is None and field.default is None:
         return ""
     if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
@@ -496,7 +496,7 @@ def _label(field: SettingField) -> Sentence:
 
 
 def normalised(field: SettingField, value: SettingValue) -> SettingValue:
-    """Put a good value in its field's own type: 1 becomes 1.0 in a field of numbers, a mode of old what it is now."""
+    """A valid value in its field's type: 1 becomes 1.0 for a number, an old mode its successor."""
     if field.kind is FieldKind.MODE:
         return Mode(str(value)).value
     if field.kind is FieldKind.NUMBER and isinstance(value, int):

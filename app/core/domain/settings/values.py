@@ -1,4 +1,4 @@
-"""The settings of one moment: a valid value for every field."""
+"""A valid value for every setting."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from engine.sentences import said
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A good value for every field, and the document they came from, so that what is unknown here is kept."""
+    """The values, and the document they came from, so that unknown keys are kept."""
 
     values: Mapping[str, SettingValue] = field(default_factory=lambda: dict(DEFAULTS))
     document: Mapping[str, Any] = field(default_factory=dict)
 
     def changed(self, changes: Mapping[str, SettingValue]) -> tuple[Settings, tuple[str, ...]]:
-        """Return these settings with ``changes``, and a sentence for each value that was not taken."""
+        """A copy with ``changes``, and a sentence for each invalid value."""
         values, complaints = dict(self.values), []
         for key, value in changes.items():
             row = FIELD_BY_KEY.get(key)
@@ -31,17 +31,15 @@ class Settings:
         return Settings(values, self.document), tuple(complaints)
 
     def text(self, key: str) -> str:
-        """Return the value of a text, choice or file field."""
         return str(self.values[key])
 
     def number(self, key: str) -> float:
-        """Return the value of a field of numbers that is never automatic."""
         value = self.values[key]
         if value is None:
             raise KeyError(f"{key} is automatic")
         return float(value)
 
     def whole(self, key: str) -> int | None:
-        """Return the value of a field of whole numbers; None where it is automatic."""
+        """The value of an integer field; None if it is automatic."""
         value = self.values[key]
         return None if value is None else int(value)

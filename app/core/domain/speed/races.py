@@ -1,6 +1,6 @@
-"""Races: what is raced, what happens while it goes on, and what came of it; plain data for window, engine and disk.
+"""Races: setup, events and results, for window, engine and disk.
 
-Lanes are numbered from 0 in the order in which they were chosen. Times are seconds unless a name says otherwise.
+Lanes are numbered from 0 in the chosen order. Times are seconds unless a name says otherwise.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from engine.records import JobEvent, Message, Mode, Picture, Problem, RunStats, TokenSpan
 
 LEAST_LANES, MOST_LANES = 2, 3
-MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # that may use a draft model or a head
-UNTIL_MINUTES = 30.0  # where rounds go on until a ratio is sure: on a busy machine it may never be
-SURE_PERCENT = 5.0  # half of the interval of every ratio, where rounds go on until they are sure
-TOO_WIDE = 4.0  # an interval that ends at so many times its start tells a person nothing
+MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that may use a draft model or a head
+UNTIL_MINUTES = 30.0  # the limit of a race until a ratio is sure, which may never happen on a busy machine
+SURE_PERCENT = 5.0  # half of the interval of every ratio, at which a race until sure ends
+TOO_WIDE = 4.0  # an interval whose end is so many times its start says nothing
 
 
 @dataclass(frozen=True, slots=True)
 class LaneChoice:
-    """One lane: a mode, and how many tokens are proposed for a pass; None leaves that to the engine.
+    """One lane: a mode, and the number of tokens proposed for a pass; None leaves that to the engine.
 
-    ``draft`` is the file of a draft model that this lane loads for itself; empty: the one that is loaded, if any.
-    ``target`` is that of another target; with it an empty ``draft`` is none. A person reads the names.
+    ``draft`` is the file of the lane's own draft model; empty: the loaded one, if any. ``target`` is the file of
+    another target; with it an empty ``draft`` means none. The names are for display.
     """
 
     mode: Mode
@@ -37,11 +37,11 @@ PLAIN_LANE, AUTO_LANE = LaneChoice(Mode.OFF), LaneChoice(Mode.AUTO)
 
 @dataclass(frozen=True, slots=True)
 class RaceSetup:
-    """What is to be raced. ``before`` goes before the question: a system prompt, earlier messages.
+    """The setup of a race. ``before`` precedes the question: a system prompt, earlier messages.
 
-    ``rounds`` None: until every ratio is known to `SURE_PERCENT`. ``greedy``: at temperature 0; else with
-    the sampling that the settings have. ``pictures`` are those of the question, as in a `Message`. They are not kept
-    with a race, nor are those before the question: of a kept one ``lost_pictures`` says how many it had.
+    ``rounds`` None: until every ratio is known to `SURE_PERCENT`. ``greedy``: at temperature 0; else with the sampling
+    of the settings. ``pictures`` belong to the question, as in a `Message`. Stored races have no pictures;
+    ``lost_pictures`` is their number.
     """
 
     question: str
@@ -55,16 +55,15 @@ class RaceSetup:
 
     @property
     def num_pictures(self) -> int:
-        """How many the lanes are shown, or were."""
         return len(self.pictures) + sum(len(message.pictures) for message in self.before) + self.lost_pictures
 
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Where two answers part: at this token of the first round that has a difference, counted from 1.
+    """The first difference between two answers: its token in the first round with a difference, counted from 1.
 
-    ``num_rounds`` have one. ``reason``: why that may be, by the target's `ModelInfo`; empty: it may not; None where it
-    is not known.
+    ``num_rounds`` have a difference. ``reason`` is the target's `ModelInfo.inexact`; empty: there must be none; None:
+    unknown.
     """
 
     token: int
@@ -73,16 +72,16 @@ class Parting:
 
     @property
     def is_fault(self) -> bool:
-        """Whether the answers should have been equal to the letter."""
+        """True if the answers must not differ."""
         return self.reason == ""
 
 
 @dataclass(frozen=True, slots=True)
 class LaneVerdict:
-    """A lane's speed over that of the lane it is compared with, and its 95% interval over rounds where there is one.
+    """A lane's speed over its base lane, with a 95% interval over rounds.
 
-    ``ratio`` is None where one of them has no token; ``parting`` where the answers are the same. ``are_alike`` is False
-    for lanes of two targets: nothing is said of where their answers part.
+    ``ratio`` is None if one of them has no token; ``parting`` if the answers are equal. ``are_alike`` is False for
+    lanes of two targets, whose answers are not compared.
     """
 
     lane: int
@@ -98,18 +97,18 @@ class LaneVerdict:
 
     @property
     def has_interval(self) -> bool:
-        """Whether the interval says something: there are rounds enough, and they are alike enough."""
+        """True if the interval is known and narrow enough."""
         return self.low is not None and self.high is not None and self.high <= TOO_WIDE * self.low
 
     @property
     def is_sure(self) -> bool:
-        """Whether one of the two is faster beyond what the rounds differ by."""
+        """True if one lane is faster beyond the differences between rounds."""
         return self.has_interval and not (self.low or 0.0) <= 1.0 <= (self.high or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class LaneResult:
-    """What a lane did. ``stats`` are the sums of all its rounds, text and spans those of the last one."""
+    """The result of a lane. ``stats`` are the sums of all rounds, text and spans those of the last one."""
 
     choice: LaneChoice
     stats: RunStats
@@ -119,9 +118,9 @@ class LaneResult:
 
 @dataclass(frozen=True, slots=True)
 class RaceResult:
-    """A race that ended. ``created`` is ISO 8601, in UTC; ``id`` names it in the store, empty before it is kept.
+    """A finished race. ``created`` is ISO 8601, in UTC; ``id`` names it in the store, empty before it is stored.
 
-    ``report`` and ``markdown`` are what `paceline race` writes of it. ``processor`` is the machine's; ``threads`` and
+    ``report`` and ``markdown`` are the reports of `paceline race`. ``processor`` is the machine's; ``threads`` and
     ``gpu_layers`` are those of the target.
     """
 
@@ -146,7 +145,7 @@ class RaceResult:
 
 @dataclass(frozen=True, slots=True)
 class RaceSummary:
-    """A kept race in a list: its question, its pair, and the verdict on the lane that matters most."""
+    """A stored race in a list, with its main verdict."""
 
     id: str
     created: str
@@ -160,7 +159,6 @@ class RaceSummary:
 
 
 def summary_of(result: RaceResult) -> RaceSummary:
-    """Sum up a race for the list."""
     return RaceSummary(
         result.id,
         result.created,
@@ -175,7 +173,7 @@ def summary_of(result: RaceResult) -> RaceSummary:
 
 
 def main_verdict(verdicts: tuple[LaneVerdict, ...], lanes: list[LaneChoice]) -> LaneVerdict | None:
-    """The verdict that a race is known by: on the automatic lane where there is one, else on the fastest."""
+    """The verdict on the automatic lane, else on the fastest."""
     known = [verdict for verdict in verdicts if verdict.ratio is not None]
     auto = next((verdict for verdict in known if lanes[verdict.lane] == AUTO_LANE), None)
     return auto or max(known, key=lambda verdict: verdict.ratio or 0.0, default=None)
@@ -186,7 +184,7 @@ def main_verdict(verdicts: tuple[LaneVerdict, ...], lanes: list[LaneChoice]) -> 
 
 @dataclass(frozen=True, slots=True)
 class RaceRoundBegan(JobEvent):
-    """A round begins, counted from 0: the lanes read the question. Before the first one, costs may be measured."""
+    """A round begins, counted from 0: the lanes process the prompt. Before the first one, costs may be measured."""
 
     round: int
 
@@ -203,7 +201,7 @@ class LaneText(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class LaneProgress(JobEvent):
-    """A slice of a lane is over; ``stats`` are its counters in this round, with the seconds of its own slices."""
+    """A slice of a lane ended; ``stats`` are its counters in this round, with the seconds of its own slices."""
 
     lane: int
     round: int
@@ -213,7 +211,7 @@ class LaneProgress(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class RaceRoundEnded(JobEvent):
-    """A round is complete: the number of complete rounds, and their results."""
+    """A round is complete; the verdicts are of all complete rounds."""
 
     num_rounds: int
     verdicts: tuple[LaneVerdict, ...]
@@ -221,7 +219,7 @@ class RaceRoundEnded(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class RaceEnded(JobEvent):
-    """The race is over. ``result`` is None where there is nothing to show; ``problem`` says what went wrong."""
+    """The race ended. ``result`` is None if there is none; ``problem`` says what went wrong."""
 
     result: RaceResult | None = None
     problem: Problem | None = None

@@ -1,6 +1,6 @@
-"""What is to be expected of a model and of a pair on this machine, and what was measured, as sentences.
+"""The expected and measured speed of a model and a pair on this machine, as sentences.
 
-The sentences are English and translatable (`engine.sentences`): the window, the terminal and reports tell the same.
+The sentences are English and translatable (`engine.sentences`), the same for window, terminal and reports.
 """
 
 from __future__ import annotations
@@ -10,55 +10,55 @@ from dataclasses import dataclass
 from app.core.domain.speed.pair_speed import PairSpeed, RaceSpeed
 from engine.sentences import Sentence, joined, said
 
-FAST_ENOUGH = 8.0  # tokens a second: about as fast as people read
-_FEW = 3.0  # tokens a second below which a decimal is told
-_NO_GAIN = 1.05  # times plain decoding: what ends below it is told as none
-WARM = 0.6  # temperature from which a range is told to be lower than it would be at 0
+FAST_ENOUGH = 8.0  # tokens a second: about reading speed
+_FEW = 3.0  # tokens a second below which a decimal is shown
+_NO_GAIN = 1.05  # times plain decoding: less counts as no gain
+WARM = 0.6  # the temperature from which the gain is lower than at 0
 
 
 @dataclass(frozen=True, slots=True)
 class SpeedRange:
-    """Tokens a second by plain decoding, from the least to the most that is to be expected."""
+    """Tokens a second of plain decoding, from the lowest to the highest expectation."""
 
     low: float
     high: float
 
     @property
     def middle(self) -> float:
-        """Where it most likely is."""
+        """The most likely value."""
         return float((self.low * self.high) ** 0.5)
 
     @property
     def told(self) -> tuple[float, float]:
-        """Both as a person reads them: whole numbers, with a decimal below three, where "1 to 1" would say little."""
+        """Both for display: whole numbers, with a decimal below three."""
         digits = 1 if self.low < _FEW else None
         return float(round(self.low, digits)), float(round(self.high, digits))
 
     @property
     def is_fast_enough(self) -> bool:
-        """Whether an answer comes about as fast as it is read."""
+        """True at about reading speed."""
         return self.middle >= FAST_ENOUGH
 
     @property
     def is_never_waited_for(self) -> bool:
-        """Whether even the least that is to be expected is as fast as people read."""
+        """True if even the lowest expectation is reading speed."""
         return self.low >= FAST_ENOUGH
 
     @property
     def is_fast(self) -> bool:
-        """Whether answers come twice as fast as they are read."""
+        """True at twice the reading speed."""
         return self.is_never_waited_for and self.middle >= 2 * FAST_ENOUGH
 
     def halved(self) -> SpeedRange:
-        """What is left of it for the answer of a model that thinks first, and writes as much again for that."""
+        """The speed of the answer if the model first reasons for as many tokens."""
         return SpeedRange(self.low / 2, self.high / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class GainRange:
-    """Times plain decoding, from ``low`` to ``high``. ``draft_share``: a drafted token beside a plain pass.
+    """Times plain decoding, from ``low`` to ``high``. ``draft_share`` is the cost of a drafted token in plain passes.
 
-    ``break_even_share`` is the dearest draft that would still pay; None where none would, or where there is none.
+    ``break_even_share`` is the highest cost that would still gain; None if there is none.
     """
 
     low: float
@@ -69,7 +69,6 @@ class GainRange:
 
     @property
     def is_gain(self) -> bool:
-        """Whether anything is to be gained."""
         return self.high >= _NO_GAIN
 
 
@@ -77,7 +76,7 @@ class GainRange:
 class SpeedForecast:
     """``bound``: "memory", "arithmetic" or "both"; ``cost_of_four`` is a pass of four tokens in plain ones.
 
-    ``basis``: "model", "others" or "memory", whose passes, or speed, it was told from; ``measured_with`` is the model.
+    ``basis``: "model", "others" or "memory", from whose measurements it was made; ``measured_with`` is the model.
     """
 
     plain: SpeedRange
@@ -89,22 +88,22 @@ class SpeedForecast:
     measured_with: str = ""
     temperature: float = 0.0
     measured: PairSpeed | None = None
-    by_head: bool = False  # a head drafts: next-token layers (MTP) or EAGLE-3
+    by_head: bool = False  # drafted by a head: next-token layers (MTP) or EAGLE-3
 
     @property
     def headline(self) -> Sentence:
-        """The measured figure where there is one, else the range."""
+        """The measured speed if there is one, else the expected range."""
         found = measured_words(self.measured) if self.measured is not None else said("")
         return found or self._expected
 
     @property
     def sentences(self) -> tuple[Sentence, ...]:
-        """Everything, the most important first."""
+        """All sentences, the most important first."""
         return (self.headline, *self.details)
 
     @property
     def details(self) -> tuple[Sentence, ...]:
-        """What there is to say beside the headline."""
+        """The sentences after the headline."""
         parts = [self._draft, self._bound]
         if not self.is_measured:
             parts += [self._conditions, self._basis, self._head_basis]
@@ -112,12 +111,12 @@ class SpeedForecast:
 
     @property
     def is_measured(self) -> bool:
-        """Whether the headline is a figure that was measured with this pair."""
+        """True if the headline was measured with this pair."""
         return self.measured is not None and bool(measured_words(self.measured))
 
     @property
     def is_gain(self) -> bool:
-        """Whether the pair is faster than plain decoding: as measured where it was, else as expected."""
+        """True if the pair is faster than plain decoding, as measured, else as expected."""
         if self.measured is None or not self.is_measured:
             return self.gain.is_gain
         race = self.measured.race
@@ -125,9 +124,9 @@ class SpeedForecast:
 
     @property
     def is_draft_worth_using(self) -> bool:
-        """Whether the draft is to be offered: it was measured faster, or is expected to pay by its low end.
+        """True if the draft should be offered: it was measured faster, or gains by the low end of its expectation.
 
-        What was measured decides alone; a race by the low end of its interval where it has one.
+        A measurement decides alone; a race by the low end of its interval if it has one.
         """
         if self.measured is not None and self.is_measured:
             race, answers = self.measured.race, self.measured.speedup
@@ -138,21 +137,21 @@ class SpeedForecast:
 
     @property
     def would_lose(self) -> bool:
-        """Whether there is a draft, or a head, that was measured slower, or is not expected to pay at its best."""
+        """True if there is a drafter that was measured slower, or gains nothing at best."""
         if self.gain.draft_share is None:
             return False
         return not self.is_gain if self.is_measured else not self.gain.draft_pays
 
     @property
     def why_not(self) -> tuple[Sentence, ...]:
-        """What there is to say of a draft that `would_lose`, the reason first: no gain is told of it."""
+        """Why a draft that `would_lose` is not offered, the reason first."""
         if self.is_measured:
             return (self.headline, *self.details)
         return tuple(part for part in (self._draft, self._bound, self._basis, self._head_basis) if part)
 
     @property
     def promise(self) -> tuple[bool, float]:
-        """What drafts are compared by, the larger the better: what was measured comes before what is forecast."""
+        """The order of drafts, larger first: measured before expected."""
         if self.measured is not None and self.is_measured:
             race = self.measured.race
             return True, race.speedup if race is not None else self.measured.speedup or 0.0
@@ -177,7 +176,7 @@ class SpeedForecast:
         gain = self.gain
         if gain.draft_share is None:
             return said("")
-        if gain.draft_pays or (self.is_measured and self.is_gain):  # what was measured is not to be contradicted
+        if gain.draft_pays or (self.is_measured and self.is_gain):  # never contradict a measurement
             return said("")
         if self.by_head:
             return said("That does not pay off here; text that repeats is drafted without it.")
@@ -219,7 +218,7 @@ class SpeedForecast:
 
 
 def measured_words(speed: PairSpeed) -> Sentence:
-    """What races and answers gave; empty where there is neither."""
+    """The results of races and answers; empty if there are none."""
     race, answers = speed.race, speed.speedup
     parts = [_race_words(race)] if race is not None else []
     if answers is not None and speed.num_compared == 1:
@@ -235,7 +234,7 @@ def measured_words(speed: PairSpeed) -> Sentence:
 
 
 def losing_words(speed: PairSpeed) -> Sentence:
-    """What to do about a pair whose last answers were slower than plain decoding; empty where they were not."""
+    """Advice for a pair whose last answers were slower than plain decoding; empty otherwise."""
     if not speed.is_losing:
         return said("")
     lost = said(

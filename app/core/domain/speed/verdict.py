@@ -1,6 +1,6 @@
-"""Whether drafting made answers faster: one rule for every place that tells of it, and why it tells nothing elsewhere.
+"""Whether drafting made answers faster: one rule for every place that shows it, and the reason if it is unknown.
 
-The engine estimates what plain decoding costs during an answer, with an error (`engine.pacing.plain_speed`).
+The engine estimates the cost of plain decoding during an answer, with an error (`engine.pacing.plain_speed`).
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from enum import Enum
 from app.core.domain.sums import Sums
 from engine.records import RunStats
 
-# Between these, a difference is as much chance as speed: of 36 plain answers (two models, 100 tokens each) none was
-# above 1.05, and half were from 0.95 to 1.00; what lay lower, other programs had taken.
+# A ratio between these may be chance: of 36 plain answers (two models, 100 tokens each) none was above 1.05, and half
+# were from 0.95 to 1.00; lower ones were due to other programs.
 EVEN = (0.95, 1.05)
-SURE_ERROR = 0.1  # of the cost of plain decoding, up to which "about the same" is told
-FEWEST_TOKENS = 64  # what fewer gave is as much chance as speed
-JOINED_SHARE = 0.1  # of an answer's passes may be made in another company than the rest
+SURE_ERROR = 0.1  # of the cost of plain decoding, up to which "about the same" is shown
+FEWEST_TOKENS = 64  # fewer say nothing
+JOINED_SHARE = 0.1  # of an answer's passes may be in another batch composition than the rest
 
 
 class Missing(Enum):
-    """Why nothing is told of a gain or a loss."""
+    """Why a gain or a loss is unknown."""
 
     NO_TOKENS = "no tokens"
-    NOTHING_DRAFTED = "nothing drafted"  # it was plain decoding itself
+    NOTHING_DRAFTED = "nothing drafted"  # plain decoding
     LOOPED = "looped"  # the answer repeated itself until it was ended
     FEW_TOKENS = "few tokens"
-    BESIDE_OTHERS = "beside others"  # for a part of the answer
-    PLAIN_UNKNOWN = "plain unknown"  # or not well enough
+    BESIDE_OTHERS = "beside others"  # with other answers for a part of the time
+    PLAIN_UNKNOWN = "plain unknown"  # or not precisely enough
     NOTHING_ACCEPTED = "nothing accepted"  # faster, but not by drafting
 
 
 @dataclass(frozen=True, slots=True)
 class SpeedVerdict:
-    """``speedup``: speed over that of plain decoding, 95% within ``1 + error``; None where ``missing`` says why."""
+    """``speedup`` over plain decoding, 95% within ``1 + error``; None if it is unknown (``missing``)."""
 
     speedup: float | None = None
     missing: Missing | None = None
@@ -41,24 +41,22 @@ class SpeedVerdict:
 
     @property
     def is_even(self) -> bool:
-        """Whether the difference is within what chance gives."""
+        """True if the difference may be chance."""
         return self.speedup is not None and not self.is_gain and not self.is_loss
 
     @property
     def is_gain(self) -> bool:
-        """Whether drafting was faster beyond chance."""
         return self.speedup is not None and self.speedup >= max(EVEN[1], 1.0 + self.error)
 
     @property
     def is_loss(self) -> bool:
-        """Whether drafting was slower beyond chance."""
         return self.speedup is not None and self.speedup <= min(EVEN[0], 1.0 / (1.0 + self.error))
 
 
 def judge(
     *, tokens: int, seconds: float, plain_s: float | None, proposed: int, accepted: int, error: float = 0.0
 ) -> SpeedVerdict:
-    """Judge tokens that took ``seconds``, where plain decoding would have taken ``plain_s`` (None: not known)."""
+    """Judge tokens that took ``seconds``; plain decoding would have taken ``plain_s`` (None: unknown)."""
     if not tokens or seconds <= 0.0:
         return SpeedVerdict(missing=Missing.NO_TOKENS)
     if not proposed:
@@ -74,7 +72,6 @@ def judge(
 
 
 def answer_verdict(stats: RunStats) -> SpeedVerdict:
-    """Judge one answer, so far or as a whole."""
     if stats.looped:
         return SpeedVerdict(missing=Missing.LOOPED)
     if stats.proposed and JOINED_SHARE * stats.passes < stats.joined_passes < (1.0 - JOINED_SHARE) * stats.passes:
@@ -90,11 +87,11 @@ def answer_verdict(stats: RunStats) -> SpeedVerdict:
 
 
 def sums_verdict(sums: Sums) -> SpeedVerdict:
-    """Judge answers together, a long one weighing more: those for which the cost of plain decoding was known."""
+    """Judge answers together, weighted by length: those with a known cost of plain decoding."""
     stats, all_s = sums.stats, sums.stats.generation_s
     share = sums.compared_s / all_s if 0.0 < sums.compared_s < all_s else 1.0
     return judge(
-        tokens=sums.compared_tokens or round(stats.tokens * share),  # of what older versions kept, by their time
+        tokens=sums.compared_tokens or round(stats.tokens * share),  # older versions stored only the time
         seconds=sums.compared_s if sums.plain_s else all_s,
         plain_s=sums.plain_s,
         proposed=stats.proposed,

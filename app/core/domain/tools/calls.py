@@ -1,4 +1,4 @@
-"""A call of a tool as it is stored and shown: what was called, and what became of it."""
+"""A tool call as it is stored and shown."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from enum import StrEnum
 
 
 class CallStatus(StrEnum):
-    """What became of a call."""
-
-    WAITING = "waiting"  # for the call before it
-    ASKED = "asked"  # a person is asked whether it may run
+    WAITING = "waiting"  # for an earlier call
+    ASKED = "asked"  # the user is asked for permission
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
     REFUSED = "refused"
-    STOPPED = "stopped"  # before it began, or while it ran
-    UNKNOWN = "unknown"  # the app went away while it ran: it may have had an effect
+    STOPPED = "stopped"  # before or during the call
+    UNKNOWN = "unknown"  # the app ended during the call: it may have had an effect
 
 
-UNREADABLE = "unreadable"  # the name of a call that has none
+UNREADABLE = "unreadable"  # the name of a call without one
 OPEN = frozenset({CallStatus.WAITING, CallStatus.ASKED, CallStatus.RUNNING})
 REPEATABLE = frozenset({CallStatus.STOPPED, CallStatus.UNKNOWN})
-# Calls that nobody waits for any more: what is known of them.
+# Results of calls that will not run any more.
 SETTLED = {
     CallStatus.WAITING: CallStatus.STOPPED,
     CallStatus.ASKED: CallStatus.STOPPED,
@@ -40,10 +38,10 @@ _WITHOUT_RESULT = {
 
 @dataclass(frozen=True, slots=True)
 class CallTokens:
-    """The tokens that a call was written with; all 0 where that is not known.
+    """The number of tokens of a call; all 0 if unknown.
 
-    ``drafted`` are those that were drafted, and kept; ``forced`` those of them that the form of calls left no choice
-    about. ``passes`` are those of the target that gave its tokens; 0 where only tokens were counted.
+    ``drafted`` are accepted drafted tokens; ``forced`` are those for which the form of calls allows only one token.
+    ``passes`` are the target's passes for them; 0 if only tokens were counted.
     """
 
     tokens: int = 0
@@ -54,11 +52,10 @@ class CallTokens:
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """A call, stored as a message of the role `tool` whose text is the result; its answer is the message before.
+    """A call, stored as a message of the role `tool` whose text is the result; the message before it is its answer.
 
-    ``arguments`` are JSON, or what the model wrote where that cannot be read. ``cut`` counts the characters that were
-    left out of the result. ``took_ms`` is how long it ran, where that is known. ``written`` is what it was written
-    with.
+    ``arguments`` are JSON, or the model's text if that is invalid. ``cut`` counts the characters left out of the
+    result. ``took_ms`` is its duration, if known. ``written`` are its tokens.
     """
 
     call_id: str
@@ -66,30 +63,30 @@ class StoredCall:
     server: str
     arguments: str
     status: CallStatus = CallStatus.WAITING
-    title: str = ""  # what people read instead of the name
+    title: str = ""  # for display instead of the name
     cut: int = 0
     took_ms: int | None = None
     written: CallTokens = CallTokens()
 
 
 def settled(call: StoredCall) -> StoredCall:
-    """The call as it is where nobody waits for it."""
+    """The call with its final status, when it will not run any more."""
     return replace(call, status=SETTLED.get(call.status, call.status))
 
 
-# What some templates put around a result as plain text, inside a turn of the user. A result must not seem to end there:
-# its control tokens are text already (`engine.prompt.typed_text`).
+# Some templates put plain tags around a result, inside a user turn. A result must not seem to end there: its control
+# tokens are already text (`engine.prompt.typed_text`).
 _WRAPPERS = re.compile(
     r"<\s*(/?\s*(?:tool_(?:response|result|output)s?|function_(?:response|result)s?)\s*>)", re.IGNORECASE
 )
 
 
 def harmless(text: str) -> str:
-    """A result's text without what would end it in some templates."""
+    """A result without the closing tags of some templates."""
     return _WRAPPERS.sub(r"< \1", text)
 
 
 def result_for_model(call: StoredCall, text: str) -> str:
-    """What the model reads of a call: its result, or that there is none."""
+    """The text for the model: the result, or why there is none."""
     words = harmless(text) or _WITHOUT_RESULT.get(call.status, "")
     return f"{words}\n[{call.cut:,} more characters were left out]" if call.cut else words

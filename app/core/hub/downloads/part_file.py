@@ -1,6 +1,6 @@
-"""The file in the making: NAME.part, and NAME.part.json beside it that says of which bytes it is the beginning.
+"""Partial files: NAME.part, and NAME.part.json that identifies the complete file.
 
-Every byte written is on the file at once (no buffer of ours), so its length is what a next attempt can go on from.
+Bytes are written without a buffer, so that the part's length is where a later attempt can continue.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.core.hub.file_names import short
 from app.core.storage.atomic import move_into_place, write_atomically
 from engine.sentences import said, size_of
 
-RESERVE_BYTES = 64 << 20  # left free for everybody else: chats, logs, the system
+RESERVE_BYTES = 64 << 20  # left free for chats, logs and the system
 HASH_BLOCK_BYTES = 1 << 20
 MAX_LABEL_BYTES = 4096
 
@@ -29,7 +29,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 @dataclass(frozen=True, slots=True)
 class PartLabel:
-    """Of which bytes a part is the beginning. ``source_etag`` is the sending server's own name for them."""
+    """The file that a part belongs to. ``source_etag`` is the sending server's name of its version."""
 
     etag: str
     size_bytes: int
@@ -37,7 +37,7 @@ class PartLabel:
 
 
 class PartFile:
-    """The part of one destination. Whoever uses it holds the destination's lock."""
+    """The part of one destination. The caller holds the destination's lock."""
 
     def __init__(self, destination: Path) -> None:
         self.destination = destination
@@ -48,7 +48,7 @@ class PartFile:
         self.label: PartLabel | None = None
 
     def open(self, etag: str, size_bytes: int) -> bool:
-        """Open for appending; False where a part of other bytes had to be thrown away.
+        """Open for appending; False if a part of another version had to be deleted.
 
         Raises:
             DownloadError: the folder cannot be written.
@@ -70,7 +70,7 @@ class PartFile:
             return fits or not had
 
     def start_over(self) -> None:
-        """Throw away what is here; a file that is open stays so."""
+        """Delete the contents; an open file stays open."""
         if self._file is None:
             self.discard()
             return
@@ -79,7 +79,7 @@ class PartFile:
             self.size_bytes = 0
 
     def name_source(self, source_etag: str) -> None:
-        """Remember how the sending server calls these bytes, before any of them is here."""
+        """Record the sending server's ETag before the first byte."""
         if self.label is not None and self.label.source_etag != source_etag:
             self.label = PartLabel(self.label.etag, self.label.size_bytes, source_etag)
             with _disk_errors(self.path):
@@ -89,7 +89,7 @@ class PartFile:
         """Write all of ``data``.
 
         Raises:
-            DiskFullError: no space; what could be written is kept.
+            DiskFullError: no space; the part written so far is kept.
         """
         view = memoryview(data)
         with _disk_errors(self.path):
@@ -99,7 +99,7 @@ class PartFile:
                 view = view[written:]
 
     def close(self) -> None:
-        """Bring what is here to the disk, and close."""
+        """Flush to the disk, and close."""
         if self._file is not None:
             descriptor, self._file = self._file, None
             try:
@@ -111,13 +111,13 @@ class PartFile:
     def finish(
         self, checksum: str, on_checked: Callable[[int], None], judge: Callable[[Path], None] | None = None
     ) -> None:
-        """Check the bytes and give the file its final name. ``checksum`` as `matches` takes it.
+        """Check the bytes and give the file its final name. ``checksum`` as in `matches`.
 
-        ``on_checked`` may raise to stop. ``judge`` looks at the complete file, and raises where it may not be used.
+        ``on_checked`` may raise to stop. ``judge`` checks the complete file, and raises to refuse it.
 
         Raises:
-            ChecksumError: they are others; the part is gone then.
-            DownloadError: ``judge`` refused them; the part is gone as well.
+            ChecksumError: the checksum is wrong; the part is deleted.
+            DownloadError: ``judge`` refused the file; the part is deleted.
         """
         self.close()
         if self.label is None:
@@ -137,7 +137,6 @@ class PartFile:
             self._label_path.unlink(missing_ok=True)
 
     def discard(self) -> None:
-        """Delete the part and its label."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -157,7 +156,7 @@ class PartFile:
             with self._label_path.open("rb") as file:
                 facts = json.loads(file.read(MAX_LABEL_BYTES))
         except (OSError, ValueError, RecursionError):
-            return None  # no label, no part
+            return None  # without a label a part is useless
         if not isinstance(facts, dict):
             return None
         etag, size, source = facts.get("etag"), facts.get("size_bytes"), facts.get("source_etag")
@@ -170,14 +169,14 @@ class PartFile:
 
 
 def bytes_on_disk(destination: Path) -> int:
-    """How many bytes of a file are on the disk, finished or not."""
+    """The bytes of a file on the disk, finished or not."""
     part = PartFile(destination).path
     found = destination if destination.is_file() else part
     return found.stat().st_size if found.is_file() else 0
 
 
 def check_space(folder: Path, needed_bytes: int) -> None:
-    """Stop before the disk is full.
+    """Check the free space.
 
     Raises:
         DiskFullError: fewer than ``needed_bytes`` and a reserve are free.
@@ -197,10 +196,10 @@ def check_space(folder: Path, needed_bytes: int) -> None:
 
 
 def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[int], None]) -> bool:
-    """Whether a file holds the bytes of a checksum: SHA-256 (64 hex digits), or git's own hash (40).
+    """Compare a file with a checksum: SHA-256 (64 hex digits), or git's own hash (40).
 
-    Where there is none (an empty text) only the length is compared.
-    ``on_checked`` is told after each block how many bytes were looked at, and may raise to stop.
+    For an empty checksum only the length is compared. ``on_checked`` gets the number of checked bytes after each block,
+    and may raise to stop.
     """
     if not checksum:
         with _disk_errors(path):
@@ -224,7 +223,7 @@ def _is_own(path: Path) -> bool:
 
 @contextmanager
 def _disk_errors(path: Path) -> Iterator[None]:
-    """Turn what the disk throws into sentences."""
+    """Convert disk errors into errors with messages for the user."""
     try:
         yield
     except OSError as error:

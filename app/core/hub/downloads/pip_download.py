@@ -1,7 +1,7 @@
-"""Fetches one wheel with pip, in a process of its own; nothing is installed, and nothing of the wheel is run.
+"""Downloads one wheel with pip, in a process of its own. Nothing is installed, and no code of the wheel is run.
 
-pip knows the user's mirror, proxy and certificates, so no address stands here. Whether the wheel is the right one, and
-what is in it, is checked by `app/core/hub/downloads/first_model.py`.
+pip knows the user's mirror, proxy and certificates, so no address is needed here.
+`app/core/hub/downloads/first_model.py` checks the wheel and its contents.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from engine.sentences import Sentence, said
 LOOK_EVERY_S = 0.1
 END_WAIT_S = 3.0
 MAX_LOG_BYTES = 64 << 10
-# No dependency, and never a source package: its build would run code.
+# No dependencies, and never a source package: its build would run code.
 OPTIONS = ("download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--progress-bar", "off")
 
-_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")  # no affair of a package index
+_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")  # not for a package index
 _FULL = ("No space left on device", "Errno 28]", "Disk quota exceeded")
 _CUT_OFF = (
     "connection broken by",
@@ -43,7 +43,7 @@ _NOT_FOUND = ("No matching distribution found", "Could not find a version")
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """Which wheel: what pip is asked for, and the file that it brings then."""
+    """The requirement for pip, and the file name that it downloads."""
 
     package: str
     version: str
@@ -53,24 +53,23 @@ class Wheel:
 
     @property
     def requirement(self) -> str:
-        """The words for pip."""
         return f"{self.package}=={self.version}"
 
 
 def pip_command() -> tuple[str, ...] | None:
-    """How the pip of this Python is called; None where there is none: in a bundle, in some environments."""
+    """The command of this Python's pip; None without pip: in a bundle, or in some environments."""
     if getattr(sys, "frozen", False) or importlib.util.find_spec("pip") is None:
         return None
-    return (sys.executable, "-P", "-m", "pip")  # -P: a pip.py in some folder is not pip
+    return (sys.executable, "-P", "-m", "pip")  # -P: a pip.py in the current folder is not pip
 
 
 def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: TransferControl) -> Path:
-    """Have pip bring a wheel into ``folder``, which is empty and whose own it becomes; where it lies then.
+    """Let pip download a wheel into the empty ``folder``; returns its path.
 
     Raises:
-        StoppedError: somebody asked to stop; pip has ended then.
-        PackageError: pip cannot bring it; why, in one sentence.
-        DiskFullError: there was no space for it.
+        StoppedError: the user stopped it; pip has ended.
+        PackageError: pip failed; the message says why.
+        DiskFullError: no space.
     """
     log, wheels, scratch = folder / "pip.log", folder / "wheels", folder / "scratch"
     wheels.mkdir()
@@ -101,29 +100,28 @@ def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: Tr
 
 
 def _environment(environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
-    """What pip is to know: all that the user set for it. It unpacks and waits where we look, and asks nothing."""
+    """The environment for pip: the user's own settings for it, a temporary folder in ``scratch``, and no questions."""
     kept = {name: value for name, value in environ.items() if name not in _TOKENS}
     ours = {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
     ours |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    # Nothing is installed, and the wheel's checksum is looked at afterwards.
+    # Nothing is installed, and the wheel's checksum is verified afterwards.
     ours |= {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_REQUIRE_HASHES": "0"}
     return {**kept, **ours}
 
 
 def _largest(folder: Path) -> int:
-    """The size of the file that grows: pip writes the wheel elsewhere first, and copies it at the end."""
+    """The size of the growing file: pip writes the wheel to a temporary folder, and copies it at the end."""
     largest = 0
     for place, _folders, names in os.walk(folder):
         for name in names:
             try:
                 largest = max(largest, Path(place, name).lstat().st_size)
-            except OSError:  # it is gone by now
+            except OSError:  # it was deleted meanwhile
                 continue
     return largest
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Have no pip left, whatever happened."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -140,7 +138,7 @@ def _end_of(log: Path) -> str:
 
 
 def _refusal(words: str, wheel: Wheel) -> DiskFullError | PackageError:
-    """What pip's last words mean."""
+    """The error of pip's last output."""
     if any(sign in words for sign in _FULL):
         return DiskFullError("The disk was full before the package was downloaded.", "Free some space and try again.")
     return PackageError(_reason(words, wheel))

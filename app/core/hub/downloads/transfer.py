@@ -1,6 +1,6 @@
-"""Brings one file of a repository to this disk, whatever the connection does: attempts, resuming, checking.
+"""Downloads one file of a repository over unreliable connections: attempts, resuming, checking.
 
-HTTP is the client's, the file in the making `app/core/hub/downloads/part_file.py`'s.
+The client does HTTP, and `app/core/hub/downloads/part_file.py` the partial file.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _WORTH_ANOTHER_ATTEMPT = (HubUnreachableError, HubBusyError, HubAnswerError, Hub
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how long to try. A new best length counts as progress, and starts the count anew."""
+    """How often and how long to retry. A new greatest length counts as progress, and resets the count."""
 
     max_failures: int = 12  # in a row, without progress
-    max_changes: int = 4  # of the file on the hub while it is being fetched
-    max_damaged: int = 1  # times that the bytes were not those promised
+    max_changes: int = 4  # of the file on the hub during the download
+    max_damaged: int = 1  # times that the checksum was wrong
     first_wait_s: float = 1.0
     max_wait_s: float = 60.0
 
@@ -51,11 +51,11 @@ Judge = Callable[[Path], None]
 
 @dataclass(frozen=True, slots=True)
 class FileRequest:
-    """Which file to fetch, and where to put it. ``lock_folder`` is shared by all processes that use the library.
+    """The file to download, and its destination. ``lock_folder`` is shared by all processes that use the library.
 
-    ``sha256`` as the repository's list of files told it, if it did; a newer one of the file itself goes before it.
-    ``judge``: for a source that vouches for nothing. It looks at the complete file before that gets its name, and
-    raises a `DownloadError` where it is not what it should be; without it a checksum is demanded.
+    ``sha256`` is that of the repository's file list, if any; a newer one of the file itself takes precedence. ``judge``
+    is for sources without checksums: it checks the complete file before that gets its name, and raises a
+    `DownloadError` to refuse it; without it a checksum is required.
     """
 
     repo_id: str
@@ -68,11 +68,11 @@ class FileRequest:
 
 
 class StoppedError(Exception):
-    """Somebody asked to stop; the part stays."""
+    """The user stopped the transfer; the part stays."""
 
 
 class TransferControl:
-    """Between a transfer and whoever waits for it: stop here, progress there. Override what you want to know."""
+    """Controls a transfer and receives its progress. Override the methods of interest."""
 
     def __init__(self) -> None:
         self._stop = threading.Event()
@@ -80,14 +80,14 @@ class TransferControl:
         self._lock = threading.Lock()
 
     def stop(self) -> None:
-        """End the transfer soon, also where it waits for bytes."""
+        """End the transfer soon, also while it waits for bytes."""
         self._stop.set()
         with self._lock:
             if self._stream is not None:
                 self._stream.abort()
 
     def check(self) -> None:
-        """Go on, or not.
+        """Returns if the transfer may continue.
 
         Raises:
             StoppedError: `stop` was called.
@@ -96,7 +96,7 @@ class TransferControl:
             raise StoppedError
 
     def wait(self, seconds: float) -> None:
-        """Wait, or not to the end.
+        """Wait for a time.
 
         Raises:
             StoppedError: `stop` was called.
@@ -106,7 +106,7 @@ class TransferControl:
 
     @contextmanager
     def reading(self, stream: Stream) -> Iterator[None]:
-        """Let `stop` end what this stream waits for."""
+        """Let `stop` abort this stream."""
         with self._lock:
             self._stream = stream
         try:
@@ -117,25 +117,25 @@ class TransferControl:
                 self._stream = None
 
     def on_status(self, status: DownloadStatus, error: HubError | DownloadError | None, attempt: int) -> None:
-        """Told of RUNNING, WAITING (with what went wrong) and VERIFYING."""
+        """Called with RUNNING, WAITING (and the error) and VERIFYING."""
 
     def on_progress(self, done_bytes: int, size_bytes: int) -> None:
-        """Told after every piece."""
+        """Called after every piece."""
 
     def also_needed_bytes(self) -> int:
-        """What else is going to be written to the same disk meanwhile."""
+        """Bytes that other downloads will write to the same disk."""
         return 0
 
 
 def fetch(
     source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy | None = None
 ) -> RemoteLocation:
-    """Fetch a file; when this returns, it lies complete and checked under its final name.
+    """Download a file; when this returns, it is complete and checked under its final name.
 
     Raises:
-        StoppedError: somebody asked to stop.
+        StoppedError: the user stopped it.
         HubError: the hub refused, or too many attempts failed in a row.
-        DownloadError: the disk is full, the bytes are wrong, or another process is at it.
+        DownloadError: the disk is full, the bytes are wrong, or another process is downloading it.
     """
     with _exclusive(wanted):
         return _Transfer(source, wanted, watch, patience or RetryPolicy()).run()
@@ -152,7 +152,7 @@ def discard(wanted: FileRequest) -> None:
 
 
 class _Transfer:
-    """Attempts at one file until it is here, with what was learnt from the failed ones."""
+    """Attempts at one file, and what earlier ones found."""
 
     def __init__(
         self, source: DownloadSource, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy
@@ -166,7 +166,7 @@ class _Transfer:
         self._failures = 0
         self._num_changes = 0
         self._num_damaged = 0
-        self._goes_on = True  # where the attempt before ended
+        self._goes_on = True  # continue where the previous attempt ended
         self._best = 0
         self._etag = ""
 
@@ -204,7 +204,6 @@ class _Transfer:
         return location
 
     def _append_missing(self, location: RemoteLocation) -> None:
-        """Append what is missing."""
         watch, part, size = self._watch, self._part, location.size_bytes
         source_etag = part.label.source_etag if part.label else ""
         start = part.size_bytes if self._goes_on else 0
@@ -216,7 +215,7 @@ class _Transfer:
             for chunk in stream.chunks():
                 watch.check()
                 if part.size_bytes + len(chunk) > size:
-                    part.start_over()  # which of the bytes are the file's is not known
+                    part.start_over()  # the part may not belong to the file
                     raise HubBytesError("More bytes came than were announced.")
                 part.append(chunk)
                 watch.on_progress(part.size_bytes, size)
@@ -251,9 +250,9 @@ class _Transfer:
         if isinstance(error, HubRangeError):
             self._part.start_over()
         if isinstance(error, HubBytesError):
-            if not self._goes_on:  # the same question would have the same answer
+            if not self._goes_on:  # the same request would have the same answer
                 raise error
-            # What is here is thrown away only when the whole file comes.
+            # The part is deleted only when the whole file arrives.
             self._goes_on, self._best = False, 0
         if isinstance(error, ChecksumError):
             self._num_damaged += 1
@@ -272,7 +271,7 @@ class _Transfer:
 
 
 def _checksum(location: RemoteLocation, wanted: FileRequest) -> str:
-    """The checksum to hold the bytes to: a file that nothing vouches for is not fetched."""
+    """The checksum of the file; a file without a checksum is not downloaded."""
     if location.sha256 or wanted.sha256:
         return location.sha256 or wanted.sha256
     etag = location.etag.lower()
@@ -287,7 +286,7 @@ def _checksum(location: RemoteLocation, wanted: FileRequest) -> str:
 
 @contextmanager
 def _exclusive(wanted: FileRequest) -> Iterator[None]:
-    """Keep every other thread and process away from this destination; a killed one leaves nothing locked."""
+    """Lock this destination against other threads and processes; a killed process leaves no lock."""
     import filelock  # noqa: PLC0415 (startup time)
 
     name = hashlib.sha256(f"{wanted.repo_id}/{wanted.path}".encode()).hexdigest()[:32]

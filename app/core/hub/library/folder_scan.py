@@ -1,6 +1,6 @@
-"""Looks through a folder that a person chose for models, however large it is: with progress, and until told to stop.
+"""Scans a folder of the user for models, however large it is, with progress and cancellation.
 
-Links to folders are followed, each folder once: what leads in a circle ends there. Nothing is written.
+Links to folders are followed, each folder once, so that circles end. Nothing is written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_FILES = 2_000_000
 
 @dataclass(slots=True)
 class FolderScan:
-    """What a scan has found so far. ``is_complete``: it came to the end by itself; ``num_unreadable``: of folders."""
+    """The models found so far. ``is_complete``: the scan was not stopped; ``num_unreadable`` counts folders."""
 
     folder: Path
     offers: list[Offer] = field(default_factory=list)
@@ -40,7 +40,7 @@ def scan_folder(
     report: Callable[[FolderScan], None] = lambda _scan: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> FolderScan:
-    """Find the models below a folder; what was found until it was stopped. ``report`` is called ten times a second.
+    """Find the models below a folder, until it is stopped. ``report`` is called ten times a second.
 
     Raises:
         LibraryError: the folder itself cannot be read.
@@ -73,7 +73,7 @@ def scan_folder(
 
 
 def _files(scan: FolderScan) -> Iterator[Path | None]:
-    """Every file, and None for every folder, so that a stop comes through where there are folders only."""
+    """Every file, and None for every folder, so that a stop works among folders without files."""
     waiting = [scan.folder]
     known: set[tuple[int, int]] = set()
     while waiting:

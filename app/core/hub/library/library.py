@@ -1,4 +1,4 @@
-"""The models on this machine: those in the library folder and those used where they lie.
+"""The models on this machine: in the library folder, or used in other places.
 
 Only files inside the library folder are ever deleted.
 """
@@ -47,18 +47,16 @@ MAX_FILES = 1000
 MAX_SIZE_BYTES = 1 << 50
 _TEXTS = ("repo_id", "licence", "draft", "added", "last_used", "source")
 PART_ENDINGS = (".part", ".part.json")
-MOST_NEAR = 3  # names that are offered where none fits
+MOST_NEAR = 3  # similar names that are suggested
 log = logging.getLogger(__name__)
 
 
-# The library's index on the disk: JSON, written atomically, one writer at a time over all processes.
-#
-# Every field that is read is checked.
+# The library's index: JSON, written atomically, by one process at a time. Every field is checked when it is read.
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """What is remembered of one model. ``files``: relative to the library folder where downloaded, else absolute."""
+    """The index entry of one model. ``files`` are relative to the library folder if downloaded, else absolute."""
 
     name: str
     files: tuple[str, ...]
@@ -69,33 +67,30 @@ class IndexEntry:
     size_bytes: int = 0  # when it was last seen
     added: str = ""  # ISO 8601
     last_used: str = ""
-    source: str = ""  # where the bytes came from, where that is not the repository
+    source: str = ""  # the source of the bytes, if that is not the repository
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """All entries by name."""
-
     entries: dict[str, IndexEntry] = field(default_factory=dict)
 
     def with_entry(self, entry: IndexEntry) -> Index:
-        """The index with this entry added or replaced."""
         return Index({**self.entries, entry.name: entry})
 
     def without(self, name: str) -> Index:
-        """The index without this entry, and without pairs that need it."""
+        """The index without this entry and its pairs."""
         kept = {other: entry for other, entry in self.entries.items() if other != name}
         return Index({key: replace(entry, draft="") if entry.draft == name else entry for key, entry in kept.items()})
 
 
 class IndexFile:
-    """The index and its lock."""
+    """The index's file and its lock."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> Index:
-        """What is on the disk now; empty where there is nothing usable."""
+        """The index on the disk; empty if it cannot be used."""
         try:
             with self._path.open("rb") as file:
                 return _index_of(json.loads(file.read(MAX_INDEX_BYTES)))
@@ -106,7 +101,7 @@ class IndexFile:
             return Index()
 
     def change(self, change: Callable[[Index], Index]) -> Index:
-        """Read, change and write, with no other process in between. An index that cannot be read is kept aside.
+        """Read, change and write under the lock. An unreadable index is set aside.
 
         Raises:
             LibraryError: it cannot be written.
@@ -164,16 +159,16 @@ def _entry_of(facts: dict[str, Any]) -> IndexEntry | None:
 
 
 class Library:
-    """The index of the models. Safe to use from several threads and several processes; every call touches the disk."""
+    """The index of the models. Safe for several threads and processes; every call uses the disk."""
 
     def __init__(self, folder: Path, index_file: Path) -> None:
-        """``folder`` holds what was downloaded; ``index_file`` is JSON, in the app's data folder."""
+        """``folder`` has the downloads; ``index_file`` is JSON, in the app's data folder."""
         self.folder = folder
         self._index = IndexFile(index_file)
 
     @property
     def lock_folder(self) -> Path:
-        """Where transfers keep each other out."""
+        """The folder of the transfers' locks."""
         return self.folder / LOCKS
 
     def models(self) -> tuple[LibraryModel, ...]:
@@ -185,12 +180,12 @@ class Library:
         return tuple(self._model(entry) for entry in sorted(index.entries.values(), key=lambda e: e.name.lower()))
 
     def models_near(self, target: Path) -> tuple[LibraryModel, ...]:
-        """All models, and those that lie in the folder of a file: who has a draft beside its target means them so."""
+        """All models, and those in the folder of a file: a draft beside its target is meant for it."""
         models = self.models()
         known = {file.resolve() for model in models for file in model.files}
         try:
             files = sorted(file for file in islice(target.parent.iterdir(), MAX_SEEN) if is_gguf(file.name))
-        except OSError:  # gone, or not to be read
+        except OSError:  # deleted, or unreadable
             return models
         offers = (offer_of("", file) for file in files if file.resolve() not in known)
         near = (
@@ -201,7 +196,7 @@ class Library:
         return (*models, *near)
 
     def find(self, name: str) -> LibraryModel:
-        """The model of this name, or of this file, path, repository/file, or of the title that the window shows.
+        """Find a model by its name, file, path, repository/file, or title in the window.
 
         Raises:
             LibraryError: there is none, or several.
@@ -222,10 +217,10 @@ class Library:
         return found[0]
 
     def add(self, path: Path) -> LibraryModel:
-        """Add a GGUF file where it lies, with all its shards; nothing is copied.
+        """Add a GGUF file in its place, with all its shards; nothing is copied.
 
         Raises:
-            LibraryError: it is not there, or no GGUF file.
+            LibraryError: it does not exist, or is no GGUF file.
         """
         files = all_shards(path.expanduser().absolute())
         for file in files:
@@ -247,7 +242,7 @@ class Library:
         return self._add(entry)
 
     def add_downloaded(self, request: DownloadRequest, source: str = "") -> LibraryModel:
-        """Note that all files of a download are here; ``source`` where it is not the repository.
+        """Add a finished download; ``source`` if it is not the repository.
 
         Raises:
             LibraryError: the index cannot be written.
@@ -266,15 +261,15 @@ class Library:
         return self._add(entry)
 
     def place_for(self, repo_id: str, path: str) -> Path:
-        """Where a file of a repository lies, or will.
+        """The path of a repository's file, whether it exists or not.
 
         Raises:
-            UnsafeNameError: that would be outside the library folder.
+            UnsafeNameError: it would be outside the library folder.
         """
         return path_inside(self.folder, (*safe_parts(check_repo_id(repo_id)), *safe_parts(path)))
 
     def remove(self, name: str) -> int:
-        """Delete a downloaded model's files, or forget one in place; the bytes that became free.
+        """Delete a downloaded model's files, or forget a model in another place; returns the freed bytes.
 
         Raises:
             LibraryError: there is none, or a file cannot be deleted.
@@ -282,7 +277,7 @@ class Library:
         model = self.find(name)
         freed = 0
         if model.origin is Origin.DOWNLOADED:
-            # Of an entry that leads elsewhere nothing is deleted; the entry goes.
+            # An entry outside the folder is removed, its files are not.
             freed = sum(self._delete(file) for file in model.files if file.is_relative_to(self.folder))
         self._index.change(lambda index: index.without(model.name))
         return freed
@@ -302,22 +297,22 @@ class Library:
         self._change_entry(target, lambda entry: replace(entry, draft=draft))
 
     def mark_used(self, path: Path, when: datetime) -> None:
-        """Note that the model with this file was loaded; files outside the library are ignored."""
+        """Record that the model was loaded; files outside the library are ignored."""
         moment = when.astimezone(UTC).isoformat()
         for name in [model.name for model in self.models() if _same(model.path, path)]:
             self._change_entry(name, lambda entry: replace(entry, last_used=moment))
 
     def look(self) -> tuple[tuple[Offer, ...], tuple[Skipped, ...]]:
-        """Models that other programs keep and that are not in the library yet; and which of theirs cannot be used.
+        """Models of other programs that are not in the library yet, and those that cannot be used.
 
-        Looked at: the Hugging Face cache, LM Studio, Jan, llama.cpp, Ollama.
+        The programs: the Hugging Face cache, LM Studio, Jan, llama.cpp, Ollama.
         """
         skipped: list[Skipped] = []
         offers = self.unknown(self._of_others(skipped))
         return offers, tuple(skipped)
 
     def unknown(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
-        """Those that are not in the library, each file once."""
+        """The offers that are not in the library, each file once."""
         known = {model.path.resolve() for model in self.models()}
         found: dict[Path, Offer] = {}
         for offer in offers:
@@ -341,7 +336,7 @@ class Library:
 
     def _change_entry(self, name: str, changed: Callable[[IndexEntry], IndexEntry]) -> None:
         def change(index: Index) -> Index:
-            entry = index.entries.get(name)  # another process may have removed it by now
+            entry = index.entries.get(name)  # another process may have removed it meanwhile
             return index if entry is None else index.with_entry(changed(entry))
 
         self._index.change(change)
@@ -373,7 +368,7 @@ class Library:
         )
 
     def _paths(self, entry: IndexEntry) -> tuple[Path, ...]:
-        """The files of an entry; none where the index, which anybody may have edited, leads out of the folder."""
+        """The files of an entry; none if the index, which may have been edited, leads out of the folder."""
         if not entry.is_downloaded:
             return tuple(map(Path, entry.files))
         try:
@@ -390,18 +385,18 @@ class Library:
 
     @staticmethod
     def _name_on_hub(model: LibraryModel) -> str:
-        """Repository and name, also where the library had to give it another; empty for what is of no repository."""
+        """Repository and name, also if the library renamed it; empty without a repository."""
         return f"{model.repo_id}/{model_name(model.path.name)}" if model.repo_id else ""
 
     def _strays(self, index: Index) -> list[IndexEntry]:
         """Complete models in the folder that the index does not know: put there by hand, or the index was lost."""
         known = {file for entry in index.entries.values() for file in entry.files}
         strays = []
-        for offer in offers_in("", self.folder, follows_links=False):  # what lies outside is not the library's
+        for offer in offers_in("", self.folder, follows_links=False):  # files outside do not belong to the library
             try:
                 files = tuple(file.relative_to(self.folder).as_posix() for file in offer.files)
                 places = [path_inside(self.folder, safe_parts(file)) for file in files]
-            except UnsafeNameError:  # no name of a hub: it is used where it lies
+            except UnsafeNameError:  # the name is no hub name: the file is used in its place
                 names = tuple(map(str, offer.files))
                 if names[0] not in known:
                     strays.append(IndexEntry(offer.name, names, is_downloaded=False, size_bytes=offer.size_bytes))
@@ -415,7 +410,7 @@ class Library:
         return strays
 
     def _delete(self, file: Path) -> int:
-        """Delete one file of the library, its part, and folders that became empty; the bytes freed."""
+        """Delete one file, its part, and empty folders; returns the freed bytes."""
         place = path_inside(self.folder, file.relative_to(self.folder).parts)
         if not is_gguf(place.name):
             raise LibraryError(said("{place} is not a model, so it is not deleted.", place=place))
@@ -438,7 +433,7 @@ class Library:
 
 
 def _with_new(index: Index, entries: Iterable[IndexEntry]) -> Index:
-    """Add entries under names of their own; one with the same files is replaced, and keeps what a person chose."""
+    """Add entries under unique names; an entry with the same files is replaced, and keeps the user's choices."""
     for entry in entries:
         before = next((old for old in index.entries.values() if old.files == entry.files), None)
         if before is not None:
@@ -464,7 +459,7 @@ def _free_name(entry: IndexEntry, index: Index) -> str:
 def _is_there(file: Path) -> bool:
     try:
         return file.is_file()
-    except OSError:  # a name that is too long, say: the index may have been edited
+    except OSError:  # a name that is too long, for example: the index may have been edited
         return False
 
 
@@ -481,13 +476,13 @@ def _moment(text: str) -> datetime | None:
         moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    if not 1970 <= moment.year < 2200:  # some clock on this earth could not tell it
+    if not 1970 <= moment.year < 2200:  # some systems cannot display other years
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _title(model: LibraryModel) -> str:
-    """The title that a person sees in the window; empty where the file cannot be read."""
+    """The title in the window; empty if the file cannot be read."""
     from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
 
     try:
@@ -498,7 +493,7 @@ def _title(model: LibraryModel) -> str:
 
 
 def _near(name: str, models: Sequence[LibraryModel]) -> Sentence:
-    """Which models somebody may have meant who gave a name that none has."""
+    """The names similar to one that does not exist."""
     wanted, by_name = name.lower(), {model.name.lower(): model.name for model in models}
     holding = [shown for lower, shown in by_name.items() if wanted in lower]
     close = [by_name[each] for each in difflib.get_close_matches(wanted, by_name, n=MOST_NEAR, cutoff=0.5)]

@@ -1,8 +1,8 @@
-"""What Ollama keeps on this disk: manifests that name models, and blobs that are their GGUF files. Looks only.
+"""Ollama's models on this disk: manifests that name models, and blobs that are their GGUF files. Read-only.
 
 A manifest is JSON at ``manifests/HOST/NAMESPACE/MODEL/TAG``; its layer of the type
-``application/vnd.ollama.image.model`` names the weights by digest, and they lie in ``blobs/sha256-DIGEST``
-(https://github.com/ollama/ollama/blob/main/server/images.go). A manifest may be anybody's: its names and numbers are
+``application/vnd.ollama.image.model`` names the weights by digest, which are in ``blobs/sha256-DIGEST``
+(https://github.com/ollama/ollama/blob/main/server/images.go). A manifest is untrusted: its names and numbers are
 checked before they become a path.
 """
 
@@ -31,29 +31,29 @@ MAX_CONFIG_BYTES = 1 << 20
 MODEL_LAYER = "application/vnd.ollama.image.model"
 ADAPTER_LAYER = "application/vnd.ollama.image.adapter"
 TENSOR_LAYER = "application/vnd.ollama.image.tensor"
-_HOST, _NAMESPACE = "registry.ollama.ai", "library"  # what Ollama itself leaves out of a name
+_HOST, _NAMESPACE = "registry.ollama.ai", "library"  # Ollama leaves these out of a name
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,127}")
 _DIGEST = re.compile(r"sha256[:-]([0-9a-f]{64})")
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A model that cannot be offered, and the sentence that says why."""
+    """A model that cannot be used, and the reason as a sentence."""
 
     name: str
     reason: str
 
 
 class _UnusableError(Exception):
-    """A manifest that leads to no model."""
+    """A manifest without a usable model."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
-        self.reason = reason  # as a sentence that can be said in another language
+        self.reason = reason  # as a translatable sentence
 
 
 def stores(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> tuple[Path, ...]:
-    """Where Ollama's models may lie, whether the folders exist or not: the variable's first."""
+    """The folders where Ollama's models may be, the variable's first; they need not exist."""
     places = [Path(environ["OLLAMA_MODELS"]).expanduser()] if environ.get("OLLAMA_MODELS") else []
     places.append(home / ".ollama" / "models")
     if platform == "linux":  # of the service that Ollama's installer sets up
@@ -62,12 +62,12 @@ def stores(environ: Mapping[str, str], home: Path, platform: str = sys.platform)
 
 
 def is_store(folder: Path) -> bool:
-    """Whether a folder is laid out as Ollama's store of models."""
+    """True if a folder has the layout of Ollama's store."""
     return (folder / "manifests").is_dir() and (folder / "blobs").is_dir()
 
 
 def models_in(store: Path) -> Iterator[Offer | Skipped]:
-    """The models of a store, and those that are broken with the reason."""
+    """The models of a store, and the unusable ones with the reason."""
     blobs = store / "blobs"
     for path, parts in _manifests(store / "manifests"):
         name = _shown(parts)
@@ -80,7 +80,7 @@ def models_in(store: Path) -> Iterator[Offer | Skipped]:
 
 
 def name_of_blob(path: Path) -> str:
-    """What Ollama calls the model with these weights; empty where the file lies in no store of Ollama's."""
+    """Ollama's name of the model with these weights; empty if the file is in no store."""
     store = path.parent.parent
     if path.parent.name != "blobs" or not is_store(store):
         return ""
@@ -89,9 +89,9 @@ def name_of_blob(path: Path) -> str:
 
 
 def _manifests(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """The files exactly four folders deep, by name; a folder that may not be read has none."""
+    """The files exactly four folders deep, by name; an unreadable folder has none."""
     num_seen = 0
-    # Links are followed, as Ollama does; the depth ends every circle, and the number what circles multiply.
+    # Links are followed, as Ollama does; the depth ends circles, and the limit bounds their number.
     for place, folders, names in islice(os.walk(folder, followlinks=True), MAX_FOLDERS):
         folders.sort()
         depth = len(Path(place).relative_to(folder).parts)
@@ -107,7 +107,6 @@ def _manifests(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 
 def _shown(parts: tuple[str, ...]) -> str:
-    """``llama3.2:3b``, as Ollama writes it."""
     host, namespace, model, tag = parts
     owner = "" if namespace == _NAMESPACE and host == _HOST else f"{namespace}/"
     return f"{'' if host == _HOST else host + '/'}{owner}{model}:{tag}"
@@ -143,7 +142,7 @@ def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (w
 
 
 def _quantization(manifest: dict[str, Any], blobs: Path, name: str) -> str:
-    """As the model's own description says, else as its tag does; empty where neither does."""
+    """The quantization in the model's description, else in its tag; empty if neither has one."""
     config = manifest.get("config")
     digest = _DIGEST.fullmatch(str(config.get("digest"))) if isinstance(config, dict) else None
     if digest is not None:

@@ -1,6 +1,6 @@
-"""Where other programs keep GGUF files on this disk, and what lies there. Looks only; bounded in depth and number.
+"""Finds GGUF files of other programs on this disk. Read-only; limited in depth and number.
 
-Places as the programs document them: the Hugging Face cache, LM Studio, Jan, llama.cpp.
+Folders as the programs document them: the Hugging Face cache, LM Studio, Jan, llama.cpp.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ MAX_DEPTH = 6
 MAX_SEEN = 20_000
 MAX_OFFERS = 2000
 MAGIC = b"GGUF"
-_NOT_DISKS = frozenset(map(Path, ("/proc", "/sys", "/dev", "/run")))  # files that the system makes up
+_NOT_DISKS = frozenset(map(Path, ("/proc", "/sys", "/dev", "/run")))  # virtual files of the system
 
 
 def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> tuple[tuple[str, Path], ...]:
-    """Program and folder, whether it exists or not."""
+    """Programs and their folders, which need not exist."""
     caches, data = _system_folders(environ, home, platform)
     hf_home = _path(environ, "HF_HOME", Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "huggingface")
     hub_cache = _path(environ, "HF_HUB_CACHE", _path(environ, "HUGGINGFACE_HUB_CACHE", hf_home / "hub"))
@@ -38,7 +38,7 @@ def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.pla
 
 
 def offers_in(program: str, folder: Path, *, follows_links: bool = True) -> Iterator[Offer]:
-    """The models below a folder, each once. ``follows_links``: into folders; a link to a file counts as one always."""
+    """The models below a folder, each once. ``follows_links`` is for folders; links to files always count."""
     seen: set[Path] = set()
     for path in _gguf_files(folder, follows_links=follows_links):
         offer = offer_of(program, path)
@@ -48,7 +48,7 @@ def offers_in(program: str, folder: Path, *, follows_links: bool = True) -> Iter
 
 
 def offer_of(program: str, path: Path) -> Offer | None:
-    """The model of a file. A shard counts with all others of its model; None for them, and for an incomplete model."""
+    """The model of a file. The first shard counts for all; None for other shards, and for an incomplete model."""
     shard = shard_of(path.name)
     if (shard is not None and shard[1] != 1) or not is_model_file(path):
         return None
@@ -57,15 +57,15 @@ def offer_of(program: str, path: Path) -> Offer | None:
         if not all(file.is_file() for file in files):
             return None
         size = sum(file.stat().st_size for file in files)
-    except OSError:  # gone in the meantime
+    except OSError:  # deleted meanwhile
         return None
     return Offer(model_name(path.name), files, kind_of(path.name), program, quantization_of(path.name), size)
 
 
 def is_model_file(path: Path) -> bool:
-    """Whether a file begins as a GGUF file does; one that cannot be read does not."""
+    """True if a file begins with the GGUF magic; False if it cannot be read."""
     try:
-        if not path.is_file():  # a pipe would be waited for
+        if not path.is_file():  # reading a pipe would block
             return False
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -76,7 +76,7 @@ def is_model_file(path: Path) -> bool:
 def _gguf_files(folder: Path, *, follows_links: bool) -> Iterator[Path]:
     """GGUF files below a folder, each folder once.
 
-    Where a link leads is looked through last, so that nothing of the program's own is missed for it.
+    Links are followed last, so that the limit does not exclude the program's own files.
     """
     num_seen = 0
     known: set[tuple[int, int]] = set()
@@ -104,7 +104,7 @@ def _gguf_files(folder: Path, *, follows_links: bool) -> Iterator[Path]:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What lies in a folder, by name; nothing where it cannot be read."""
+    """The entries of a folder, by name; empty if it cannot be read."""
     try:
         with os.scandir(folder) as listed:
             return sorted(listed, key=lambda entry: entry.name)
@@ -113,15 +113,15 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a folder, or a link to one."""
+    """True for a folder, or a link to one."""
     try:
         return entry.is_dir()
-    except OSError:  # a link to itself, say
+    except OSError:  # a link to itself, for example
         return False
 
 
 def is_known_folder(folder: Path, known: set[tuple[int, int]]) -> bool:
-    """Whether a folder was met before, by device and number, or is none to look into: a circle of links ends here."""
+    """True if a folder was visited before, by device and inode, or is virtual: this ends circles of links."""
     try:
         facts = folder.stat()
     except OSError:
@@ -134,7 +134,7 @@ def is_known_folder(folder: Path, known: set[tuple[int, int]]) -> bool:
 
 
 def _system_folders(environ: Mapping[str, str], home: Path, platform: str) -> tuple[Path, Path]:
-    """Where programs keep caches and data."""
+    """The system's folders for caches and data."""
     if platform == "win32":
         return (
             _path(environ, "LOCALAPPDATA", home / "AppData" / "Local"),

@@ -1,6 +1,6 @@
-"""Assesses a pair before a download, from headers alone: do the vocabularies match, and does it fit.
+"""Assesses a pair before its download, from headers alone: do the vocabularies match, and does it fit in memory.
 
-The verdict on vocabularies is llama.cpp's own, on stubs in a temporary folder; the figures are the engine's.
+llama.cpp itself compares the vocabularies, on stubs in a temporary folder; the engine estimates the memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
-    """How a pair would be loaded: contexts, cache types, layers on the GPU, and how several devices share them.
+    """How a pair would be loaded: contexts, cache types, layers on the GPU, distribution over devices.
 
     ``cpu_moe_layers``: layers of the target whose experts stay in main memory. ``parallel`` and ``shared_context`` as
     in `LoadRequest`.
@@ -52,7 +52,7 @@ class LoadPlan:
 
 @dataclass(frozen=True, slots=True)
 class PairAssessment:
-    """Both answers. ``match`` is None where there is no draft; ``fit`` is of ``pair``, with its answers at once."""
+    """Both verdicts. ``match`` is None without a draft; ``fit`` is of ``pair``, with its concurrent answers."""
 
     match: PairVerdict | None
     fit: FitTable
@@ -66,10 +66,10 @@ def assess_pair(
     room: FreeMemory,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> PairAssessment:
-    """Judge one pair, or a target alone.
+    """Assess a pair, or a target alone.
 
     Raises:
-        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+        ModelFileError: the target's vocabulary cannot be used, or the assessment was cancelled.
     """
     match = check_draft(target, draft, should_stop) if draft else None
     pair, shared = pair_plan(target, draft, plan), plan.shared_context
@@ -80,10 +80,10 @@ def assess_pair(
 
 
 def check_draft(target: KnownModel, draft: KnownModel, should_stop: Callable[[], bool] = lambda: False) -> PairVerdict:
-    """Judge a draft model by its vocabulary, and a head (MTP, EAGLE-3) by what its header says of its target.
+    """Check a draft model by its vocabulary, and a head (MTP, EAGLE-3) by its header.
 
     Raises:
-        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+        ModelFileError: the target's vocabulary cannot be used, or the check was cancelled.
     """
     if not head_method(draft.header):
         return check_vocabularies(target, [draft], should_stop)[0]
@@ -97,12 +97,12 @@ def check_draft(target: KnownModel, draft: KnownModel, should_stop: Callable[[],
 def check_vocabularies(
     target: KnownModel, drafts: Sequence[KnownModel], should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[PairVerdict, ...]:
-    """Judge the vocabularies of ``drafts``; one verdict each, in order.
+    """Check the vocabularies of ``drafts``; one verdict each, in order.
 
-    No draft here is a head in a file of its own: `check_draft` judges these.
+    Not for heads in separate files: see `check_draft`.
 
     Raises:
-        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+        ModelFileError: the target's vocabulary cannot be used, or the check was cancelled.
     """
     with tempfile.TemporaryDirectory(prefix="paceline-") as name:
         folder = Path(name)
@@ -111,7 +111,7 @@ def check_vocabularies(
 
 
 def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> PairPlan:
-    """What the table needs to know; the context is no longer than the target was trained for."""
+    """The input of the estimate; the context is at most as long as the target was trained for."""
     trained = target.header.own("context_length")
     n_ctx = min(plan.n_ctx, trained) if isinstance(trained, int) and trained > 0 else plan.n_ctx
     setup = CacheSetup(n_ctx, plan.cache_type, plan.cache_type)
@@ -124,7 +124,7 @@ def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> P
 
 
 def free_room(models_folder: Path, devices: Sequence[Device] = ()) -> FreeMemory:
-    """What is free here: main memory now, the devices, the disk of ``models_folder`` (which may not exist yet)."""
+    """Free main memory, memory of the devices, and disk space at ``models_folder``, which may not exist yet."""
     folder = models_folder.resolve()
     while not folder.exists():
         folder = folder.parent
@@ -137,6 +137,6 @@ def _model_plan(model: KnownModel, setup: CacheSetup, gpu_layers: int, spread: D
 
 
 def _stub(model: KnownModel, folder: Path) -> Path:
-    """A stub under the model's own name, as far as a file may have it: sentences name it."""
+    """A stub with the model's own name, as far as possible: messages contain it."""
     folder.mkdir()
     return write_stub(model.header, model.read_at, folder / f"{_UNSAFE.sub('_', model.name)[:80]}.gguf")

@@ -1,7 +1,8 @@
-"""The devices of this machine, for those who judge what a model would take: without llama.cpp in the window's process.
+"""The devices of this machine, for memory estimates, without loading llama.cpp in the window's process.
 
-A driver may end the process that asks it, CUDA takes memory of the device for that process, and a server of llama.cpp's
-RPC answers one process at a time. So devices are those that the engine told of with what it loaded, or a helper's.
+A driver may end the process that uses it, CUDA takes device memory for each process, and an RPC server of llama.cpp
+serves one process at a time. So the devices come from the engine, which reports them with a loaded model, or from a
+helper process.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from engine.sentences import said
 
 log = logging.getLogger(__name__)
 
-KEPT_S = 30.0  # an answer of the helper, also that there is none
+KEPT_S = 30.0  # for an answer of the helper, also for none
 _Answer = tuple[Device, ...] | DeviceError
 
 
 class DeviceList:
-    """Safe to use from several threads; whoever asks may wait for the helper."""
+    """Thread-safe; callers may wait for the helper."""
 
     def __init__(self, cache_dir: Path, ready: Callable[[], EngineReady | None] = lambda: None) -> None:
-        """``ready`` is what the engine loaded; ``cache_dir`` has what was found of the devices at earlier starts."""
+        """``ready`` is the engine's report; ``cache_dir`` has the devices of earlier starts."""
         self._cache_dir, self._ready = cache_dir, ready
         self._lock = threading.Lock()
         self._kept: dict[tuple[str, ...], tuple[float, _Answer]] = {}
 
     def gpus(self) -> tuple[Device, ...]:
-        """All graphics processors of this machine that models may lie on; none where they cannot be listed."""
+        """All GPUs that can hold models; empty if they cannot be listed."""
         ready = self._ready()
         if ready is not None:
             return ready.devices
@@ -44,10 +45,10 @@ class DeviceList:
             return ()
 
     def find(self, names: Sequence[str]) -> tuple[Device, ...]:
-        """The devices of these names; without any, those that models are shared by.
+        """The devices of these names; without names, the default devices.
 
         Raises:
-            DeviceError: one is not there, or does not answer.
+            DeviceError: a device is missing, or does not answer.
         """
         if not names:
             return shared_by_default(self.gpus())

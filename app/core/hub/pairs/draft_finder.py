@@ -1,6 +1,6 @@
-"""Finds drafts for a target: those on this machine first, then recommended ones, then a search of the hub.
+"""Finds drafts for a target: first on this machine, then in the catalog, then by a search of the hub.
 
-Every rejected candidate has a reason, and an empty list comes with an explanation. Calls block (network, disk).
+Every rejected candidate has a reason, and an empty result an explanation. Calls block (network, disk).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from engine.gguf.token_weights import head_weights
 from engine.sandbox.probe import PairVerdict
 from engine.sentences import Sentence, joined, said
 
-LARGEST_SHARE = 0.5  # of the target's cost: a draft beyond can gain nothing
-LARGEST_HUB_SHARE = 0.12  # about a tenth is looked for
+LARGEST_SHARE = 0.5  # of the target's cost: a more expensive draft gains nothing
+LARGEST_HUB_SHARE = 0.12  # about a tenth is ideal
 MAX_FOUND = 30  # repositories of the search
-MAX_ASKED = 5  # of these, whose headers are read
+MAX_ASKED = 5  # repositories whose headers are read
 _PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
 _SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^a-z0-9]")
@@ -47,8 +47,6 @@ _KINDS = {
 
 
 class CandidateOrigin(StrEnum):
-    """Where a candidate was found."""
-
     HERE = "on this computer"
     RECOMMENDED = "recommended"
     HUB = "on the hub"
@@ -56,9 +54,9 @@ class CandidateOrigin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One possible draft. ``reason`` says why not; ``cost_share`` is its cost of a token beside the target's.
+    """A possible draft. ``reason`` says why not; ``cost_share`` is its cost per token relative to the target's.
 
-    ``speaks``, of one with another vocabulary, is the share of the target's tokens that are one token for it, too.
+    ``speaks`` is for another vocabulary: the share of the target's tokens that are single tokens of the draft, too.
     """
 
     name: str
@@ -72,15 +70,15 @@ class Candidate:
     size_bytes: int | None = None
     cost_share: float | None = None
     speaks: float | None = None
-    head: str = ""  # the method, of a head in a file of its own: "MTP", "DFlash"
-    is_unchecked: bool = False  # what it is could not be seen: its file, or the hub, could not be reached
+    head: str = ""  # the method of a head in a separate file: "MTP", "DFlash"
+    is_unchecked: bool = False  # its file or the hub could not be read
 
 
 @dataclass(frozen=True, slots=True)
 class DraftSearch:
-    """What was found so far: drafts that match, in order; those that cannot draft; and a sentence or more, never empty.
+    """The result so far: matching drafts, in order; those that cannot draft; and a summary, never empty.
 
-    Of the ``unchecked`` nobody knows: each has the reason why it could not be looked at.
+    The ``unchecked`` have the reason why they could not be read.
     """
 
     matching: tuple[Candidate, ...]
@@ -91,7 +89,7 @@ class DraftSearch:
 
 @dataclass(frozen=True, slots=True)
 class DraftSources:
-    """Where to look. Without ``hub`` (offline) only this machine is searched."""
+    """Without ``hub`` (offline) only this machine is searched."""
 
     library: Sequence[LibraryModel]
     catalog: Sequence[CatalogPair] = ()
@@ -100,7 +98,7 @@ class DraftSources:
 
 @dataclass(slots=True)
 class _Findings:
-    """Candidates as they come in."""
+    """The candidates so far."""
 
     judged: list[Candidate] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -109,11 +107,11 @@ class _Findings:
         self.judged.append(replace(candidate, reason=reason))
 
     def leave(self, candidate: Candidate, reason: str) -> None:
-        """It could not be looked at: that says nothing against it."""
+        """Record that a candidate could not be checked, which does not mean that it is unsuitable."""
         self.judged.append(replace(candidate, reason=reason, is_unchecked=True))
 
     def refuse(self, candidate: Candidate, error: HubError) -> None:
-        """The hub did not give it: there is no such thing, or it could not be asked."""
+        """Record a candidate that the hub does not have, or could not deliver."""
         (self.reject if isinstance(error, HubNotFoundError) else self.leave)(candidate, error.message)
 
 
@@ -126,15 +124,15 @@ def find_drafts(
     should_stop: Callable[[], bool] = lambda: False,
     on_progress: Progress = lambda _search: None,
 ) -> DraftSearch:
-    """Look for drafts in every source, in order; ``on_progress`` gets what is known after each.
+    """Search all sources, in order; ``on_progress`` gets the result after each.
 
     Raises:
-        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+        ModelFileError: the target's vocabulary cannot be used, or the search was cancelled.
     """
     found = _Findings()
     here = _known_here(target, sources.library, found)
     family = family_of(target)
-    likely = [one for one in here if family_of(one[1]) == family]  # its vocabulary is the slow thing to compare
+    likely = [one for one in here if family_of(one[1]) == family]  # comparing vocabularies is slow
     if likely and len(likely) < len(here):
         _judge(target, likely, found, should_stop)
         on_progress(_result(target, found, said("Still looking.")))
@@ -151,7 +149,7 @@ def find_drafts(
 
 
 def family_of(target: KnownModel) -> str:
-    """How the names of the target's family begin, for a search: "Qwen2.5"."""
+    """The start of the family's model names, for a search: "Qwen2.5"."""
     for key in ("general.basename", "general.name"):
         value = target.header.metadata.get(key)
         if isinstance(value, str) and value.strip():
@@ -166,7 +164,7 @@ def family_of(target: KnownModel) -> str:
 def _known_here(
     target: KnownModel, library: Iterable[LibraryModel], found: _Findings
 ) -> list[tuple[Candidate, KnownModel]]:
-    """Give the models of this machine whose headers can be read; the others are put among what was found."""
+    """The local models with readable headers; the others go into ``found``."""
     known: list[tuple[Candidate, KnownModel]] = []
     for model in library:
         if target.path is not None and model.path.resolve() == target.path.resolve():
@@ -258,7 +256,7 @@ def _looked_at(family: str, number: int, asked: int) -> str:
 
 
 def _why_not(target: KnownModel, summary: RepoSummary) -> str:
-    """Why a repository need not be read, from what the search says of it; empty where it may serve."""
+    """Why a repository need not be read, from its search result; empty if it may be suitable."""
     if summary.architecture not in ("", *HEAD_ARCHITECTURES, target.header.architecture):
         return said(
             "Its architecture is {own}, the target's is {other}.",
@@ -283,7 +281,7 @@ def _choose(
     found: _Findings,
     should_stop: Callable[[], bool],
 ) -> None:
-    """Read the header of a repository's most fitting file."""
+    """Read the header of a repository's most suitable file."""
     try:
         details = hub.details(candidate.repo_id)
     except HubError as error:
@@ -345,7 +343,7 @@ def _judge(
 
 
 def _cost_share(target: KnownModel, draft: KnownModel) -> float | None:
-    """What a drafted token costs beside a pass of the target; None where that is not known."""
+    """The cost of a drafted token relative to a pass of the target; None if unknown."""
     read: int | None = draft.bytes_per_token
     if head_method(draft.header):
         weights = head_weights(target.header, draft.header)
@@ -396,7 +394,7 @@ def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch
 
 
 def _distinct(target: KnownModel, judged: Iterable[Candidate]) -> list[Candidate]:
-    """Leave out copies of the target, and of what a nearer place has: files of the same name and size."""
+    """Leave out copies of the target, and files of the same name and size as in a nearer source."""
     seen: set[tuple[str, int | None]] = set()
     if target.path is not None:
         seen.add((target.path.name.casefold(), target.size_bytes))
@@ -411,14 +409,14 @@ def _distinct(target: KnownModel, judged: Iterable[Candidate]) -> list[Candidate
 
 
 def _is_family(target: KnownModel, pair: CatalogPair) -> bool:
-    """Whether the target's name begins or goes on as the family's do: "Qwen2.5-7B-Instruct" for "Qwen2.5"."""
+    """True if the target's name begins with the family's, or contains it: "Qwen2.5-7B-Instruct" for "Qwen2.5"."""
     names = [target.name, *(target.header.metadata.get(key) for key in ("general.basename", "general.name"))]
     wanted = _LETTERS.sub("", pair.family.lower())
     return any(wanted in _LETTERS.sub("", name.lower()) for name in names if isinstance(name, str))
 
 
 def _num_params(target: KnownModel) -> float:
-    """The target's weights in all parts that a token meets."""
+    """The weights of the target that a token uses."""
     if not target.header.weights_bytes:
         return float(target.size_bytes)
     per_byte = target.header.num_params / target.header.weights_bytes

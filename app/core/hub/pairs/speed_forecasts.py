@@ -1,6 +1,6 @@
-"""What a pair will give on this machine, told from headers and from what was measured here. Calls block.
+"""Forecasts the speed of a pair on this machine, from headers and earlier measurements. Calls block.
 
-Where nothing was measured yet, the speed of the memory is, once and within a third of a second.
+If nothing was measured yet, the speed of the memory is measured once, in a third of a second.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from engine.storage.pass_samples import SampleStore
 log = logging.getLogger(__name__)
 
 _FILE, _FORMAT = "read-speed.json", 1
-RETRY_S = 30.0  # until a measurement beside other programs is tried again
+RETRY_S = 30.0  # before a disturbed measurement is repeated
 CHAT_TEMPLATE = "tokenizer.chat_template"
 _SLOWEST, _FASTEST = 1e8, 1e14  # bytes a second
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Under which a pair would answer. ``threads``: None is what the app chooses."""
+    """The conditions of an answer. ``threads`` None: the app chooses."""
 
     plan: LoadPlan = field(default_factory=LoadPlan)
     threads: int | None = None
@@ -57,28 +57,26 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model of a list or a search."""
-
     size_bytes: int
     quantization: str
     name: str
 
 
 class SpeedForecasts:
-    """Safe to use from several threads."""
+    """Thread-safe."""
 
     def __init__(self, cache: Path, speeds: PairSpeeds | None = None) -> None:
-        """``cache`` is where the engine keeps what it measured; ``speeds`` is how fast pairs were."""
+        """``cache`` is the folder of the engine's measurements; ``speeds`` are the pairs' measured speeds."""
         self._cache, self._speeds = cache, speeds
         self._lock = threading.Lock()
         self._read_speed: float | None = None
         self._tried_at = -math.inf
-        self.is_doubtful = False  # forecasts rest on a measurement beside other programs
+        self.is_doubtful = False  # forecasts are based on a disturbed measurement
 
     def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> SpeedForecast | None:
-        """What is to be expected of it, or of the target alone; None where nothing here could tell.
+        """The forecast of a pair, or of the target alone; None if there is not enough data.
 
-        A target without a draft drafts with its own heads, where it has any that its header tells all of.
+        A target without a draft uses its own heads, if its header describes them completely.
         """
         plan = conditions.plan
         first = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
@@ -93,7 +91,7 @@ class SpeedForecasts:
         return _speed_forecast(found, measured, by_head=second is not None and kind is PairKind.HEAD)
 
     def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> SpeedForecast | None:
-        """The same of models of which only the size is known; a draft counts as one of the target's family."""
+        """The forecast of models of which only the size is known; the draft counts as one of the target's family."""
         first, second = (
             PlacedModel(
                 weights_by_size(model.size_bytes, model.quantization, model.name),
@@ -118,9 +116,9 @@ class SpeedForecasts:
         return MachineSpeed(samples, self._read_bytes_per_s(), physical_cores())
 
     def _read_bytes_per_s(self) -> float | None:
-        """Measured once in the life of this installation, for this number of cores.
+        """The memory's speed, measured once per installation for this number of cores.
 
-        What was measured beside other programs is not kept: it is the least that there is, and tried again later.
+        A measurement that other programs disturbed is a lower bound: it is not stored, and repeated later.
         """
         cores = physical_cores()
         with self._lock:
@@ -162,7 +160,7 @@ def _asked(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: 
 def _drafter(
     target: KnownModel, draft: KnownModel | None, conditions: Conditions
 ) -> tuple[PlacedModel | None, PairKind]:
-    """What drafts for the target: the draft, a head in a file, or the target's own."""
+    """The drafter of the target: the draft, a head in a file, or the target's own heads."""
     plan = conditions.plan
     place = (conditions.draft_threads, plan.draft_cache_type, plan.draft_gpu_layers)
     if draft is not None and not head_method(draft.header):

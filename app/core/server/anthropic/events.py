@@ -1,4 +1,4 @@
-"""Answers as Anthropic's Messages API gives them: blocks of thought, text and calls, whole or as typed events."""
+"""Answers in Anthropic's Messages API: blocks of reasoning, text and calls, whole or as typed events."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ Json = dict[str, object]
 
 
 class MessageBuilder:
-    """Makes the message of one answer, and the events that tell of it."""
+    """Builds the message of one answer, or its events."""
 
     def __init__(self, model: str, asked: CompletionRequest) -> None:
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream)
         self._warnings: Json = {"warnings": list(asked.warnings)} if asked.warnings else {}
         self._head: Json = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
         self._blocks: list[Json] = []
-        self._is_open = False  # the last block is being written
-        self._arguments = ""  # of the call that is
+        self._is_open = False  # the last block is still being written
+        self._arguments = ""  # of the current call
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
-        """The message in one object."""
         for chunk in texts:
             self._take(self._parts.feed(chunk))
         self._take(self._parts.flush())
@@ -36,17 +35,15 @@ class MessageBuilder:
         return self._message(finished) | self._figures(finished.stats)
 
     def first_chunks(self, num_prompt: int | None = None) -> list[bytes]:
-        """The event ``message_start`` with the prompt's tokens; how many were cached follows in the last event."""
+        """The event ``message_start`` with the number of prompt tokens; the last event has the cached ones."""
         usage = {**_usage(None), "input_tokens": num_prompt or 0}
         begun = {**self._head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
         return [_event("message_start", message=begun), PING]
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
-        """A piece of the text, and the blocks that it begins and ends."""
         return self._take(self._parts.feed(chunk))
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
-        """The end of the last block, why it ended, and the figures."""
         events = [*self._take(self._parts.flush()), *self._close()]
         ended = self._message(finished)
         delta = {name: ended[name] for name in ("stop_reason", "stop_sequence")}
@@ -54,7 +51,6 @@ class MessageBuilder:
         return [*events, _event("message_delta", delta=delta, usage=ended["usage"], **figures), _event("message_stop")]
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
-        """What ends a stream that was begun and cannot be finished."""
         return [sse(in_anthropics_words(error), "error")]
 
     def _message(self, finished: Finished) -> Json:
@@ -109,7 +105,6 @@ class MessageBuilder:
         return _event("content_block_delta", index=len(self._blocks) - 1, delta=delta)
 
     def _close(self) -> list[bytes]:
-        """End the open block, if there is one."""
         if not self._is_open:
             return []
         self._is_open = False
@@ -122,12 +117,12 @@ class MessageBuilder:
 def _input(arguments: str) -> object:
     try:
         return json.loads(arguments or "{}")
-    except ValueError:  # a stream was cut within
+    except ValueError:  # a stream was cut within the arguments
         return {}
 
 
 def _usage(stats: RunStats | None) -> Json:
-    """Tokens as Anthropic counts them: those of the prompt without those that were in the cache."""
+    """Token usage as Anthropic counts it: prompt tokens exclude cached ones."""
     cached = 0 if stats is None else stats.prompt_cached_tokens
     return {
         "input_tokens": 0 if stats is None else stats.prompt_tokens - cached,

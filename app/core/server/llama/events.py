@@ -1,4 +1,4 @@
-"""Answers as llama.cpp's own API gives them, whole or as server-sent events."""
+"""Answers in llama.cpp's own API, whole or as server-sent events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, object]
 
 
 class CompletionBuilder:
-    """Makes the objects of the answers to one request, which come one after the other."""
+    """Builds the answers of one request, one after the other."""
 
     def __init__(self, model: str, made: NativeRequest) -> None:
         self._model, self._made = model, made
@@ -24,7 +24,6 @@ class CompletionBuilder:
         self._has_new_line = False
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
-        """The answer in one object."""
         chunks = list(texts)
         content = "".join(chunk.text for chunk in chunks)
         self._has_new_line = "\n" in content
@@ -32,15 +31,12 @@ class CompletionBuilder:
         return self._selected(self._end(content, finished) | probable)
 
     def together(self, answers: list[Json]) -> Json | list[Json]:
-        """Several whole answers."""
         return answers[0] if len(answers) == 1 else answers
 
     def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
-        """Nothing comes before the text."""
         return []
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
-        """A piece of the text."""
         self._num_tokens += len(chunk.spans)
         self._has_new_line = self._has_new_line or "\n" in chunk.text
         said: Json = {
@@ -55,11 +51,9 @@ class CompletionBuilder:
         return [sse(said | probable)]
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
-        """Why it ended, with the figures."""
         return [sse(self._selected(self._end("", finished)))]
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
-        """What ends a stream that was begun and cannot be finished."""
         return [sse(error.body)]
 
     def _end(self, content: str, finished: Finished) -> Json:
@@ -88,7 +82,7 @@ class CompletionBuilder:
         return said
 
     def _selected(self, said: Json) -> Json:
-        """The fields that were asked for, by their paths; what is not there is left out."""
+        """The requested fields, by their paths; missing ones are left out."""
         if not self._made.response_fields:
             return said
         found: Json = {}
@@ -102,7 +96,7 @@ class CompletionBuilder:
 
 
 def _settings(request: ChatRequest, *, stream: bool) -> Json:
-    """What was followed, by llama.cpp's names; -1 for what is not bounded or not set."""
+    """The settings by llama.cpp's names; -1 for unlimited or unset."""
     sampling, number = request.sampling, -1 if request.max_tokens is None else request.max_tokens
     return {
         "seed": -1 if sampling.seed is None else sampling.seed,
@@ -126,7 +120,7 @@ def _settings(request: ChatRequest, *, stream: bool) -> Json:
 
 
 def _probabilities(logprobs: Iterable[TokenLogprob]) -> Json:
-    """Those of the tokens, under the name of llama.cpp's; nothing where none were asked for."""
+    """Token probabilities under llama.cpp's name; empty if none were requested."""
     told = [
         {
             **_one(one.token_id, one.piece, one.logprob),

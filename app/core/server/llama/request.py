@@ -1,4 +1,4 @@
-"""Requests of llama.cpp's own API, read as requests of a text that goes on.
+"""Reads requests of llama.cpp's own API as text completions.
 
 The API: https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 """
@@ -13,18 +13,19 @@ from app.core.server.fields import Fields, check_text, missing, unsupported, wro
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
-# They are about places of the cache and progress of the prompt: they would change no answer.
+# They concern cache slots and progress, and change no answer.
 _WITHOUT_EFFECT = ("id_slot", "n_keep", "n_discard", "return_progress", "backend_sampling")
-_UNLIMITED = (-1, -2)  # of `n_predict`: without end, and as far as the context goes
-MAX_FILES = 256  # of `input_extra`; as many as fit are taken, the last ones
-_CHARS_PER_TOKEN = 8  # more than code has: what is longer than the context in this measure has no room
+_UNLIMITED = (-1, -2)  # of `n_predict`: without end, and up to the context size
+MAX_FILES = 256  # of `input_extra`; the last ones are used
+_CHARS_PER_TOKEN = 8  # more than code has: longer text cannot fit the context
 
 
 @dataclass(frozen=True, slots=True)
 class NativeRequest:
-    """What is asked, the ``prompts`` as they were given, and what is to stand in the answer.
+    """A completion request, its ``prompts`` as they were given, and the requested fields of the answer.
 
-    ``wants_tokens``: the ids of the answer, too. ``response_fields`` are paths as ``timings/prompt_n``; empty for all.
+    ``wants_tokens`` adds the token ids of the answer. ``response_fields`` are paths such as ``timings/prompt_n``; empty
+    for all.
     """
 
     asked: CompletionRequest
@@ -45,7 +46,7 @@ def parse_native_request(body: Json, model: ServedModel) -> NativeRequest:
 
 
 def parse_infill_request(body: Json, model: ServedModel) -> NativeRequest:
-    """Read the body of a request to ``/infill``: what stands before and behind a gap, and in other files.
+    """Read the body of a request to ``/infill``: the text before and after a gap, and other files.
 
     Raises:
         ApiError: 400 with the field to blame.
@@ -90,7 +91,7 @@ def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bo
 
 
 def _without_objects(value: object) -> object:
-    """The same with the text of each object in the place of it; one with pictures is refused."""
+    """Prompt objects replaced by their texts; an object with pictures is refused."""
     if isinstance(value, list):
         return [_without_objects(one) for one in value]
     if not isinstance(value, dict):
@@ -134,7 +135,7 @@ def _response_fields(value: object) -> tuple[str, ...]:
 
 
 def _bias(value: object) -> object:
-    """Pairs as OpenAI's object; False bans a token."""
+    """Convert pairs to OpenAI's object; False bans a token."""
     if not isinstance(value, list):
         return value
     found: Json = {}

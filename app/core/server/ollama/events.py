@@ -1,4 +1,4 @@
-"""Answers as Ollama's API gives them, whole or as lines of JSON, with durations in nanoseconds."""
+"""Answers in Ollama's API, whole or as JSON lines, with durations in nanoseconds."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ _NS = 1_000_000_000
 
 
 class LineBuilder:
-    """Makes the answer of ``/api/chat``, or of ``/api/generate``, and the lines that tell of it."""
+    """Builds the answer of ``/api/chat`` or ``/api/generate``, or its lines."""
 
     def __init__(self, model: str, asked: CompletionRequest, *, chat: bool) -> None:
         self._model, self._chat = model, chat
-        # A text that goes on has no reasoning and no calls in it.
+        # A text completion has no reasoning and no calls.
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas) if asked.chat else None
         self._wants_logprobs = asked.request.top_logprobs is not None
         self._warnings: Json = {"warnings": list(asked.warnings)} if asked.warnings else {}
         self._begun = time.perf_counter()
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
-        """The answer in one object."""
         parts, logprobs = list[Part](), list[TokenLogprob]()
         for chunk in texts:
             parts += self._read(chunk)
@@ -39,22 +38,18 @@ class LineBuilder:
         return {**self._object(parts, logprobs), **self._end(finished)}
 
     def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
-        """Nothing comes before the text."""
         return []
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
-        """A piece of the text, and the calls that it completes."""
         parts = self._read(chunk)
         return [_line({**self._object(parts, list(chunk.logprobs)), "done": False})] if parts or chunk.logprobs else []
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
-        """What was held back, why it ended, and the figures."""
         rest = self._rest()
         held = [_line({**self._object(rest, []), "done": False})] if rest else []
         return [*held, _line({**self._object([], []), **self._end(finished)})]
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
-        """What ends a stream that was begun and cannot be finished."""
         return [_line({"error": error.message})]
 
     def _read(self, chunk: TextChunk) -> list[Part]:
@@ -97,12 +92,12 @@ class LineBuilder:
 
 
 def head(model: str) -> Json:
-    """What every object begins with."""
+    """The common fields of every object."""
     return {"model": model, "created_at": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
 
 
 def loaded(model: str, *, chat: bool, reason: str = "load") -> Json:
-    """The answer to a request that has nothing to answer."""
+    """The answer to a request without a prompt."""
     said: Json = {"message": {"role": "assistant", "content": ""}} if chat else {"response": ""}
     return {**head(model), **said, "done": True, "done_reason": reason}
 

@@ -1,4 +1,4 @@
-"""Requests of Ollama's API, read as requests of a chat or of a text that goes on.
+"""Reads requests of Ollama's API as chats or text completions.
 
 The API: https://github.com/ollama/ollama/blob/main/docs/api.md
 """
@@ -17,31 +17,29 @@ from app.core.server.protocol import CompletionRequest, ServedModel, parse_reque
 from engine.records import ModelInfo, ToolFormat
 
 _Json = dict[str, object]
-API_VERSION = "0.13.0"  # of Ollama, whose API this is: programs refuse old ones
-_NEVER_FREED = "2318-01-01T00:00:00Z"  # as Ollama says of a model that stays
+API_VERSION = "0.13.0"  # the version of Ollama that is reported: programs refuse old ones
+_NEVER_FREED = "2318-01-01T00:00:00Z"  # Ollama's date for a model that is never unloaded
 _BILLION, _MILLION = 10**9, 10**6
 Json = dict[str, object]
-_UNLIMITED = (-1, -2)  # of `num_predict`: without end, and as far as the context goes
-_WITHOUT_EFFECT = ("keep_alive",)  # but for 0: when models are freed is said at the start of the server
+_UNLIMITED = (-1, -2)  # of `num_predict`: without end, and up to the context size
+_WITHOUT_EFFECT = ("keep_alive",)  # except 0: the idle time is set at the start of the server
 _TEMPLATES = ("template", "context")
 _TAG = ":latest"
 
 
 def tags(model: ServedModel, paths: Mapping[str, str]) -> _Json:
-    """The model that is loaded, and others by their names and files."""
+    """The loaded model, and the names and files of others."""
     entries = [_entry(name, path, None) for name, path in paths.items() if name != model.name]
     return {"models": [_entry(model.name, model.ready.target.path, model.ready.target), *entries]}
 
 
 def running(model: ServedModel) -> _Json:
-    """What is in memory."""
     info = model.ready.target
     entry = _entry(model.name, info.path, info)
     return {"models": [{**entry, "expires_at": _NEVER_FREED, "size_vram": 0, "context_length": info.n_ctx}]}
 
 
 def shown(model: ServedModel) -> _Json:
-    """What is known of a model."""
     info = model.ready.target
     able = ["completion"]
     able += ["tools"] if info.tool_format is not ToolFormat.NONE else []
@@ -73,7 +71,7 @@ def _entry(name: str, path: str, info: ModelInfo | None) -> _Json:
 
 
 def _date(file: ModelFile | None) -> str:
-    """When a file was written; the beginning of all dates where that is not known."""
+    """The time of the last change; the first possible date if it is unknown."""
     return datetime.fromtimestamp(0 if file is None else file.modified, UTC).isoformat()
 
 
@@ -94,18 +92,18 @@ def _size(number: int) -> str:
 
 
 def name_of(body: Json) -> object:
-    """The model that a request names, without the tag that clients put behind every name."""
+    """The model's name without the tag that clients append."""
     name = body.get("model") or body.get("name")
     return name.removesuffix(_TAG) if isinstance(name, str) else name
 
 
 def is_load(body: Json, *, chat: bool) -> bool:
-    """Whether a request has nothing to answer: it wants the model loaded."""
+    """True if the request has no prompt and only loads the model."""
     return not body.get("messages" if chat else "prompt") and not body.get("suffix")
 
 
 def frees(body: Json) -> bool:
-    """Whether a request wants its model unloaded once it is answered: ``keep_alive`` is 0, or a duration of nothing."""
+    """True if the model is to be unloaded after the answer: ``keep_alive`` is 0, or a duration of 0."""
     given = body.get("keep_alive")
     return not isinstance(given, bool) and given is not None and re.fullmatch(r"[0.]+[a-zµ]*", str(given)) is not None
 
@@ -149,7 +147,7 @@ def _parsed(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
 
 
 def _options(given: Fields | None) -> Json:
-    """Options of sampling, by the names of a chat; those that nobody here knows are left to be passed over."""
+    """Sampling options by the names of the chat API; unknown ones are left to be reported."""
     if given is None:
         return {}
     number = given.whole("num_predict")
@@ -180,7 +178,7 @@ def _thinking(value: object) -> Json:
 
 
 def _messages(values: object) -> object:
-    """The messages of a chat. Calls have no ids here: each result answers the next call of its tool."""
+    """The messages of a chat. Calls have no ids in this API: each result answers the next call of its tool."""
     if not isinstance(values, list):
         return values
     waiting = list[tuple[str, str]]()  # ids and names of calls without a result
@@ -221,7 +219,7 @@ def _name_of_call(call: object) -> str:
 
 
 def _with_images(content: object, images: object) -> object:
-    """The words of a message; behind its pictures, in base64, as the parts of a chat."""
+    """The text of a message; with pictures in base64, the parts of a chat message."""
     if not images:
         return content
     if not isinstance(images, list):

@@ -1,4 +1,4 @@
-"""Stored answers as records of their figures: which models gave each, when, and what it cost."""
+"""Stored answers without their text: models, time and counters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = """
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """One answer without its words; the names are empty where they were not noted."""
+    """One answer without its text; unknown names are empty."""
 
     message_id: int
     conversation_id: int
@@ -35,39 +35,38 @@ class AnswerRecord:
 
 
 def note_models(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
-    """Note which models gave an answer."""
     db.execute("UPDATE messages SET target = ?, draft = ? WHERE id = ?", (target, draft, message_id))
 
 
 def note_models_while_streaming(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
-    """Note which models give an answer, unless it has ended: then it is known which gave it."""
+    """Store the models of an answer unless it has ended, since its end stores them."""
     sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ? AND state = 'streaming'"
     db.execute(sql, (target, draft, message_id))
 
 
 def note_drawn(db: sqlite3.Connection, message_id: int, drawn: Drawn | None) -> None:
-    """Note how an answer is drawn."""
+    """Store how an answer was sampled."""
     db.execute("UPDATE messages SET drawn = ? WHERE id = ?", (drawn_to_text(drawn), message_id))
 
 
 def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[AnswerRecord, ...]:
-    """All answers of a conversation, those of its other branches among them, in the order in which they were given."""
+    """All answers of a conversation, in all branches, in order."""
     return _readable(db.execute(f"{_COLUMNS} AND conversation_id = ? ORDER BY messages.id", (conversation_id,)))
 
 
 def last_answers(db: sqlite3.Connection, target: str, draft: str, limit: int) -> tuple[AnswerRecord, ...]:
-    """The last answers of a pair, the newest first."""
+    """The last answers of a pair, newest first."""
     sql = f"{_COLUMNS} AND target = ? AND draft = ? ORDER BY messages.id DESC LIMIT ?"
     return _readable(db.execute(sql, (target, draft, limit)))
 
 
 def answer_of_message(db: sqlite3.Connection, message_id: int) -> AnswerRecord | None:
-    """One answer; None where it is gone or has no figures."""
+    """One answer; None if it is gone or has no counters."""
     return next(iter(_readable(db.execute(f"{_COLUMNS} AND messages.id = ?", (message_id,)))), None)
 
 
 def answers_after(db: sqlite3.Connection, message_id: int, limit: int) -> tuple[tuple[AnswerRecord, ...], int | None]:
-    """The next answers of all conversations, and from where to go on; None at the end."""
+    """The next answers of all conversations, and the id to continue from; None at the end."""
     sql = f"{_COLUMNS} AND deleted_at IS NULL AND messages.id > ? ORDER BY messages.id LIMIT ?"
     found = db.execute(sql, (message_id, limit)).fetchall()
     return _readable(found), found[-1][0] if len(found) == limit else None

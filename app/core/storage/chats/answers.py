@@ -1,6 +1,6 @@
-"""Answers while they are generated: their text is in memory and is due for the file every 250 ms, or after a failure.
+"""Answers while they are generated: their text is in memory, and due for the file every 250 ms, or after a failure.
 
-Only keeps account of what is due and what was written; the thread of the file does the writing.
+This module only tracks what is due and what is written; the file's thread does the writing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RETRY_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The run of the engine that made an answer, or the last part of one that was continued: models and counters."""
+    """The models and counters of an answer, or of the last part of a continued one."""
 
     target: str
     draft: str
@@ -29,10 +29,9 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEnding:
-    """How an answer ended. One that is not to be kept leaves no row; ``cut``: at the longest allowed length.
+    """The end of an answer. A discarded one leaves no row; ``cut``: at the token limit.
 
-    ``stats`` are the whole answer's figures, ``run`` is what the lifetime totals count, ``thinking_ms`` is how long it
-    reasoned.
+    ``stats`` are of the whole answer, ``run`` is for the lifetime totals, ``thinking_ms`` is the time of reasoning.
     """
 
     state: MessageState
@@ -46,7 +45,7 @@ class AnswerEnding:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSnapshot:
-    """All that is to be written of one answer: always the whole text, so that it may be written twice."""
+    """The whole state of one answer, so that it may be written twice."""
 
     message_id: int
     text: str
@@ -56,7 +55,7 @@ class AnswerSnapshot:
     thinking_ms: int | None = None
 
     def as_fields(self) -> dict[str, Any]:
-        """Fields of `MessageView` that this changes; the time of reasoning and the model only where they are known."""
+        """The changed fields of `MessageView`; time of reasoning and model only if they are known."""
         ending = self.ending or AnswerEnding(MessageState.STREAMING)
         fields: dict[str, Any] = {name: getattr(ending, name) for name in ("state", "stats", "notice", "cut")}
         if self.thinking_ms:
@@ -78,7 +77,7 @@ class _StreamingAnswer:
 
 
 class StreamingAnswers:
-    """Answers by message id. Every method may be called from any thread."""
+    """Answers by message id. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -86,12 +85,12 @@ class StreamingAnswers:
         self._answers: dict[int, _StreamingAnswer] = {}
 
     def begin(self, message_id: int, text: str = "", spans: Sequence[TokenSpan] = ()) -> None:
-        """Start an answer whose row is in the file already, with the text that the row has."""
+        """Start an answer whose row is already in the file, with the text of the row."""
         with self._lock:
             self._answers[message_id] = _StreamingAnswer([text], list(spans))
 
     def append(self, message_id: int, text: str, spans: Sequence[TokenSpan], thinking_ms: int | None = None) -> bool:
-        """Add text, and how long it reasoned so far; True where nothing was due before: the writer must be woken."""
+        """Add text and the time of reasoning so far; True if nothing was due before: wake the writer."""
         with self._lock:
             answer = self._answers[message_id]
             answer.parts.append(text)
@@ -100,7 +99,7 @@ class StreamingAnswers:
             return self._changed(answer)
 
     def end(self, message_id: int, ending: AnswerEnding) -> None:
-        """Close the answer; it is due at once."""
+        """End the answer; it is due at once."""
         with self._lock:
             answer = self._answers[message_id]
             answer.ending = ending
@@ -108,20 +107,20 @@ class StreamingAnswers:
             answer.due_s = self._clock()
 
     def current(self, message_id: int) -> AnswerSnapshot | None:
-        """An answer as it is now, written or not; None where it is not being generated."""
+        """The current state of an answer; None if it is not being generated."""
         with self._lock:
             answer = self._answers.get(message_id)
             return None if answer is None else self._snapshot(message_id, answer)
 
     @property
     def to_discard(self) -> tuple[int, ...]:
-        """Answers that are not to be kept and are still in the file, because the disk took nothing since they ended."""
+        """Discarded answers that are still in the file because of a failed write."""
         with self._lock:
             endings = ((number, answer.ending) for number, answer in self._answers.items())
             return tuple(number for number, ending in endings if ending is not None and not ending.keep)
 
     def due(self, *, everything: bool = False, ended: bool = False) -> list[AnswerSnapshot]:
-        """What should be written now: what is due, with ``ended`` all that has ended, with ``everything`` all."""
+        """The snapshots to write now; with ``ended`` all ended answers, with ``everything`` all."""
         with self._lock:
             now = self._clock()
             return [
@@ -132,7 +131,7 @@ class StreamingAnswers:
             ]
 
     def written(self, snapshot: AnswerSnapshot) -> None:
-        """Note that a snapshot is in the file for good."""
+        """Called after a snapshot was written."""
         with self._lock:
             answer = self._answers.get(snapshot.message_id)
             if answer is None:
@@ -141,25 +140,25 @@ class StreamingAnswers:
                 del self._answers[snapshot.message_id]
                 return
             answer.num_written = snapshot.num_changes
-            if answer.ending is None:  # one that ended while it was written is due at once
+            if answer.ending is None:  # an answer that ended meanwhile is due at once
                 answer.due_s = self._clock() + FLUSH_S
 
     def failed(self, snapshot: AnswerSnapshot) -> None:
-        """Note that writing failed; it is due again in a while."""
+        """Called after a failed write; the answer is due again later."""
         with self._lock:
             answer = self._answers.get(snapshot.message_id)
             if answer is not None:
                 answer.due_s = self._clock() + RETRY_S
 
     def wait_s(self) -> float | None:
-        """Seconds until something is due; None where nothing waits."""
+        """Seconds until an answer is due; None if there is none."""
         with self._lock:
             due = [answer.due_s for answer in self._answers.values() if answer.num_changes > answer.num_written]
             return max(0.0, min(due) - self._clock()) if due else None
 
     @property
     def num_unwritten(self) -> int:
-        """How many answers hold something that is not in the file."""
+        """The number of answers that are not completely in the file."""
         with self._lock:
             return sum(answer.num_changes > answer.num_written for answer in self._answers.values())
 

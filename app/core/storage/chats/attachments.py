@@ -1,4 +1,4 @@
-"""The table `attachments`: what is attached to messages, and to what is not sent yet."""
+"""The table `attachments`: files of messages and of unsent messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.core.domain.messages import MessageView
 from app.core.storage.chats import index
 from app.core.storage.chats.writer import DatabaseAccess
 
-NEW_CHAT = 0  # the key of what is attached before there is a conversation
+NEW_CHAT = 0  # the key of attachments before there is a conversation
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
 _COMMON = "attachments.id, name, kind, num_bytes, pictures.digest, pictures.width, pictures.height, pictures.thumbnail"
 _SHOWN = f"{_COMMON}, '', x''"
@@ -22,32 +22,32 @@ _FROM = "FROM attachments LEFT JOIN pictures ON pictures.digest = attachments.pi
 
 
 class Attachments:
-    """Attachments of unsent messages; the functions below give them to a message, and copy and delete them with it."""
+    """Attachments of unsent messages; the functions below move them to a message, and copy and delete them with it."""
 
     def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def add_unsent(self, conversation_id: int | None, attachment: Attachment) -> Attachment:
-        """Keep an attachment of what is not sent yet; give it back with its id, as it was where the chat is gone.
+        """Store an attachment of an unsent message; returns it with its id, or unchanged if the chat is gone.
 
         Raises:
-            StorageError: it could not be kept.
+            StorageError: it could not be stored.
         """
 
         def job(db: sqlite3.Connection) -> Attachment:
             sql = "SELECT 1 FROM conversations WHERE id = ?"
             if conversation_id is not None and db.execute(sql, (conversation_id,)).fetchone() is None:
-                return attachment  # reading takes a while; nothing of a deleted chat comes back
+                return attachment  # reading takes time; a deleted chat must not come back
             return insert(db, "unsent_of", conversation_id or NEW_CHAT, attachment)
 
         return self._access.write(job)
 
     def unsent(self, conversation_id: int | None) -> tuple[Attachment, ...]:
-        """List what is attached to the unsent message of a conversation, with the texts."""
+        """The attachments of an unsent message, with their texts."""
         return self._access.read(lambda db: tuple(_select(db, _WHOLE, "unsent_of", [conversation_id or NEW_CHAT])))
 
     def remove(self, attachment_id: int) -> Future[Any]:
-        """Forget an attachment, without waiting."""
+        """Delete an attachment, without waiting."""
 
         def job(db: sqlite3.Connection) -> None:
             index.forget_attachment(db, attachment_id)
@@ -56,12 +56,12 @@ class Attachments:
         return self._access.post(job)
 
     def read(self, attachment_id: int) -> Attachment | None:
-        """Read one with its text; None where it is gone."""
+        """An attachment with its text; None if it is gone."""
         return self._access.read(lambda db: next(_select(db, _WHOLE, "id", [attachment_id]), None))
 
 
 def insert(db: sqlite3.Connection, owner: str, key: int, attachment: Attachment) -> Attachment:
-    """Add an attachment at the end of its owner's: ``message_id`` or ``unsent_of``."""
+    """Append an attachment to those of its owner: ``message_id`` or ``unsent_of``."""
     sql = (
         f"INSERT INTO attachments ({owner}, position, name, kind, num_bytes, text, picture) "  # noqa: S608 (our words)
         f"SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ? FROM attachments WHERE {owner} = ?"
@@ -80,25 +80,25 @@ def insert(db: sqlite3.Connection, owner: str, key: int, attachment: Attachment)
 
 
 def take_unsent(db: sqlite3.Connection, conversation_id: int | None, message_id: int) -> None:
-    """Give a message what was attached to it before it was sent."""
+    """Move the attachments of the unsent message to a sent one."""
     sql = "UPDATE attachments SET message_id = ?, unsent_of = NULL WHERE unsent_of = ?"
     db.execute(sql, (message_id, conversation_id or NEW_CHAT))
 
 
 def copy(db: sqlite3.Connection, source_id: int, message_id: int, without: Collection[int] = ()) -> None:
-    """Give a message the attachments of another one, but for some, and for passages that were found for its words."""
+    """Copy the attachments of another message, except some, and except passages that were found for its words."""
     for attachment in list(_select(db, _WHOLE, "message_id", [source_id])):
         if attachment.id not in without and attachment.kind is not AttachmentKind.PASSAGES:
             insert(db, "message_id", message_id, attachment)
 
 
 def names(db: sqlite3.Connection, conversation_id: int | None) -> list[str]:
-    """The names of what is attached to an unsent message: the title of a chat that has no words."""
+    """The names of the unsent message's attachments, for the title of a chat without text."""
     return [each.name for each in _select(db, _SHOWN, "unsent_of", [conversation_id or NEW_CHAT])]
 
 
 def delete_unsent(db: sqlite3.Connection, conversation_id: int) -> None:
-    """Forget what is attached to the unsent message of a conversation that goes."""
+    """Delete the attachments of an unsent message."""
     index.forget_unsent_of(db, conversation_id)
     db.execute("DELETE FROM attachments WHERE unsent_of = ?", (conversation_id,))
 
@@ -106,7 +106,7 @@ def delete_unsent(db: sqlite3.Connection, conversation_id: int) -> None:
 def with_attachments(
     db: sqlite3.Connection, views: Iterable[MessageView], *, texts: bool = False
 ) -> tuple[MessageView, ...]:
-    """Give messages their attachments, without the texts where these are not wanted."""
+    """Messages with their attachments; without their texts unless these are wanted."""
     listed = tuple(views)
     found: dict[int, list[Attachment]] = {}
     ids = [view.id for view in listed if view.role in ("user", "tool")]
@@ -118,20 +118,20 @@ def with_attachments(
 
 
 def set_of_message(db: sqlite3.Connection, message_id: int, given: Iterable[Attachment]) -> tuple[Attachment, ...]:
-    """Give a message these attachments in place of those that it had; they come back with their ids."""
+    """Replace the attachments of a message; returns them with their ids."""
     index.forget_attachments_of(db, message_id)
     db.execute("DELETE FROM attachments WHERE message_id = ?", (message_id,))
     return tuple(insert(db, "message_id", message_id, each) for each in given)
 
 
 def of_message(db: sqlite3.Connection, message_id: int) -> tuple[Attachment, ...]:
-    """List the attachments of one message, with the texts."""
+    """The attachments of one message, with their texts."""
     return tuple(_select(db, _WHOLE, "message_id", [message_id]))
 
 
 def _owned(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterator[tuple[int, Attachment]]:
     if db.execute("SELECT 1 FROM attachments WHERE message_id IS NOT NULL LIMIT 1").fetchone() is None:
-        return  # most people's chats have none, and a long chat has many messages to ask for
+        return  # most chats have none, and a long chat would need many queries
     for begin in range(0, len(ids), _CHUNK):
         chunk = tuple(ids[begin : begin + _CHUNK])
         marks = ",".join("?" * len(chunk))

@@ -1,6 +1,6 @@
-"""Copies of the chats file: made by SQLite's backup API, verified before they count, thinned out by age.
+"""Copies of the chats file: made by SQLite's backup API, verified, and thinned out by age.
 
-A copy that is not verified yet is called ``.part``.
+An unverified copy has the ending ``.part``.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ DAILY, WEEKLY, MONTHLY = 12, 10, 9
 _STAMP = "%Y%m%d-%H%M%S-%f"
 _PAGES_AT_ONCE = 1000  # of 4 KiB: a few milliseconds
 
-TableCount = tuple[str, int, int]  # a table, its rows, its highest row number
+TableCount = tuple[str, int, int]  # a table, its number of rows, its highest row number
 
 
 @dataclass(frozen=True, slots=True)
 class UnverifiedBackup:
-    """A copy that does not count yet: ``counts`` are those of what was copied."""
+    """A copy that is not verified yet: ``counts`` are those of the source."""
 
     part: Path
     final: Path
@@ -34,12 +34,12 @@ class UnverifiedBackup:
 
 
 def make_backup(connection: sqlite3.Connection, folder: Path, now: datetime, *, label: str = "daily") -> Path:
-    """Copy the open file into ``folder`` and verify the copy; return its path.
+    """Copy the open file into ``folder`` and verify the copy; returns its path.
 
-    ``daily`` copies are thinned out by `rotate`, all others are kept.
+    `rotate` thins out ``daily`` copies; all others are kept.
 
     Raises:
-        BackupError: the copy could not be written, or is not what was copied. Nothing half-made is left.
+        BackupError: the copy could not be written, or differs. No partial copy is left.
     """
     return verify(copy_out(connection, folder, now, label=label))
 
@@ -55,7 +55,7 @@ def copy_out(
     """Copy the open file a few megabytes at a time; ``between`` may use and change it meanwhile.
 
     Raises:
-        BackupError: the copy could not be written. Nothing half-made is left.
+        BackupError: the copy could not be written. No partial copy is left.
     """
     final = folder / f"chats-{label}-{now.strftime(_STAMP)}.db"
     part = final.with_suffix(".part")
@@ -67,7 +67,7 @@ def copy_out(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
-            # What this connection changes meanwhile, SQLite brings into the copy: https://www.sqlite.org/backup.html
+            # SQLite includes changes that this connection makes meanwhile: https://www.sqlite.org/backup.html
             connection.backup(copy, pages=_PAGES_AT_ONCE, progress=step)
             return UnverifiedBackup(part, final, _table_counts(connection))
     except (sqlite3.Error, OSError, StorageError) as error:
@@ -76,15 +76,15 @@ def copy_out(
 
 
 def verify(copied: UnverifiedBackup) -> Path:
-    """Read a copy whole, compare it with what was copied, and let it count; return its path. On any thread.
+    """Read a whole copy, compare it with its source, and accept it; returns its path. On any thread.
 
     Raises:
-        BackupError: it is not what was copied, or not whole. Nothing half-made is left.
+        BackupError: it differs, or is incomplete. No partial copy is left.
     """
     part, final = copied.part, copied.final
     try:
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
-            # One self-contained file: a copy in WAL mode would want companions beside it.
+            # One file: a copy in WAL mode would need companions beside it.
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
             check(copy, thorough=True)
             _compare(copy, copied)
@@ -96,7 +96,7 @@ def verify(copied: UnverifiedBackup) -> Path:
 
 
 def discard_unfinished(folder: Path) -> None:
-    """Remove what was left of copies that the app did not live to verify."""
+    """Remove copies that were not verified before the app ended."""
     for part in folder.glob("chats-*.part"):
         _discard(part)
 
@@ -108,20 +108,20 @@ def _discard(part: Path) -> None:
 
 
 def backups_in(folder: Path, label: str = "*") -> list[Path]:
-    """List the finished copies, newest first, whatever they were made for."""
+    """The finished copies, newest first."""
     return sorted(filter(_is_dated, folder.glob(f"chats-{label}-*.db")), key=_made_at, reverse=True)
 
 
 def backup_is_due(folder: Path, now: datetime) -> bool:
-    """Tell whether no copy was made yet today."""
+    """True if there is no copy of today yet."""
     today = now.strftime("%Y%m%d")
     return not any(_made_at(path)[:8] == today for path in backups_in(folder, "daily"))
 
 
 def rotate(folder: Path, now: datetime) -> None:
-    """Keep the newest daily copy of each of the last 12 days, 10 weeks and 9 months that have one.
+    """Keep the newest daily copy of each of the last 12 days, 10 weeks and 9 months with a copy.
 
-    As many are kept of the time after ``now``, when the clock was ahead: those must not displace what is made today.
+    As many are kept of the time after ``now``, from when the clock was ahead: they must not displace today's.
     """
     keep, today = set[Path](), now.strftime("%Y%m%d")
     daily = backups_in(folder, "daily")
@@ -136,9 +136,9 @@ def rotate(folder: Path, now: datetime) -> None:
 
 
 def newest_intact(folder: Path, max_version: int) -> Path | None:
-    """Find the copy with the most in it that is whole and of a layout up to ``max_version``; of several the newest.
+    """The intact copy with the most rows and a layout up to ``max_version``; of equals the newest.
 
-    The clock says nothing certain: it may have been ahead when an old copy was made.
+    The time is unreliable: the clock may have been ahead when an old copy was made.
     """
     for path in sorted(backups_in(folder), key=_num_stored, reverse=True):
         try:
@@ -152,7 +152,7 @@ def newest_intact(folder: Path, max_version: int) -> Path | None:
 
 
 def _num_stored(path: Path) -> int:
-    """How many rows were ever put into the tables of a copy: it only grows, also where chats are deleted."""
+    """The number of rows ever inserted into a copy's tables: it only grows, also when chats are deleted."""
     try:
         with _reading(path) as copy:
             return int(copy.execute("SELECT coalesce(sum(seq), 0) FROM sqlite_sequence").fetchone()[0])
@@ -165,8 +165,8 @@ def _reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
 
 
 def _is_dated(path: Path) -> bool:
-    """Whether it is a file and we gave the name: copies that a person made of copies are left alone."""
-    if not path.is_file():  # a pipe would be waited for
+    """True if the file has a name of ours: the user's own copies are left alone."""
+    if not path.is_file():  # reading a pipe would block
         return False
     try:
         datetime.strptime(_made_at(path), _STAMP)  # noqa: DTZ007 (a file's name)
@@ -192,9 +192,9 @@ def _compare(copy: sqlite3.Connection, copied: UnverifiedBackup) -> None:
 
 
 def _table_counts(connection: sqlite3.Connection) -> tuple[TableCount, ...]:
-    """Count the rows of each table, with the layout's version: what a faithful copy has in common with its source.
+    """The rows of each table, with the layout's version: a faithful copy has the same.
 
-    The search's own tables are left out: they hold nothing that could not be made again.
+    The search's tables are left out: they can be rebuilt.
     """
     names = connection.execute(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'found_%' "

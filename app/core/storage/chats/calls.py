@@ -1,4 +1,4 @@
-"""Calls of tools and their results: each a message of its own below the answer that made it, safe before it runs."""
+"""Tool calls and their results: each a message below its answer, stored before it runs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from app.core.storage.chats.writer import DatabaseAccess
 
 
 class StoredCalls:
-    """The calls of the open file."""
-
     def __init__(self, access: DatabaseAccess, now: Callable[[], datetime]) -> None:
         self._access, self._now = access, now
 
@@ -46,9 +44,7 @@ class StoredCalls:
     def change(
         self, message_id: int, call: StoredCall, text: str = "", pictures: Sequence[Attachment] = ()
     ) -> tuple[Attachment, ...]:
-        """Store what became of a call, and its result; nothing happens where the message is gone.
-
-        The pictures of the result come back with their ids.
+        """Store the calls of an answer below it, one after the other: all or none. A text is an existing result.
 
         Raises:
             StorageError: it could not be stored.
@@ -65,9 +61,9 @@ class StoredCalls:
 
 
 def settle_open(db: sqlite3.Connection) -> int:
-    """Say of calls that nobody waits for any more what is known of them; return how many.
+    """Give calls that will not run any more their final status; returns their number.
 
-    What ran may have had an effect, so that is `CallStatus.UNKNOWN`; what had not begun is stopped.
+    A running call may have had an effect: it becomes `CallStatus.UNKNOWN`; a waiting one is stopped.
     """
     sql = "UPDATE messages SET call_status = ? WHERE call_status = ?"
     return sum(db.execute(sql, (end.value, begun.value)).rowcount for begun, end in SETTLED.items())

@@ -1,6 +1,6 @@
-"""The open chats file: jobs run on a thread of its own, which also writes the answers that are being generated.
+"""The open chats file: jobs run on its thread, which also writes the answers that are being generated.
 
-What conversations are is `ChatStore`'s, which builds on this.
+`ChatStore` builds conversations on it.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from engine.records import Problem
 
 log = logging.getLogger(__name__)
 
-VERIFY_S = 2.0  # so long the end waits for a copy of today that is just being read
+VERIFY_S = 2.0  # the longest wait for today's copy at the end
 
 
 class ChatsFile:
-    """The file of the chats and its thread. Usable from any thread; all work is done on that one.
+    """The chats file and its thread. Thread-safe.
 
-    ``on_trouble`` is called on that thread: with a problem when saving an answer begins to fail, with None when
-    everything is saved again. So is ``on_written``, after every attempt to write.
+    ``on_trouble`` is called on that thread: with a problem when saving begins to fail, with None when all changes are
+    saved again. ``on_written`` is called there after every attempt to write.
     """
 
     def __init__(
@@ -50,21 +50,21 @@ class ChatsFile:
         self.on_written: Callable[[], None] = lambda: None
         self._now = now
         self._in_trouble = False
-        self._may_be_damaged = False  # something was wrong with the file: the next start reads all of it
+        self._may_be_damaged = False  # an error was found: the next start checks the whole file
         self._verifying: threading.Thread | None = None
         self._opened: OpenedStore | None = None
-        self.wiped: tuple[int, ...] = ()  # chats that were deleted last time and are gone for good now
+        self.wiped: tuple[int, ...] = ()  # chats whose deletion became final at this start
         self._answers = StreamingAnswers(time.monotonic)
         self._writer = WriterThread(self._open, self._write_due)
 
     # ---- life -------------------------------------------------------------------------------------------------------
 
     def begin_opening(self) -> None:
-        """Have the file opened, without waiting for it: nothing else may be asked until `open` has returned."""
+        """Start to open the file, without waiting; call `open` next."""
         self._writer.begin()
 
     def open(self) -> Problem | None:
-        """Open the file or what can be had in its stead; the problem says what a person should know."""
+        """Open the file or a substitute; the problem is for the user."""
         self._writer.begin()
         self._writer.wait_for_opening()
         if self._opened is None:
@@ -72,12 +72,12 @@ class ChatsFile:
         return self._opened.problem
 
     def back_up_daily(self) -> None:
-        """Make today's copy where there is none yet, and thin out the old ones; does not wait. Not of a closed file."""
+        """Make today's copy unless there is one, and thin out the old ones, without waiting. Ignored after `close`."""
         with contextlib.suppress(StorageError):
             self._writer.post(self._back_up)
 
     def close(self, timeout_s: float = 5.0) -> bool:
-        """Write what can be written and let go of the file; False where something could not be saved."""
+        """Write everything and close the file; False if something could not be saved."""
         with contextlib.suppress(StorageError):
             self._writer.call(self._write_everything)
         ended = self._writer.stop(timeout_s)
@@ -89,12 +89,12 @@ class ChatsFile:
 
     @property
     def is_persistent(self) -> bool:
-        """Whether what is written outlives the app: False while the chats are only in memory."""
+        """False while the chats are only in memory."""
         return self._opened is not None and self._opened.is_persistent
 
     @property
     def has_stored(self) -> bool:
-        """Whether what is read is what was stored: False where a copy or an empty file stands in for it."""
+        """False if a copy or an empty file stands in for the stored chats."""
         return self._opened is not None and self._opened.has_stored
 
     # ---- on the writer's thread -------------------------------------------------------------------------------------
@@ -110,8 +110,8 @@ class ChatsFile:
                 log.info("%d answers and calls of tools were interrupted when Paceline last ended.", num_interrupted)
         except sqlite3.Error as error:
             self._note_damage(error)
-            # Shown as interrupted all the same (see _current), and what is marked as deleted is not shown; a full disk
-            # must not keep the chats shut.
+            # They are shown as interrupted anyway (see _current), and deleted ones are hidden; a full disk must not
+            # keep the chats closed.
             log.warning("What was left over of the last time could not be put in order: %s", error)
         return connection
 
@@ -127,7 +127,7 @@ class ChatsFile:
     def _write_snapshot(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
         try:
             self._put(db, snapshot)
-        except (sqlite3.Error, ValueError, ArithmeticError) as error:  # whatever it is, it must not end the thread
+        except (sqlite3.Error, ValueError, ArithmeticError) as error:  # no error may end the thread
             self._answers.failed(snapshot)
             problem = as_storage_error(error, self._place.file).problem
             log.warning("An answer could not be saved and is tried again in %g s: %s", RETRY_S, error)
@@ -160,14 +160,14 @@ class ChatsFile:
         self._verifying.start()
 
     def _note_damage(self, error: BaseException | None) -> None:
-        """Have the next start read the whole file, where SQLite finds it damaged: then a copy is offered."""
+        """Have the next start check the whole file if SQLite reports damage: then a copy is offered."""
         damaged = isinstance(error, sqlite3.Error) and isinstance(
             as_storage_error(error, self._place.file), DamagedFileError
         )
         self._may_be_damaged = self._may_be_damaged or damaged
 
     def _verify(self, copied: UnverifiedBackup) -> None:
-        """Read the copy whole, on a thread of its own: what is damaged in it is damaged in the file, too."""
+        """Read the whole copy on another thread: damage in it is damage in the file."""
         try:
             verify(copied)
             rotate(self._place.backups, self._now())
@@ -181,11 +181,11 @@ class ChatsFile:
         """Run a job on the connection and wait for it; every ended answer is in the file before.
 
         Raises:
-            StorageError: by what SQLite said.
+            StorageError: by SQLite's error.
         """
 
         def read(db: sqlite3.Connection) -> Result:
-            self._write_due(db)  # an answer that has ended is seen as it ended
+            self._write_due(db)  # an ended answer is read as it ended
             return job(db)
 
         try:
@@ -200,10 +200,10 @@ class ChatsFile:
         return self.read(self._in_transaction(job))
 
     def retry_write(self, message_id: int) -> None:
-        """Write an ended answer now, also one that the disk refused and that would be tried again later.
+        """Write an ended answer now, also one that the disk refused.
 
         Raises:
-            StorageError: the disk refuses it again; it stays as it is, and is tried again.
+            StorageError: the disk refuses it again; it is retried later.
         """
 
         def job(db: sqlite3.Connection) -> None:
@@ -214,22 +214,22 @@ class ChatsFile:
         self.read(job)
 
     def unwritten(self, message_id: int) -> AnswerSnapshot | None:
-        """Give an answer that is in the making, or that the disk has not taken yet; None for any other message."""
+        """An answer that is being generated or not yet written; None for any other message."""
         return self._answers.current(message_id)
 
     def post(self, job: Job[Result]) -> Future[Result]:
-        """Run a job in a transaction without waiting for it; its future may raise what SQLite raised."""
+        """Run a job in a transaction without waiting; its future may raise SQLite's errors."""
         return self._writer.post(self._in_transaction(job))
 
     def run_on_writer_thread(self, function: Callable[[], None]) -> None:
-        """Call a function that does not concern the file on its thread, after what waits there; does not wait."""
+        """Call a function on the file's thread, after the waiting jobs, without waiting."""
         self._writer.post(lambda _db: function())
 
     def _in_transaction(self, job: Job[Result]) -> Job[Result]:
         transacted = _in_transaction(job)
 
         def write(db: sqlite3.Connection) -> Result:
-            # Also where the disk refused it a moment ago: nothing may be put below an answer that is yet to go.
+            # Also if the disk just refused it: no message may be put below an unwritten answer.
             for snapshot in self._answers.due(ended=True):
                 self._write_snapshot(db, snapshot)
             try:
@@ -241,7 +241,7 @@ class ChatsFile:
 
 
 def _in_transaction(job: Job[Result]) -> Job[Result]:
-    """Make a transaction of a job; where the index of the search is damaged, it is rebuilt and the job run again."""
+    """A job in a transaction; if the search index is damaged, it is rebuilt and the job run again."""
 
     def attempt(db: sqlite3.Connection) -> Result:
         with transaction(db):

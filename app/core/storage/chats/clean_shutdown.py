@@ -1,7 +1,6 @@
-"""A marker beside the chats file that it was closed properly: then a start need not read all of it to trust it.
+"""A marker beside the chats file that it was closed properly: the next start then need not check all of it.
 
-The marker holds the file's size and time. Whatever ends without closing, or changes the file afterwards, leaves no
-marker that fits, and the whole file is checked.
+The marker has the file's size and time. After a crash or a later change no marker fits, and the whole file is checked.
 """
 
 from __future__ import annotations
@@ -12,12 +11,11 @@ from pathlib import Path
 
 
 def marker_of(file: Path) -> Path:
-    """Where the marker lies."""
     return file.with_name(file.name + ".closed")
 
 
 def write_marker(file: Path) -> None:
-    """Mark the file as closed and whole; where that cannot be, the next start checks it."""
+    """Mark the file as closed; if that fails, the next start checks it."""
     if marker_of(file).exists() and not marker_of(file).is_file():
         return
     with contextlib.suppress(OSError):
@@ -25,9 +23,9 @@ def write_marker(file: Path) -> None:
 
 
 def consume_marker(file: Path) -> bool:
-    """Whether the file is as it was when it was closed properly. The marker is removed: it counts once."""
+    """True if the file is unchanged since it was closed properly. The marker is removed: it counts once."""
     marker = marker_of(file)
-    if not marker.is_file():  # a pipe would be waited for
+    if not marker.is_file():  # reading a pipe would block
         return False
     try:
         kept = json.loads(marker.read_text(encoding="utf-8"))
@@ -38,7 +36,7 @@ def consume_marker(file: Path) -> bool:
 
 
 def _state(file: Path) -> list[int]:
-    """Size and time of the file, and how much stands in its log that is not in it yet."""
+    """Size and time of the file, and the size of its log."""
     found = file.stat()
     log = file.with_name(file.name + "-wal")
     return [found.st_size, found.st_mtime_ns, log.stat().st_size if log.exists() else 0]

@@ -1,12 +1,12 @@
-"""The columns `spans`, `stats` and `drawn` of an answer, and `call` of a call of a tool: compact JSON, and back.
+"""Encodes the columns `spans`, `stats` and `drawn` of an answer, and `call` of a tool call, as compact JSON.
 
-What cannot be read is left out and logged.
+Unreadable values are left out and logged.
 
 Spans: ``["target",5,3,"draft",4,"recovered",[2," cat"]]`` means tokens of 5 and 3 characters from the target, one of 4
-from the draft, and a recovered one of 2 characters in the place of a rejected " cat". A list may go on with the
-probabilities of the pass that the token ended: the characters of each rejected token (0 where there is at most one),
-the token's own in percent, then p and q of each proposed token that was looked at. ``[0,"","greedy"]`` says that from
-here on passes chose the most likely token, which needs no numbers, ``[0,"","drawn"]`` that they did so no longer.
+from the draft, and a recovered one of 2 characters in place of a rejected " cat". A list may continue with the
+probabilities of the pass that the token ended: the characters of each rejected token (0 if there is at most one), the
+token's own in percent, then p and q of each observed proposed token. ``[0,"","greedy"]`` says that from here on passes
+chose the most likely token, which needs no numbers, ``[0,"","drawn"]`` that they no longer did.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from engine.sentences import from_json, to_json
 
 log = logging.getLogger(__name__)
 
-_AFTER_OTHERS = frozenset({Source.RECOVERED, Source.BONUS})  # something was proposed in their pass
+_AFTER_OTHERS = frozenset({Source.RECOVERED, Source.BONUS})  # tokens of passes with proposals
 _GREEDY, _DRAWN = "greedy", "drawn"
 _LEAST, _MOST = 0.4, 99.6
 # A long chat has tens of thousands: looked up, not computed.
 _SHARES: dict[float | None, float | None] = {None: None} | {each: each / 100 for each in (*range(101), _LEAST, _MOST)}
-MAX_REJECTED_CHARS = 200  # more of what was not said is not worth keeping
+MAX_REJECTED_CHARS = 200  # more of a rejected text is not worth storing
 # Few different ones occur thousands of times.
 _span = functools.lru_cache(maxsize=4096)(TokenSpan)
 _STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
@@ -46,7 +46,7 @@ _STATS_TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
 
 
 def spans_to_text(spans: Iterable[TokenSpan]) -> str:
-    """Encode provenance; the source is written only where it changes. Chances are rounded to a percent."""
+    """Encode provenance; the source is written only when it changes. Probabilities are rounded to a percent."""
     items: list[str | int | list[Any]] = []
     source, greedy = None, False
     for span in spans:
@@ -70,11 +70,11 @@ def spans_to_text(spans: Iterable[TokenSpan]) -> str:
 
 
 def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
-    """Decode provenance; empty where there is none or it cannot be read."""
+    """Decode provenance; empty if there is none or it is unreadable."""
     if not text:
         return ()
     spans: list[TokenSpan] = []
-    source, every = Source.TARGET, None  # the probabilities of every pass, where they are the same
+    source, every = Source.TARGET, None  # the probabilities of every pass, while they are equal
     try:
         for item in json.loads(text):
             if isinstance(item, str):
@@ -115,12 +115,12 @@ def _probabilities_from_list(values: list[Any], *, greedy: bool) -> PassProbabil
     chances = [_SHARES[value] for value in values[1:]]
     if None in chances[1::2] or len(chances) % 2 == 0:
         raise ValueError("no chance")
-    probs: Any = tuple(zip(chances[1::2], chances[2::2], strict=True))  # no p is None any more
+    probs: Any = tuple(zip(chances[1::2], chances[2::2], strict=True))  # no p is None here
     return PassProbabilities(probs, chances[0], rejected_chars=lengths)
 
 
 def _percent(share: float | None) -> float | None:
-    """Whole percents, but for what is neither nothing nor certain: those words are told apart."""
+    """Whole percents, except near 0 and 1, which are displayed differently."""
     if share is None:
         return None
     value = share * 100
@@ -135,11 +135,11 @@ def _percent(share: float | None) -> float | None:
 def stats_to_text(stats: RunStats | None, *, keeps_templates: bool = False) -> str | None:
     """Encode the counters of an answer.
 
-    With ``keeps_templates`` its decisions can be told in another language later; else they are plain text.
+    With ``keeps_templates`` its decisions can be translated later; else they are plain text.
     """
     if stats is None:
         return None
-    # Not asdict: it would deep-copy the mapping's keys for nothing.
+    # Not asdict: it would deep-copy the mapping's keys.
     values: dict[str, Any] = {name: getattr(stats, name) for name in sorted(_STATS_FIELDS)}
     values["provenance"] = {source.value: count for source, count in stats.provenance.items()}
     if keeps_templates:
@@ -148,7 +148,7 @@ def stats_to_text(stats: RunStats | None, *, keeps_templates: bool = False) -> s
 
 
 def stats_from_text(text: str | None) -> RunStats | None:
-    """Decode the counters; keys of another version are passed over."""
+    """Decode the counters; keys of another version are ignored."""
     if not text:
         return None
     try:
@@ -170,12 +170,12 @@ def stats_from_text(text: str | None) -> RunStats | None:
 
 
 def drawn_to_text(drawn: Drawn | None) -> str:
-    """Encode how an answer was drawn; empty where it is not known."""
+    """Encode how an answer was sampled; empty if unknown."""
     return "" if drawn is None else json.dumps(dataclasses.asdict(drawn), separators=(",", ":"))
 
 
 def drawn_from_text(text: str | None) -> Drawn | None:
-    """Decode how an answer was drawn; None where that is not known, or cannot be read, or a value is out of range."""
+    """Decode how an answer was sampled; None if that is unknown, unreadable, or out of range."""
     if not text:
         return None
     try:
@@ -190,7 +190,7 @@ def drawn_from_text(text: str | None) -> Drawn | None:
     return Drawn(values, *digests)
 
 
-@functools.lru_cache(maxsize=256)  # the answers of a chat have the same
+@functools.lru_cache(maxsize=256)  # the answers of a chat share it
 def _drawing_values(items: tuple[tuple[str, SettingValue], ...]) -> Mapping[str, SettingValue]:
     return valid_values(dict(items), DRAWING_KEYS)
 
@@ -199,7 +199,7 @@ def _drawing_values(items: tuple[tuple[str, SettingValue], ...]) -> Mapping[str,
 
 
 def call_to_text(call: StoredCall | None) -> str:
-    """Encode a call, without its status; empty for none."""
+    """Encode a call without its status; empty for none."""
     if call is None:
         return ""
     fields = {"id": call.call_id, "name": call.name, "server": call.server, "arguments": call.arguments}
@@ -208,7 +208,7 @@ def call_to_text(call: StoredCall | None) -> str:
 
 
 def call_from_text(text: str | None, status: str) -> StoredCall | None:
-    """Decode a call; None where the message is none. What cannot be read of it is empty."""
+    """Decode a call; None if the message is none. Unreadable fields are empty."""
     if not status:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The SQL statements on conversations, each on an open connection."""
+"""The SQL statements on conversations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.records import Mode
 log = logging.getLogger(__name__)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may name a day that no calendar has
+_LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may contain an impossible date
 
 _NEWEST_FIRST = " ORDER BY updated_at DESC, id DESC"
 _LISTED = """
@@ -31,7 +31,7 @@ _WITH_A_PLACE_OR_NEW = """
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What is known of a conversation besides its messages."""
+    """A conversation without its messages."""
 
     id: int
     title: str
@@ -40,17 +40,17 @@ class Conversation:
 
 
 def to_us(moment: datetime) -> int:
-    """Give microseconds since 1970, exactly."""
+    """Microseconds since 1970, exactly."""
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def from_us(microseconds: int) -> datetime:
-    """Give the moment back, in UTC; the nearest one between 1970 and 2199."""
+    """The time in UTC, limited to 1970 to 2199."""
     return _EPOCH + timedelta(microseconds=min(max(microseconds, 0), _LATEST_US))
 
 
 def insert_conversation(db: sqlite3.Connection, title: str, mode: Mode, depth: int | None, now: datetime) -> int:
-    """Add a conversation and return its id; ids are never used twice."""
+    """Insert a conversation; returns its id, which is never reused."""
     sql = "INSERT INTO conversations (title, created_at, updated_at, mode, depth) VALUES (?, ?, ?, ?, ?)"
     conversation_id = int(db.execute(sql, (title, to_us(now), to_us(now), mode.value, depth)).lastrowid or 0)
     index.add_title(db, conversation_id)
@@ -58,14 +58,13 @@ def insert_conversation(db: sqlite3.Connection, title: str, mode: Mode, depth: i
 
 
 def set_title(db: sqlite3.Connection, conversation_id: int, title: str) -> None:
-    """Give the title that the user wrote; it is never replaced by one of ours."""
+    """Set the title that the user wrote; it is never replaced by a generated one."""
     index.forget_title(db, conversation_id)
     db.execute("UPDATE conversations SET title = ?, title_by_user = 1 WHERE id = ?", (title, conversation_id))
     index.add_title(db, conversation_id)
 
 
 def title_if_unnamed(db: sqlite3.Connection, conversation_id: int, title: str) -> None:
-    """Name a conversation that has no name yet."""
     sql = "UPDATE conversations SET title = ? WHERE id = ? AND title = '' AND title_by_user = 0"
     index.forget_title(db, conversation_id)
     db.execute(sql, (title, conversation_id))
@@ -73,7 +72,7 @@ def title_if_unnamed(db: sqlite3.Connection, conversation_id: int, title: str) -
 
 
 def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
-    """Remove a conversation with all its messages and what is unsent of it."""
+    """Delete a conversation with all its messages and unsent text."""
     index.forget_messages_of(db, conversation_id)
     index.forget_title(db, conversation_id)
     db.execute("DELETE FROM unsent WHERE conversation_id = ?", (conversation_id,))
@@ -82,7 +81,7 @@ def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
 
 
 def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tuple[ConversationRow, ...]:
-    """List all conversations, the last changed first; of those in no place of their own only the ``newest`` so many."""
+    """List all conversations, last changed first; of unpinned ones outside folders only the ``newest``."""
     sql = _LISTED + (_WITH_A_PLACE_OR_NEW if newest is not None else "") + _NEWEST_FIRST
     rows = db.execute(sql, () if newest is None else (newest,))
     away = _answered_elsewhere(db)
@@ -93,7 +92,7 @@ def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tup
 
 
 def _answered_elsewhere(db: sqlite3.Connection) -> frozenset[int]:
-    """Conversations with an answer of another machine; none where messages are damaged: the list is shown anyway."""
+    """Conversations with answers of remote servers; empty if messages are damaged, so that the list can be shown."""
     try:
         return frozenset(
             number for number, target in db.execute(_ELSEWHERE) if not stays_here(f"http://{target.rpartition(AT)[2]}")
@@ -104,7 +103,7 @@ def _answered_elsewhere(db: sqlite3.Connection) -> frozenset[int]:
 
 
 def find_latest(db: sqlite3.Connection, wanted: int | None = None) -> int | None:
-    """Find ``wanted``, else the conversation that changed last; None where none is left outside the archive."""
+    """Find ``wanted``, else the conversation that changed last; None if there is none outside the archive."""
     sql = (
         "SELECT id FROM conversations WHERE archived = 0 AND deleted_at IS NULL "
         "ORDER BY id IS ? DESC, updated_at DESC, id DESC LIMIT 1"
@@ -114,7 +113,7 @@ def find_latest(db: sqlite3.Connection, wanted: int | None = None) -> int | None
 
 
 def read_conversation(db: sqlite3.Connection, conversation_id: int) -> Conversation | None:
-    """Read one conversation; None where it is gone. A mode of another version reads as off."""
+    """Read one conversation; None if it is gone. Another version's mode becomes off."""
     sql = "SELECT id, title, mode, depth FROM conversations WHERE id = ? AND deleted_at IS NULL"
     row = db.execute(sql, (conversation_id,)).fetchone()
     if row is None:
@@ -124,5 +123,4 @@ def read_conversation(db: sqlite3.Connection, conversation_id: int) -> Conversat
 
 
 def touch(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
-    """Make a conversation the last changed one."""
     db.execute("UPDATE conversations SET updated_at = ? WHERE id = ?", (to_us(now), conversation_id))

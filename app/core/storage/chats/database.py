@@ -1,4 +1,4 @@
-"""SQLite connections that keep what they acknowledged: pragmas are read back, errors become sentences."""
+"""SQLite connections that keep acknowledged changes: pragmas are read back, errors become messages for the user."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from app.core.domain.unspaced import has_unspaced, spaced
 from engine.sentences import said
 
 MEMORY = Path(":memory:")
-FULL_BYTES = 1 << 16  # less than this is no space
-BUSY_TIMEOUT_S = 2.0  # so long another program may hold the file
+FULL_BYTES = 1 << 16  # less free space counts as none
+BUSY_TIMEOUT_S = 2.0  # for another program to release the file
 _LARGEST = 2**63 - 1
 
-# EXCLUSIVE: SQLite 3.7.0-3.51.2 can corrupt a WAL file with two connections; this lets no second one in.
-# FULL: a power loss after a commit keeps it (https://www.sqlite.org/pragma.html#pragma_synchronous).
+# EXCLUSIVE: SQLite 3.7.0-3.51.2 can corrupt a WAL file with two connections; this excludes a second one. FULL: a commit
+# survives a power loss (https://www.sqlite.org/pragma.html#pragma_synchronous).
 _PRAGMAS: tuple[tuple[str, str, object], ...] = (
     ("locking_mode", "EXCLUSIVE", "exclusive"),
     ("journal_mode", "WAL", "wal"),
@@ -39,13 +39,13 @@ _MACOS_PRAGMAS: tuple[tuple[str, str, object], ...] = (("checkpoint_fullfsync", 
 
 
 class Connection(sqlite3.Connection):
-    """Takes whatever a text may hold: of what SQLite cannot keep, as much as it can."""
+    """Accepts any text and number: what SQLite cannot store is replaced."""
 
     def execute(self, sql: str, values: Sequence[object] = (), /) -> sqlite3.Cursor:  # type: ignore[override]
-        """Half a character becomes a question mark, a number beyond 64 bits the nearest one within."""
+        """Half a surrogate pair becomes a question mark, a number beyond 64 bits the nearest one within."""
         try:
             return super().execute(sql, values)
-        except (UnicodeEncodeError, OverflowError):  # said before anything was done
+        except (UnicodeEncodeError, OverflowError):  # raised before anything is executed
             return super().execute(sql, [_storable(value) for value in values])
 
 
@@ -56,17 +56,17 @@ def _storable(value: object) -> object:
 
 
 def connect(file: Path) -> sqlite3.Connection:
-    """Open ``file`` for this thread alone, with every pragma set and read back.
+    """Open ``file`` for this thread, with every pragma set and read back.
 
     Raises:
-        StorageError: one of its kinds, by what SQLite said.
+        StorageError: a subclass, by SQLite's error.
     """
     connection = None
     try:
         connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None, factory=Connection)
-        # Damaged text is shown damaged; it must not make the rest unreadable.
+        # Damaged text is shown damaged; it must not block the rest.
         connection.text_factory = _lenient_text
-        for function in (spaced, has_unspaced):  # for the index of writing without spaces
+        for function in (spaced, has_unspaced):  # for the index of scripts without spaces
             connection.create_function(function.__name__, 1, function, deterministic=True)
         set_pragmas(connection, in_memory=file == MEMORY)
     except (sqlite3.Error, UnicodeDecodeError, StorageError) as error:
@@ -83,7 +83,7 @@ def _lenient_text(raw: bytes) -> str:
 
 
 def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:
-    """Set what makes an acknowledged row safe, and make sure that SQLite took it.
+    """Set the pragmas that make an acknowledged row safe, and verify them.
 
     Raises:
         StorageError: a pragma reads back differently.
@@ -107,28 +107,28 @@ def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:
 
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing: commit at the end, roll back on any error. Leaving it normally is the acknowledgement."""
+    """Commit at the end, roll back on any error. A normal exit is the acknowledgement."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        # A full disk makes SQLite roll back by itself; there is nothing left to roll back then.
+        # On a full disk SQLite has already rolled back.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """Read the layout's version; 0 is an empty file."""
+    """The layout's version; 0 for an empty file."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:
-    """Read the whole file for damage; ``thorough`` compares the indexes with the tables as well.
+    """Check the whole file for damage; ``thorough`` also compares indexes with tables.
 
     Raises:
-        DamagedFileError: something does not fit; the first finding is in the message.
+        DamagedFileError: with the first finding.
     """
     name = "integrity_check" if thorough else "quick_check"
     finding = connection.execute(f"PRAGMA {name}(1)").fetchone()[0]
@@ -137,16 +137,16 @@ def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:
 
 
 def layout_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
-    """Give the columns of each table."""
+    """The columns of each table."""
     names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
     sql = "SELECT name FROM pragma_table_info(?)"
     return {name: tuple(column for (column,) in connection.execute(sql, (name,))) for (name,) in names}
 
 
 def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError | LookupError, file: Path) -> StorageError:
-    """Turn what SQLite says about ``file``, or what cannot be made of its rows, into a sentence for a person."""
+    """Convert an error of SQLite, or of decoding its rows, into a message about ``file``."""
     if not isinstance(error, sqlite3.Error):
-        # The driver fails so, too, where SQLite's own message quotes damaged names.
+        # The driver raises this if SQLite's message quotes damaged names.
         return DamagedFileError(said("{file} cannot be read as a chats file.", file=file.name))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
@@ -162,11 +162,11 @@ def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError | Looku
 
 
 def says_full(error: BaseException | None) -> bool:
-    """Whether a failure of SQLite or of the system means that there is no space left."""
+    """True if an error of SQLite or the system means a full disk."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     code = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE  # what a log's index needs
+    return code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE  # it extends the log's index
 
 
 def _is_full(folder: Path) -> bool:

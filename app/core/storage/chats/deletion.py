@@ -1,7 +1,7 @@
-"""Deleting that can be taken back: a chat is marked, messages are moved into a marked chat of their own.
+"""Deletion with undo: a chat is marked, messages are moved into a marked chat.
 
-What is marked is in no list, no search and no export. Messages are wiped a moment later, or when the file is opened
-next; chats when it is opened `KEPT` after they were deleted.
+Marked chats are in no list, search or export. Messages are deleted for good a moment later, or at the next start; chats
+at the first start `KEPT` after their deletion.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from app.core.storage.chats.writer import DatabaseAccess
 from engine.records import Mode
 
 KEPT = timedelta(days=30)
-_CHAT = "title <> ''"  # what messages are moved into has none
+_CHAT = "title <> ''"  # the chat of moved messages has none
 
 
 @dataclass(frozen=True, slots=True)
 class DeletedChat:
-    """A chat that can be taken back until ``until``."""
+    """A chat whose deletion can be undone until ``until``."""
 
     id: int
     title: str
@@ -31,10 +31,9 @@ class DeletedChat:
 
 @dataclass(frozen=True, slots=True)
 class DeletedBranch:
-    """Messages in the marked chat ``kept_in``: one, ``message_id``, and all that followed it, or that one alone.
+    """Messages in the marked chat ``kept_in``: ``message_id`` with all its descendants, or alone.
 
-    ``shown``: it was the version shown there. ``children`` followed it and stayed, below what it had followed or below
-    another version of it.
+    ``shown``: it was the shown version. ``children`` stayed, below its parent or another version of it.
     """
 
     kept_in: int
@@ -47,13 +46,13 @@ class DeletedBranch:
 
 
 class Deletions:
-    """What the window asks for; every method raises `StorageError` where it could not be done."""
+    """Every method raises `StorageError` if it fails."""
 
     def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def mark(self, conversation_ids: Sequence[int], now: datetime) -> None:
-        """Take chats out of sight: all or none."""
+        """Hide chats: all or none."""
 
         def job(db: sqlite3.Connection) -> None:
             for conversation_id in conversation_ids:
@@ -62,31 +61,31 @@ class Deletions:
         self._access.write(job)
 
     def take_back(self, conversation_ids: Sequence[int]) -> None:
-        """Show marked chats again, where they were."""
+        """Undo the deletion of chats."""
         sql = "UPDATE conversations SET deleted_at = NULL WHERE id = ?"
         self._access.write(lambda db: db.executemany(sql, ((each,) for each in conversation_ids)))
 
     def deleted_chats(self) -> tuple[DeletedChat, ...]:
-        """Chats that can be taken back, the last deleted first."""
+        """Chats whose deletion can be undone, last deleted first."""
         marked = f"FROM conversations WHERE deleted_at IS NOT NULL AND {_CHAT}"
         sql = f"SELECT id, title, deleted_at {marked} ORDER BY deleted_at DESC"
         rows = self._access.read(lambda db: db.execute(sql).fetchall())
         return tuple(DeletedChat(chat, title, conversations.from_us(at) + KEPT) for chat, title, at in rows)
 
     def mark_branch(self, message_id: int, now: datetime) -> DeletedBranch | None:
-        """Take a message and all that follows it out of sight; None where it is gone."""
+        """Hide a message and its descendants; None if it is gone."""
         return self._access.write(lambda db: _set_aside(db, message_id, now, alone=False))
 
     def mark_message(self, message_id: int, now: datetime) -> DeletedBranch | None:
-        """Take one message out of sight; what follows it stays. None where it is gone."""
+        """Hide one message; its descendants stay. None if it is gone."""
         return self._access.write(lambda db: _set_aside(db, message_id, now, alone=True))
 
     def take_back_branch(self, branch: DeletedBranch) -> None:
-        """Put messages back where they were, and show them where they were shown."""
+        """Undo the deletion of messages, including what was shown."""
         self._access.write(lambda db: _put_back(db, branch))
 
     def wipe(self, conversation_ids: Sequence[int]) -> None:
-        """Remove chats for good, with all their messages."""
+        """Delete chats for good, with all their messages."""
 
         def job(db: sqlite3.Connection) -> None:
             for conversation_id in conversation_ids:
@@ -96,7 +95,7 @@ class Deletions:
 
 
 def wipe_marked(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
-    """Remove for good what was marked before, chats only `KEPT` later; return the ids."""
+    """Delete for good what was marked before, chats only `KEPT` later; returns the ids."""
     sql = f"SELECT id FROM conversations WHERE deleted_at IS NOT NULL AND NOT (deleted_at > ? AND {_CHAT})"  # noqa: S608
     marked = tuple(row[0] for row in db.execute(sql, (conversations.to_us(now - KEPT),)))
     for conversation_id in marked:
@@ -127,7 +126,7 @@ def _set_aside(db: sqlite3.Connection, message_id: int, now: datetime, *, alone:
 
 
 def _move_up(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
-    """Let what followed a message follow another version of it, or what it followed itself; show what was shown."""
+    """Move the children of a message to another version of it, or to its parent; keep the shown path."""
     at = tree.versions_beside(message_id)
     heir = at[0] if at else tree.parents[message_id]
     _follow(db, tree.children()[message_id], heir)
@@ -150,7 +149,7 @@ def _put_back(db: sqlite3.Connection, branch: DeletedBranch) -> None:
 
 
 def _move(db: sqlite3.Connection, message_ids: Sequence[int], conversation_id: int) -> None:
-    """Move messages to another chat, after its last message: their positions may be taken."""
+    """Move messages to the end of another chat: their positions may be taken there."""
     sql = (
         "UPDATE messages SET conversation_id = ?1, position = "
         "(SELECT coalesce(max(position), -1) + 1 FROM messages WHERE conversation_id = ?1) WHERE id = ?2"

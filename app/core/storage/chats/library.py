@@ -1,4 +1,4 @@
-"""The list of conversations: folders, pins, archive, order by hand, copies, unsent texts, and the search."""
+"""The list of conversations: folders, pins, archive, manual order, copies, unsent texts, and search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.core.domain.errors import StorageError
 from app.core.storage.chats import attachments, conversations, index, messages, summaries
 from app.core.storage.chats.writer import DatabaseAccess
 
-NEW_CHAT = 0  # the key of what is typed before there is a conversation
+NEW_CHAT = 0  # the key of text before there is a conversation
 
 _COPY_MESSAGE = """
     INSERT INTO messages
@@ -29,7 +29,7 @@ _COPY_MESSAGE = """
 
 @dataclass(frozen=True, slots=True)
 class DeletedFolder:
-    """A folder that is gone, its ``place`` among the others, what was in it, and how many of these are in the list."""
+    """A deleted folder: its ``place`` among the others, its conversations, and how many of these are listed."""
 
     row: FolderRow
     place: int
@@ -38,7 +38,7 @@ class DeletedFolder:
 
 
 class ChatLibrary:
-    """What the window asks for; every method raises `StorageError` where it could not be done."""
+    """Every method raises `StorageError` if it fails."""
 
     def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
@@ -47,8 +47,6 @@ class ChatLibrary:
     # ---- folders ----------------------------------------------------------------------------------------------------
 
     def folders(self) -> tuple[FolderRow, ...]:
-        """List the folders in their order."""
-
         def job(db: sqlite3.Connection) -> tuple[FolderRow, ...]:
             found = db.execute("SELECT id, name, folded FROM folders ORDER BY place, id")
             return tuple(FolderRow(number, name, bool(folded)) for number, name, folded in found)
@@ -61,21 +59,20 @@ class ChatLibrary:
         return self._access.read(lambda db: (db.execute(sql, (conversation_id,)).fetchone() or (None,))[0])
 
     def create_folder(self, name: str) -> int:
-        """Add a folder at the end and return its id; its name becomes one line."""
+        """Append a folder; returns its id. Its name becomes one line."""
         sql = "INSERT INTO folders (name, place) SELECT ?, coalesce(max(place), 0) + 1 FROM folders"
         return self._access.write(lambda db: int(db.execute(sql, (one_line(name),)).lastrowid or 0))
 
     def rename_folder(self, folder_id: int, name: str) -> None:
-        """Give a folder another name, as one line; one of which nothing is seen is not taken."""
+        """Rename a folder, as one line; an empty name is ignored."""
         if good := one_line(name):
             self._change("UPDATE folders SET name = ? WHERE id = ?", good, folder_id)
 
     def fold(self, folder_id: int, folded: bool) -> None:
-        """Remember whether a folder is collapsed in the list."""
         self._change("UPDATE folders SET folded = ? WHERE id = ?", folded, folder_id)
 
     def delete_folder(self, folder_id: int) -> DeletedFolder | None:
-        """Remove a folder; its conversations stay, outside of any. None where there was none."""
+        """Delete a folder; its conversations stay. None if there was none."""
 
         def job(db: sqlite3.Connection) -> DeletedFolder | None:
             found = db.execute("SELECT name, folded, place FROM folders WHERE id = ?", (folder_id,)).fetchone()
@@ -89,7 +86,7 @@ class ChatLibrary:
         return self._access.write(job)
 
     def take_back_folder(self, folder: DeletedFolder) -> None:
-        """Undo `delete_folder`; what was put into another folder meanwhile stays there."""
+        """Undo `delete_folder`; conversations that moved to another folder stay there."""
         row = folder.row
 
         def job(db: sqlite3.Connection) -> None:
@@ -101,14 +98,13 @@ class ChatLibrary:
         self._access.write(job)
 
     def arrange_folders(self, folder_ids: Sequence[int]) -> None:
-        """Put the folders in this order."""
         values = [(place, folder_id) for place, folder_id in enumerate(folder_ids)]
         self._access.write(lambda db: db.executemany("UPDATE folders SET place = ? WHERE id = ?", values))
 
     # ---- pins, archive, order ---------------------------------------------------------------------------------------
 
     def set_pinned(self, conversation_id: int, pinned: bool) -> None:
-        """Pin a conversation, after the other pinned ones, or let it go."""
+        """Pin a conversation after the other pinned ones, or unpin it."""
         sql = """
             UPDATE conversations SET pinned = ?1, archived = CASE WHEN ?1 THEN 0 ELSE archived END,
                 place = (SELECT coalesce(max(place), 0) + 1 FROM conversations WHERE pinned) WHERE id = ?2
@@ -116,12 +112,11 @@ class ChatLibrary:
         self._change(sql, pinned, conversation_id)
 
     def set_archived(self, conversation_id: int, archived: bool) -> None:
-        """Put a conversation into the archive, or take it back."""
         sql = "UPDATE conversations SET archived = ?1, pinned = CASE WHEN ?1 THEN 0 ELSE pinned END WHERE id = ?2"
         self._change(sql, archived, conversation_id)
 
     def move_to_folder(self, conversation_id: int, folder_id: int | None) -> None:
-        """Put a conversation at the end of a folder, or outside of any."""
+        """Move a conversation to the end of a folder, or out of folders."""
         sql = """
             UPDATE conversations SET folder_id = ?1, pinned = 0, archived = 0,
                 place = (SELECT coalesce(max(place), 0) + 1 FROM conversations WHERE folder_id = ?1) WHERE id = ?2
@@ -129,7 +124,7 @@ class ChatLibrary:
         self._change(sql, folder_id, conversation_id)
 
     def arrange(self, conversation_ids: Sequence[int], *, folder_id: int | None = None) -> None:
-        """Put these conversations into a folder, or among the pinned ones, in this order."""
+        """Move these conversations into a folder, or among the pinned ones, in this order."""
         sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 1 WHERE id = ?"
         values: list[tuple[int | None, ...]] = [(place, number) for place, number in enumerate(conversation_ids)]
         if folder_id is not None:
@@ -140,7 +135,7 @@ class ChatLibrary:
     # ---- copies -----------------------------------------------------------------------------------------------------
 
     def duplicate(self, conversation_id: int) -> int:
-        """Copy a conversation with all its branches and return the copy's id.
+        """Copy a conversation with all its branches; returns the copy's id.
 
         Raises:
             StorageError: it is gone.
@@ -151,7 +146,7 @@ class ChatLibrary:
         return copy
 
     def branch_off(self, message_id: int) -> int:
-        """Copy a message and all that leads to it into a chat of its own and return that one's id.
+        """Copy a message with its ancestors into a new chat; returns that one's id.
 
         Raises:
             StorageError: it is gone.
@@ -169,11 +164,11 @@ class ChatLibrary:
     # ---- unsent texts -----------------------------------------------------------------------------------------------
 
     def keep_unsent(self, conversation_id: int | None, text: str) -> Future[None]:
-        """Remember what stands in the composer, without waiting; empty forgets it."""
+        """Store the composer's text, without waiting; empty deletes it."""
         return self._access.post(lambda db: write_unsent(db, conversation_id, text))
 
     def unsent(self, conversation_id: int | None) -> str:
-        """Give back what stood in the composer; empty where nothing did."""
+        """The stored text of the composer; empty if there is none."""
         sql = "SELECT text FROM unsent WHERE conversation_id = ?"
         key = conversation_id or NEW_CHAT
         return self._access.read(lambda db: str((db.execute(sql, (key,)).fetchone() or ("",))[0]))
@@ -181,7 +176,7 @@ class ChatLibrary:
     # ---- search -----------------------------------------------------------------------------------------------------
 
     def search(self, typed: str) -> Future[tuple[SearchHit, ...] | None]:
-        """Look for words in titles, messages and attachments without waiting; None where a later one came instead."""
+        """Search titles, messages and attachments without waiting; None if a later search replaced this one."""
         self._num_searches += 1
         number = self._num_searches
 
@@ -200,7 +195,6 @@ class ChatLibrary:
 
 
 def write_unsent(db: sqlite3.Connection, conversation_id: int | None, text: str) -> None:
-    """Remember or forget an unsent text."""
     key = conversation_id or NEW_CHAT
     if not text:
         db.execute("DELETE FROM unsent WHERE conversation_id = ?", (key,))
@@ -209,9 +203,9 @@ def write_unsent(db: sqlite3.Connection, conversation_id: int | None, text: str)
 
 
 def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime, up_to: int | None = None) -> int | None:
-    """Copy a conversation, or what leads ``up_to`` one of its messages; return the copy's id, None for nothing to copy.
+    """Copy a conversation, or the ancestors of ``up_to``; returns the copy's id, None if there is nothing to copy.
 
-    An answer in the making is copied as far as it is written, as one that was interrupted.
+    A streaming answer is copied as an interrupted one, as far as it is written.
     """
     source = conversations.read_conversation(db, conversation_id)
     if source is None:

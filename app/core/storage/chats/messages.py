@@ -1,4 +1,4 @@
-"""The SQL statements on messages: the tree that they form, reading them, answers, and edits that are not sent."""
+"""The SQL statements on messages: their tree, answers, and unsent edits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ALL = f"id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms
 
 
 def read_tree(db: sqlite3.Connection, conversation_id: int, to_discard: Iterable[int] = ()) -> MessageTree:
-    """Read who follows whom in a conversation, without those answers ``to_discard`` that the file still holds."""
+    """The tree of a conversation, without the answers ``to_discard`` that are still in the file."""
     root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()
     links = db.execute(
         "SELECT id, parent_id, shown_child FROM messages WHERE conversation_id = ? ORDER BY id",
@@ -48,13 +48,13 @@ def read_tree(db: sqlite3.Connection, conversation_id: int, to_discard: Iterable
 
 
 def conversation_of(db: sqlite3.Connection, message_id: int) -> int | None:
-    """Find a message's conversation; None where the message is gone."""
+    """The message's conversation; None if the message is gone."""
     row = db.execute("SELECT conversation_id FROM messages WHERE id = ?", (message_id,)).fetchone()
     return int(row[0]) if row else None
 
 
 def show_below(db: sqlite3.Connection, conversation_id: int, parent_id: int | None, child_id: int | None) -> None:
-    """Remember which message is shown below another; below None: which first message."""
+    """Store which message is shown below another; below None: which first message."""
     if parent_id is None:
         db.execute("UPDATE conversations SET shown_root = ? WHERE id = ?", (child_id, conversation_id))
     else:
@@ -62,7 +62,7 @@ def show_below(db: sqlite3.Connection, conversation_id: int, parent_id: int | No
 
 
 def show_message(db: sqlite3.Connection, message_id: int) -> int | None:
-    """Make the shown path lead through a message; return its conversation, None where the message is gone."""
+    """Make the shown path include a message; returns its conversation, None if the message is gone."""
     conversation_id = conversation_of(db, message_id)
     if conversation_id is None:
         return None
@@ -74,7 +74,7 @@ def show_message(db: sqlite3.Connection, message_id: int) -> int | None:
 
 
 def show_instead(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
-    """Show another version in the place of a message that goes, where there is one; ``tree`` is as it was before."""
+    """Show another version in place of a deleted message, if there is one; ``tree`` is from before."""
     parent = tree.parents[message_id]
     if tree.shown.get(parent) in (message_id, None):
         others = tree.versions_beside(message_id)
@@ -89,7 +89,10 @@ def insert_message(
     parent_id: int | None,
     replaces: int | None = None,
 ) -> int:
-    """Add a message below ``parent_id`` and show it; return its id. The conversation becomes the last changed one."""
+    """Insert a message below ``parent_id`` and show it; returns its id.
+
+    The conversation becomes the last changed one.
+    """
     sql = """
         INSERT INTO messages (conversation_id, position, role, text, state, created_at, notice, replaces, parent_id,
             call, call_status)
@@ -116,7 +119,7 @@ def insert_message(
 
 
 def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
-    """Remove a message and all that follows it, in all branches; show another version if there is one. Count them."""
+    """Delete a message and its descendants; show another version if there is one. Returns their number."""
     conversation_id = conversation_of(db, message_id)
     if conversation_id is None:
         return 0
@@ -136,7 +139,7 @@ def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
 def list_messages(
     db: sqlite3.Connection, conversation_id: int, to_discard: Iterable[int] = ()
 ) -> tuple[MessageView, ...]:
-    """List the messages of the shown path, each with the ids of all its versions, without those ``to_discard``."""
+    """The messages of the shown path, each with the ids of all its versions, without those ``to_discard``."""
     tree = read_tree(db, conversation_id, to_discard)
     versions = {parent: tuple(children) for parent, children in tree.children().items() if len(children) > 1}
     path = tree.path()
@@ -146,7 +149,7 @@ def list_messages(
 
 
 def _with_places(views: Iterable[MessageView]) -> Iterator[MessageView]:
-    """Note which answers go on after calls of the same model."""
+    """Mark answers that follow calls of the same model."""
     target, is_after_call = "", False
     for view in views:
         if view.role == "assistant":
@@ -158,7 +161,7 @@ def _with_places(views: Iterable[MessageView]) -> Iterator[MessageView]:
 
 
 def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView, ...]:
-    """List messages with their words and attached texts only: what a prompt needs of a long conversation."""
+    """The messages with text and attached texts only, which is what a prompt needs."""
     columns = f"id, {MESSAGE_ROLE}, text, state, call, call_status"
     found = {row[0]: row[1:] for row in _select(db, columns, path)}
     views = (
@@ -169,7 +172,7 @@ def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView
 
 
 def read_message(db: sqlite3.Connection, message_id: int) -> MessageView | None:
-    """Read one message; None where it is gone."""
+    """A message; None if it is gone."""
     return next((_view(row, ()) for row in _select(db, _ALL, (message_id,))), None)
 
 
@@ -203,7 +206,7 @@ def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
 
 
 def write_answer(db: sqlite3.Connection, snapshot: AnswerSnapshot, now: datetime) -> None:
-    """Write an answer as far as it is. One that is not to be kept goes, and the version before it is shown again."""
+    """Write the current state of an answer. A discarded one is deleted, and the version before it is shown again."""
     ending = snapshot.ending
     if ending is not None and not ending.keep:
         _discard(db, snapshot.message_id)
@@ -239,7 +242,7 @@ def _discard(db: sqlite3.Connection, message_id: int) -> None:
     if row is None:
         return
     sql = "SELECT 1 FROM messages WHERE conversation_id = ? AND parent_id = ? LIMIT 1"
-    if db.execute(sql, (row[0], message_id)).fetchone():  # what somebody wrote below it must not go with it
+    if db.execute(sql, (row[0], message_id)).fetchone():  # messages below it must stay
         sql = "UPDATE messages SET state = ?, replaces = NULL WHERE id = ?"
         db.execute(sql, (MessageState.FAILED.value, message_id))
         index.add_message(db, message_id)
@@ -250,15 +253,15 @@ def _discard(db: sqlite3.Connection, message_id: int) -> None:
 
 
 def reopen_answer(db: sqlite3.Connection, view: MessageView) -> None:
-    """Let an ended answer grow again from this text."""
+    """Reopen an ended answer with this text."""
     sql = "UPDATE messages SET state = ?, text = ?, spans = ?, notice = '', cut = 0 WHERE id = ?"
     index.forget_message(db, view.id)
-    summaries.remove(db, view.id)  # it does not know the words that come
+    summaries.remove(db, view.id)  # it does not cover the text that follows
     db.execute(sql, (MessageState.STREAMING.value, view.text, spans_to_text(view.spans), view.id))
 
 
 def without_trailing_space(view: MessageView) -> MessageView:
-    """Cut spaces and line breaks off the end of a message's text and out of its spans."""
+    """Strip spaces and line breaks from the end of a message's text and spans."""
     text = view.text.rstrip()
     spans = list(view.spans)
     excess = sum(span.num_chars for span in spans) - len(text)
@@ -272,7 +275,7 @@ def without_trailing_space(view: MessageView) -> MessageView:
 
 
 def interrupt_streaming(db: sqlite3.Connection) -> int:
-    """Mark the answers that nobody is giving any more; other versions stay beside them. Return how many."""
+    """Mark streaming answers as interrupted; returns their number."""
     streaming = db.execute("SELECT id FROM messages WHERE state = ?", (MessageState.STREAMING.value,)).fetchall()
     for (message_id,) in streaming:
         sql = "UPDATE messages SET state = ?, notice = '', replaces = NULL WHERE id = ?"
@@ -285,17 +288,17 @@ def interrupt_streaming(db: sqlite3.Connection) -> int:
 
 
 class UnsentEdits:
-    """What was typed into the editors of sent messages and is not sent: the table `edits`."""
+    """Unsent texts in the editors of sent messages: the table `edits`."""
 
     def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def keep(self, message_id: int, text: str) -> Future[None]:
-        """Remember what stands in a message's editor, without waiting; empty forgets it."""
+        """Store the editor's text, without waiting; empty deletes it."""
         return self._access.post(lambda db: write_edit(db, message_id, text))
 
     def of_conversation(self, conversation_id: int) -> dict[int, str]:
-        """Give the texts of a conversation's editors, in all its branches, by message."""
+        """The editors' texts of a conversation, in all branches, by message."""
         sql = (
             "SELECT message_id, edits.text FROM edits JOIN messages ON messages.id = message_id "
             "WHERE conversation_id = ?"
@@ -304,7 +307,7 @@ class UnsentEdits:
 
 
 def write_edit(db: sqlite3.Connection, message_id: int, text: str) -> None:
-    """Remember or forget a text; nothing happens where its message is gone."""
+    """Store or delete a text; ignored if its message is gone."""
     if text:
         db.execute(
             "INSERT OR REPLACE INTO edits (message_id, text) SELECT id, ? FROM messages WHERE id = ?",

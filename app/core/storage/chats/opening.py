@@ -1,6 +1,6 @@
-"""From a path to a usable connection, whatever lies there: migrate, or set aside and start afresh. Deletes nothing.
+"""Opens the chats file in any state: migrates it, or sets it aside and starts afresh. Deletes nothing.
 
-A layout is a version of the tables. What is set aside is renamed, beside the file.
+A layout is a version of the tables. A file that is set aside is renamed, in the same folder.
 """
 
 from __future__ import annotations
@@ -48,8 +48,6 @@ COPY_TRIES = 5  # of a file that another program writes to
 
 @dataclass(frozen=True, slots=True)
 class StoreLocation:
-    """Where the chats live, and how their layout came to be."""
-
     file: Path
     backups: Path
     migrations: Sequence[Migration] = MIGRATIONS
@@ -59,7 +57,7 @@ class StoreLocation:
 class OpenedStore:
     """A usable connection. ``problem`` says why it is only in memory, or what was set aside.
 
-    ``is_persistent`` is False where nothing outlives the app, ``has_stored`` where what is read is not what was stored.
+    ``is_persistent`` is False if changes are lost at the end, ``has_stored`` if it does not have the stored chats.
     """
 
     connection: sqlite3.Connection
@@ -69,7 +67,7 @@ class OpenedStore:
 
 
 def open_chats(place: StoreLocation, now: datetime) -> OpenedStore:
-    """Open the file, or what can be had in its stead. Never fails for what lies on the disk."""
+    """Open the file, or a substitute. Never fails, whatever is on the disk."""
     try:
         place.file.parent.mkdir(parents=True, exist_ok=True)
         _refuse_what_holds_no_chats(place)
@@ -86,15 +84,15 @@ def open_chats(place: StoreLocation, now: datetime) -> OpenedStore:
 
 
 def _refuse_what_holds_no_chats(place: StoreLocation) -> None:
-    """SQLite would take a missing or an empty file for a new one; where there are copies, chats were lost with it.
+    """SQLite would take a missing or empty file for a new one; if there are copies, chats were lost.
 
     Raises:
-        DamagedFileError: it is a folder, or it is missing or empty beside copies of what it held.
-        StorageError: it is a pipe or a device, which SQLite might wait for.
+        DamagedFileError: it is a folder, or missing or empty beside copies.
+        StorageError: it is a pipe or a device, on which SQLite could block.
     """
     if place.file.is_dir():
         raise DamagedFileError(said("{file} is a folder.", file=place.file.name))
-    there = os.path.lexists(place.file)  # a link that leads nowhere is there, and says why it cannot be opened
+    there = os.path.lexists(place.file)  # a broken link exists, and says why it cannot be opened
     found = place.file.stat() if there else None
     if found is not None and not stat.S_ISREG(found.st_mode):
         raise StorageError(said("{file} is not a regular file.", file=place.file))
@@ -125,7 +123,7 @@ def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
             connection = _migrate(connection, place, now)
         if layout_of(connection) != _wanted_layout(place):
             raise DamagedFileError(said("{file} does not have the tables of a chats file.", file=place.file.name))
-        # Readable is not yet writable; this asks without writing, so that a full disk is no obstacle.
+        # Readable is not yet writable; this checks without writing, so that a full disk is no obstacle.
         with transaction(connection):
             pass
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -155,10 +153,10 @@ def _empty_in_memory(place: StoreLocation) -> sqlite3.Connection:
 
 
 def _migrate(connection: sqlite3.Connection, place: StoreLocation, now: datetime) -> sqlite3.Connection:
-    """Bring the file up to date, one transaction a step; on a failure put the copy back and raise.
+    """Migrate the file, one transaction a step; after a failure restore the copy and raise.
 
     Raises:
-        StorageFullError: there is no space for a copy or a step; the file is as it was after the step before.
+        StorageFullError: no space for a copy or a step; the finished steps stay.
         MigrationError: a copy could not be made, or a step failed.
     """
     first = version_of(connection)
@@ -194,12 +192,12 @@ def _no_space(folder: Path) -> StorageFullError:
 
 
 def _restore_backup(backup: Path, file: Path) -> None:
-    """Put a verified copy in the file's place; the write-ahead log beside it belongs to what is replaced."""
+    """Replace the file by a verified copy; the write-ahead log beside it belongs to the replaced file."""
     part = file.with_suffix(".part")
     try:
         shutil.copyfile(backup, part)
         with part.open("r+b") as copy:
-            sync(copy)  # before the log of what is replaced goes
+            sync(copy)  # before its log is removed
         for companion in _companions(file):
             companion.unlink(missing_ok=True)
         move_into_place(part, file)
@@ -215,7 +213,7 @@ def _companions(file: Path) -> tuple[Path, ...]:
 def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) -> OpenedStore:
     """Set the file aside, put the newest good copy in its place if there is one, and open that or an empty file.
 
-    Where that cannot be, the file stays where it is: the next start would take one that is gone for a first start.
+    If that fails, the file stays: the next start would take a missing file for a first start.
     """
     aside = place.file.with_name(f"{place.file.stem}.aside-{now.strftime('%Y%m%d-%H%M%S-%f')}{place.file.suffix}")
     try:
@@ -223,7 +221,7 @@ def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) ->
             if source.exists():
                 source.rename(kept)
         kept_it = aside.exists()
-        # What could not be brought up to date once would fail again.
+        # A failed migration would fail again.
         updatable = not isinstance(why, MigrationError)
         backup = newest_intact(place.backups, len(place.migrations)) if updatable else None
         if backup is not None:
@@ -248,7 +246,7 @@ def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) ->
 
 
 def _undo_setting_aside(place: StoreLocation, aside: Path) -> None:
-    """Let what was set aside stand where it stood. What stands there by now was made of a copy, which is kept."""
+    """Restore the file that was set aside. The file in its place was made from a copy, which is kept."""
     if not aside.exists():
         return
     with contextlib.suppress(OSError):
@@ -274,7 +272,7 @@ def _advice(why: StorageError, place: StoreLocation) -> str:
 
 
 def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> OpenedStore:
-    """Go on without a file: what can be read is shown, nothing is saved."""
+    """Continue without a file: readable chats are shown, nothing is saved."""
     memory = connect(MEMORY)
     readable = isinstance(why, StorageReadOnlyError | StorageFullError | StorageBusyError) and _read_into(memory, place)
     if not readable:
@@ -289,7 +287,7 @@ def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> 
 
 
 def _advice_in_memory(why: StorageError) -> str:
-    """What to do where nothing is tried again until the next start."""
+    """The advice if no attempt is made before the next start."""
     if isinstance(why, StorageFullError):
         return said("Free some space, and start Paceline again.")
     if why.advice == StorageError.default_advice:
@@ -298,9 +296,9 @@ def _advice_in_memory(why: StorageError) -> str:
 
 
 def _copied_at_rest(file: Path, copy: Path) -> bool:
-    """Copy a file and then its log, which others may write to; False where the file itself was written meanwhile.
+    """Copy a file and then its log while others may write; False if the file itself was written meanwhile.
 
-    Each log has all that was written since the file was.
+    A log contains everything since the file was last written.
     """
     before = file.stat()
     for source, target in zip((file, *_companions(file)), (copy, *_companions(copy)), strict=True):
@@ -311,7 +309,7 @@ def _copied_at_rest(file: Path, copy: Path) -> bool:
 
 
 def _read_into(memory: sqlite3.Connection, place: StoreLocation) -> bool:
-    """Copy what a file that cannot be written and its log hold, and bring that up to date; False where it cannot be."""
+    """Copy a read-only file and its log into memory, and migrate that; False if it fails."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / place.file.name

@@ -1,4 +1,4 @@
-"""Values that a conversation has of its own in place of the settings, as JSON in its row."""
+"""A conversation's own values of settings, as JSON in its row."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ NOTHING_OWN = "{}"
 
 
 def to_text(values: Mapping[str, Any]) -> str:
-    """Write options down."""
     return json.dumps(dict(values), ensure_ascii=False, separators=(",", ":"))
 
 
 def from_text(text: object) -> dict[str, Any]:
-    """Read options; what cannot be read is nothing, with a line in the log."""
+    """Unreadable options are empty, and logged."""
     if not isinstance(text, str) or not text or len(text) > MAX_CHARS:
         return {}
     try:
@@ -35,13 +34,11 @@ def from_text(text: object) -> dict[str, Any]:
 
 
 class ChatOptions:
-    """The options of the stored conversations."""
-
     def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def read(self, conversation_id: int) -> dict[str, Any] | None:
-        """Give a conversation's options; None where a version without them wrote it, or it is gone."""
+        """The options of a conversation; None if an older version wrote it, or it is gone."""
 
         def job(db: sqlite3.Connection) -> dict[str, Any] | None:
             row = db.execute("SELECT options FROM conversations WHERE id = ?", (conversation_id,)).fetchone()
@@ -50,7 +47,7 @@ class ChatOptions:
         return self._access.read(job)
 
     def write(self, conversation_id: int, values: Mapping[str, Any], mode: Mode, depth: int | None) -> None:
-        """Keep a conversation's options, and the mode and depth that it is in by them."""
+        """Store the options, with the mode and depth that result from them."""
         sql = "UPDATE conversations SET options = ?, mode = ?, depth = ? WHERE id = ?"
         parameters = (to_text(values), mode.value, depth, conversation_id)
         self._access.write(lambda db: db.execute(sql, parameters).rowcount)

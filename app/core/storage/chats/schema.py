@@ -1,7 +1,7 @@
 """The layout of the chats file, as migrations: ``MIGRATIONS[i]`` brings version i to version i + 1.
 
-A published migration is never edited; a change is one more at the end. Times are microseconds since 1970, UTC.
-The types are checked by hand: STRICT tables need SQLite 3.37, and some systems of today have an older one.
+A published migration is never edited; a change is one more at the end. Times are microseconds since 1970, UTC. Types
+are checked by us: STRICT tables need SQLite 3.37, and some systems have an older one.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _VERSION_2: Migration = (
     "CREATE INDEX conversations_by_origin ON conversations (origin) WHERE origin <> ''",
     "CREATE INDEX conversations_by_folder ON conversations (folder_id) WHERE folder_id IS NOT NULL",
     "CREATE INDEX messages_by_parent ON messages (conversation_id, parent_id, shown_child)",
-    # An answer that was just being given again stood behind the one that it was to replace.
+    # An answer that was being regenerated came after the one that it was to replace.
     """
     UPDATE messages SET parent_id = (
         SELECT before.id FROM messages AS before
@@ -148,7 +148,7 @@ _VERSION_3: Migration = (
     """,
 )
 
-# What stands in the editor of a message that was sent.
+# The text in the editor of a sent message.
 _VERSION_4: Migration = (
     """
     CREATE TABLE edits (
@@ -158,7 +158,7 @@ _VERSION_4: Migration = (
     """,
 )
 
-# The words of attachments, found as those of messages are. What is indexed is bounded, as the time is that it takes.
+# The text of attachments, searchable like messages. The indexed length is limited, which limits the time.
 _VERSION_5: Migration = (
     """
     CREATE VIEW attachment_words AS
@@ -192,20 +192,20 @@ _VERSION_6: Migration = (
     "WHERE has_unspaced(text)",
 )
 
-# Answers of engines on other computers, whose model's name has its host in it: the list marks their conversations.
+# Answers of remote servers, whose model's name includes the host: the list marks their conversations.
 _VERSION_7: Migration = (
     "CREATE INDEX messages_from_elsewhere ON messages (conversation_id) WHERE instr(target, ' @ ') > 0",
 )
 
-# Calls of tools. ``call`` holds a call as JSON, ``call_status`` what became of it; the text is its result. The role of
-# such a message is written 'system', which nothing else is: the check of the column knows no other, and a table that
-# others refer to cannot be made anew while their cascades are on. `MESSAGE_ROLE` gives the role.
+# Tool calls. ``call`` is a call as JSON, ``call_status`` its status; the text is its result. The role of such a message
+# is written 'system', which no other message has: the check of the column knows no other role, and a table with foreign
+# keys cannot be recreated while cascades are on. `MESSAGE_ROLE` gives the role.
 _VERSION_8: Migration = (
     "ALTER TABLE messages ADD COLUMN call TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE messages ADD COLUMN call_status TEXT NOT NULL DEFAULT ''",
     "CREATE INDEX messages_open_calls ON messages (call_status) WHERE call_status IN ('waiting', 'asked', 'running')",
 )
-# Pictures, once for each content: they go with the last attachment that is one.
+# Pictures, once for each content: deleted with the last attachment that uses it.
 _VERSION_9: Migration = (
     """
     CREATE TABLE pictures (
@@ -224,7 +224,7 @@ _VERSION_9: Migration = (
     BEGIN DELETE FROM pictures WHERE digest = old.picture; END
     """,
 )
-# How an answer was drawn, as JSON: its seed, and what must be the same for the seed to give it again.
+# How an answer was sampled, as JSON: its seed, and what must be equal for the seed to reproduce it.
 _VERSION_10: Migration = ("ALTER TABLE messages ADD COLUMN drawn TEXT NOT NULL DEFAULT ''",)
 MESSAGE_ROLE = "CASE WHEN messages.call_status <> '' THEN 'tool' ELSE messages.role END"
 

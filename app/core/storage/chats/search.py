@@ -1,6 +1,6 @@
 """Full-text search over titles, messages and attachments.
 
-What is typed is words, never a query language.
+The input is words, never a query language.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from app.core.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_ma
 MAX_TITLES = 20
 MAX_MESSAGES = 60
 MAX_ATTACHMENTS = 10
-MAX_LOOKED_AT = 3  # of these, for the words around
+MAX_LOOKED_AT = 3  # attachments whose matches get an excerpt
 MAX_WORDS = 16
 _WORDS_AROUND = 14
-_LOOKED_AT_CHARS = 100_000  # of an attachment, for the words around the first match
-_BYTES_A_CHAR = 3  # in UTF-8, of nearly every writing
+_LOOKED_AT_CHARS = 100_000  # of an attachment, for the excerpt around the first match
+_BYTES_A_CHAR = 3  # in UTF-8, of nearly every script
 _CHARS_BEFORE, _CHARS_AFTER = 40, 120
-_LETTER, _LETTERS = re.compile(r"[^\W_]"), re.compile(r"[^\W_]+")  # the index takes an underscore for no part of a word
+_LETTER, _LETTERS = re.compile(r"[^\W_]"), re.compile(r"[^\W_]+")  # the index treats an underscore as a separator
 
 
 def match_words(typed: str) -> str:
-    """Quote what was typed for FTS5: all words must occur, the last one may be a beginning. Empty without words.
+    """Quote the input for FTS5: all words must occur, the last one may be a prefix. Empty without words.
 
     Pieces without a letter or digit would match nothing and are left out.
     """
@@ -44,14 +44,14 @@ def _words(typed: str) -> list[str]:
 
 
 def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
-    """Find titles, then messages in all branches and what is attached to them, the newest first, by conversation."""
+    """Find titles, then messages in all branches and their attachments, newest first, by conversation."""
     query = match_words(typed)
     if not query:
         return ()
     hits: dict[int, list[SearchHit]] = {}
     rows = _found_by_letter(db, query, typed) if has_unspaced(typed) else _found_by_word(db, query)
     for conversation_id, title, message_id, role, text, snippet, archived in rows:
-        # A question is shown on the page as it was typed.
+        # A question is shown as it was typed.
         source = _parts(snippet)
         parts = _parts(strip_markdown(text, snippet)) if role == "assistant" else source
         hit = SearchHit(conversation_id, title, message_id, role, parts, bool(archived), source=source)
@@ -71,13 +71,13 @@ Row = tuple[int, str, int | None, str, str, str, int]
 
 
 def _found_by_word(db: sqlite3.Connection, query: str) -> Iterator[Row]:
-    """Rows of titles and messages, each with an excerpt that has its matches marked."""
+    """Rows of titles and messages, each with an excerpt with marked matches."""
     for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
         yield from db.execute(sql, (BEGIN, END, ELLIPSIS, _WORDS_AROUND, query, limit))
 
 
 def _found_by_letter(db: sqlite3.Connection, query: str, typed: str) -> Iterator[Row]:
-    """The same from the indexes of letters. They hold no text, so the excerpt is made here."""
+    """Rows of the letter indexes. They have no text, so the excerpt is made here."""
     for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
         by_letter = _SNIPPET.sub("''", sql).replace("found_", "found_letters_")
         for conversation_id, title, message_id, role, text, _, archived in db.execute(by_letter, (query, limit)):
@@ -87,7 +87,7 @@ def _found_by_letter(db: sqlite3.Connection, query: str, typed: str) -> Iterator
 
 _SNIPPET = re.compile(r"snippet\([^)]*\)")
 
-# The order by rowid is the index's own: the newest are found without looking at the rest.
+# Ordered by rowid, the index finds the newest without reading the rest.
 _TITLES = """
     SELECT conversations.id, conversations.title, NULL, '', '', snippet(found_titles, 0, ?, ?, ?, ?), archived
     FROM found_titles JOIN conversations ON conversations.id = found_titles.rowid
@@ -102,7 +102,7 @@ _MESSAGES = f"""
 """  # noqa: S608 (constants)
 
 
-# FTS5's own excerpt would take apart the whole text of each, which may be a book.
+# FTS5's own excerpt would tokenize the whole text, possibly a book.
 _ATTACHMENTS = """
     SELECT conversations.id, conversations.title, messages.id, attachments.id, attachments.name, archived
     FROM found_attachments JOIN attachments ON attachments.id = found_attachments.rowid
@@ -113,20 +113,20 @@ _ATTACHMENTS = """
 
 
 def _beginning(db: sqlite3.Connection, attachment_id: int) -> str:
-    """The beginning of an attached text. A statement would read all of it, which may be a book; this reads its part."""
+    """The start of an attached text, read in part: it may be a book."""
     with db.blobopen("attachments", "text", attachment_id, readonly=True) as blob:
         begun = blob.read(_BYTES_A_CHAR * _LOOKED_AT_CHARS)
     return begun.decode(errors="ignore")[:_LOOKED_AT_CHARS]
 
 
 def _marked(name: str, text: str, typed: str) -> str:
-    """The name of an attachment and the words around the first match, the typed ones marked."""
+    """The name of an attachment and the text around the first match, with matches marked."""
     around = _around(text, typed)
     return f"{_wanted(typed).sub(_in_marks, name)}: {around}" if around else _wanted(typed).sub(_in_marks, name)
 
 
 def _around(text: str, typed: str) -> str:
-    """What stands around the first match, the typed words marked."""
+    """The text around the first match, with matches marked."""
     words, wanted = _typed_letters(typed), _wanted(typed)
     found = wanted.search(text, _not_before(text, words))
     begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
@@ -147,7 +147,7 @@ def _in_marks(found: re.Match[str]) -> str:
 
 
 def _not_before(text: str, words: Sequence[str]) -> int:
-    """A place before which none of the words can begin: the search for letters of any case is slow, this one is not."""
+    """An offset before which no word can begin: faster than the case-insensitive search."""
     lowered = text.lower()
     if len(lowered) != len(text):  # some letters become two
         return 0
@@ -156,7 +156,7 @@ def _not_before(text: str, words: Sequence[str]) -> int:
 
 
 def _parts(snippet: str) -> tuple[tuple[str, bool], ...]:
-    """Cut a snippet at its marks; it is shown on one line."""
+    """Split a snippet at its marks; it is shown on one line."""
     line = " ".join(snippet.split())
     parts: list[tuple[str, bool]] = []
     for index, piece in enumerate(re.split(f"[{BEGIN}{END}]", line)):

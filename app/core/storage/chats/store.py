@@ -1,7 +1,7 @@
-"""The conversations for the rest of the app: every method that returns has its change safely in the file.
+"""The conversations for the rest of the app. When a method returns, its change is safely in the file.
 
-The exceptions are `append`, `finish_answer` and `discard_answer`, which do not wait: what they were given is kept in
-memory until it is written, and a failure is reported once.
+The exceptions are `append`, `finish_answer` and `discard_answer`, which do not wait: their data is in memory until it
+is written, and a failure is reported once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from engine.records import Mode, Problem, TokenSpan
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """A question and the empty answer to it, both stored. ``history``: all up to the question, words only."""
+    """A question and its empty answer, both stored. ``history``: the messages up to the question, text only."""
 
     conversation_id: int
     title: str
@@ -42,7 +42,6 @@ class StoredTurn:
 
     @property
     def question(self) -> MessageView:
-        """The question as it is stored."""
         return self.history[-1]
 
 
@@ -55,8 +54,6 @@ class AttachmentChanges:
 
 
 class ChatStore(ChatsFile):
-    """The conversations and their messages, in the open file."""
-
     def __init__(
         self,
         place: StoreLocation,
@@ -74,32 +71,31 @@ class ChatStore(ChatsFile):
     # ---- conversations ----------------------------------------------------------------------------------------------
 
     def conversations(self, newest: int | None = None) -> tuple[ConversationRow, ...]:
-        """List the conversations, the last changed first: all, or those in places of their own and the ``newest``."""
+        """The conversations, last changed first: all, or pinned ones, those in folders, and the ``newest`` others."""
         return self.read(lambda db: conversations.list_conversations(db, newest))
 
     def latest_conversation(self, wanted: int | None = None) -> int | None:
-        """Find the conversation that changed last; a ``wanted`` one instead. Neither is deleted or in the archive."""
+        """The conversation that changed last, or the ``wanted`` one. Not one that is deleted or archived."""
         return self.read(lambda db: conversations.find_latest(db, wanted))
 
     def conversation(self, conversation_id: int) -> Conversation | None:
-        """Read one conversation; None where it is gone."""
+        """A conversation; None if it is gone."""
         return self.read(lambda db: conversations.read_conversation(db, conversation_id))
 
     def create_conversation(self, title: str = "", mode: Mode = Mode.OFF, depth: int | None = None) -> int:
-        """Add an empty conversation and return its id."""
         return self.write(lambda db: conversations.insert_conversation(db, title, mode, depth, self._now()))
 
     def rename_conversation(self, conversation_id: int, title: str) -> None:
-        """Give a conversation the title that the user wrote, as one line; one of which nothing is seen is not taken."""
+        """Set the title that the user wrote, as one line; an empty one is ignored."""
         if good := one_line(title):
             self.write(lambda db: conversations.set_title(db, conversation_id, good))
 
     # ---- messages ---------------------------------------------------------------------------------------------------
 
     def messages(self, conversation_id: int) -> tuple[MessageView, ...]:
-        """List the messages of the shown path; an answer in the making with all its text so far."""
+        """The messages of the shown path; a streaming answer with all its text so far."""
 
-        # Merged on the writer's thread: between reading and merging elsewhere an answer could be written and forgotten.
+        # Merged on the writer's thread: elsewhere an answer could be written and forgotten between reading and merging.
         def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
             listed = messages.list_messages(db, conversation_id, self._answers.to_discard)
             return tuple(self._current(view) for view in listed)
@@ -107,7 +103,7 @@ class ChatStore(ChatsFile):
         return self.read(job)
 
     def history(self, conversation_id: int) -> tuple[MessageView, ...]:
-        """List the messages of the shown path with words and attached texts only, as a prompt needs them."""
+        """The messages of the shown path with text and attached texts only, for a prompt."""
 
         def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
             return messages.list_texts(db, messages.read_tree(db, conversation_id, self._answers.to_discard).path())
@@ -115,7 +111,7 @@ class ChatStore(ChatsFile):
         return self.read(job)
 
     def add_message(self, conversation_id: int, role: str, text: str) -> MessageView:
-        """Store a message at the end; the first of the user names a conversation without a name."""
+        """Append a message; the user's first one names a conversation without a title."""
 
         def job(db: sqlite3.Connection) -> MessageView:
             path = messages.read_tree(db, conversation_id).path()
@@ -132,10 +128,10 @@ class ChatStore(ChatsFile):
         instead_of: int | None = None,
         changes: AttachmentChanges | None = None,
     ) -> StoredTurn:
-        """Store a question and an empty answer, in a new conversation where none is given: all of it or nothing.
+        """Store a question and an empty answer, in a new conversation if none is given: all or nothing.
 
-        The question stands at the end and takes what is attached to the unsent text, which is forgotten. Or it stands
-        beside ``instead_of`` as another version, with the attachments of that one; what its editor held is forgotten.
+        The question is appended and gets the unsent text's attachments; the unsent text is deleted. With ``instead_of``
+        it is another version of that message, with its attachments; its editor's text is deleted.
 
         Raises:
             StorageError: ``instead_of`` is gone, or nothing could be stored.
@@ -169,7 +165,7 @@ class ChatStore(ChatsFile):
         return self._begin(job)
 
     def begin_next(self, conversation_id: int, after: int) -> StoredTurn:
-        """Store an empty answer below a message, the result of a tool, say: the chat goes on there.
+        """Store an empty answer below a message, for example the result of a tool.
 
         Raises:
             StorageError: that is gone, or nothing could be stored.
@@ -187,7 +183,7 @@ class ChatStore(ChatsFile):
         return self._begin(job)
 
     def begin_answer(self, conversation_id: int, instead_of: int) -> StoredTurn:
-        """Store an empty answer as another version beside ``instead_of``, which stays.
+        """Store an empty answer as another version of ``instead_of``, which stays.
 
         Raises:
             StorageError: that is gone, or nothing could be stored.
@@ -204,18 +200,18 @@ class ChatStore(ChatsFile):
         return self._begin(job)
 
     def _begin(self, job: Callable[[sqlite3.Connection], StoredTurn]) -> StoredTurn:
-        """Store a turn, and follow its answer from now on."""
+        """Store a question and track its answer from now on."""
         turn = self.write(job)
         self._answers.begin(turn.answer.id)
         return turn
 
     def continue_answer(self, conversation_id: int, answer_id: int) -> StoredTurn:
-        """Let an ended answer grow again. Spaces at its end go: the model writes them with its next word.
+        """Continue an ended answer. Spaces at its end are removed: the model writes them with its next word.
 
         Raises:
-            StorageError: the answer is gone, or the disk has not taken all of it yet.
+            StorageError: the answer is gone, or not completely written yet.
         """
-        self.retry_write(answer_id)  # what is not in the file would be forgotten
+        self.retry_write(answer_id)  # unwritten text would be lost
 
         def job(db: sqlite3.Connection) -> StoredTurn:
             stored, view = conversations.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
@@ -232,25 +228,25 @@ class ChatStore(ChatsFile):
         return turn
 
     def note_models(self, answer_id: int, target: str, draft: str) -> None:
-        """Note without waiting which models give an answer; its end notes it again."""
+        """Store the models of an answer without waiting; its end stores them again."""
         self.post(lambda db: answer_records.note_models_while_streaming(db, answer_id, target, draft))
 
     def note_drawn(self, answer_id: int, drawn: Drawn | None) -> None:
-        """Note without waiting how an answer is drawn; None where no seed gives all of it again."""
+        """Store how an answer is sampled without waiting; None if no seed reproduces it."""
         self.post(lambda db: answer_records.note_drawn(db, answer_id, drawn))
 
     def append(
         self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None
     ) -> None:
-        """Add text to an answer in the making; it is in the file a quarter of a second later at most.
+        """Append text to a streaming answer; it is in the file within a quarter of a second.
 
-        ``thinking_ms`` is how long it has reasoned so far, None where it does not reason.
+        ``thinking_ms`` is the time of reasoning so far, None without reasoning.
         """
         if self._answers.append(answer_id, text, spans, thinking_ms):
             self._writer.wake()
 
     def finish_answer(self, answer_id: int, ending: AnswerEnding) -> MessageView:
-        """End an answer and return it whole; it is written as soon as the disk takes it."""
+        """End an answer and return it; it is written as soon as possible."""
         self._answers.end(answer_id, ending)
         snapshot = self._answers.current(answer_id)
         self._writer.wake()
@@ -269,18 +265,18 @@ class ChatStore(ChatsFile):
         )
 
     def discard_answer(self, answer_id: int) -> None:
-        """Drop an answer in the making; the version before it is shown again."""
+        """Discard a streaming answer; the version before it is shown again."""
         self._answers.end(answer_id, AnswerEnding(MessageState.FAILED, keep=False))
         self._writer.wake()
 
     def show_message(self, message_id: int) -> int | None:
-        """Make the shown path lead through a message; return its conversation, None where it is gone."""
+        """Make the shown path include a message; returns its conversation, None if it is gone."""
         return self.write(lambda db: messages.show_message(db, message_id))
 
     def edit_answer(self, answer_id: int, words: str, notice: str) -> int | None:
-        """Put other words beside an answer, as a version that is shown; its reasoning stays above them.
+        """Store an edited answer as another version, which is shown; it keeps the reasoning.
 
-        What its editor held is forgotten. Gives the version's id, None where the answer is gone.
+        The editor's text is deleted. Returns the version's id, None if the answer is gone.
         """
 
         def job(db: sqlite3.Connection) -> int | None:
@@ -325,10 +321,10 @@ class ChatStore(ChatsFile):
 
 
 def _above(tree: MessageTree, message_id: int) -> tuple[int, ...]:
-    """The path to a message, without it.
+    """The ancestors of a message.
 
     Raises:
-        StorageError: it is gone. What would be put beside it would be the first message of another path.
+        StorageError: it is gone. Its new version would otherwise become a first message.
     """
     line = tree.ancestors(message_id)
     if not line:
@@ -344,7 +340,7 @@ _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)
 
 
 def _rename_after(db: sqlite3.Connection, conversation_id: int, first: int, text: str) -> None:
-    """Name a conversation after its edited first question, where it is named after the question as it was."""
+    """Rename a conversation after its edited first question, if its title comes from the question before."""
     stored = conversations.read_conversation(db, conversation_id)
     was = messages.list_texts(db, (first,))
     if stored is not None and was and stored.title == title_from(was[0].text):

@@ -1,4 +1,4 @@
-"""Summaries that stand for a chat's messages up to and with one of them, on an open connection."""
+"""Summaries that replace the messages of a chat up to and including one of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlite3
 
 
 def of_conversation(db: sqlite3.Connection, conversation_id: int) -> dict[int, str]:
-    """Every summary of a conversation, in all its branches, by the last message that it stands for."""
+    """The summaries of a conversation, in all branches, by their last message."""
     sql = (
         "SELECT message_id, summaries.text FROM summaries JOIN messages ON messages.id = message_id "
         "WHERE conversation_id = ?"
@@ -15,23 +15,21 @@ def of_conversation(db: sqlite3.Connection, conversation_id: int) -> dict[int, s
 
 
 def of_message(db: sqlite3.Connection, message_id: int) -> str:
-    """The summary that ends with a message; empty where there is none."""
+    """The summary that ends with a message; empty if there is none."""
     row = db.execute("SELECT text FROM summaries WHERE message_id = ?", (message_id,)).fetchone()
     return str(row[0]) if row else ""
 
 
 def put(db: sqlite3.Connection, message_id: int, text: str) -> None:
-    """Let a summary stand for everything up to and with a message; nothing happens where that is gone."""
+    """Store a summary of everything up to and including a message; ignored if that is gone."""
     sql = "INSERT OR REPLACE INTO summaries (message_id, text) SELECT id, ? FROM messages WHERE id = ?"
     db.execute(sql, (text, message_id))
 
 
 def remove(db: sqlite3.Connection, message_id: int) -> None:
-    """Send the messages themselves again."""
     db.execute("DELETE FROM summaries WHERE message_id = ?", (message_id,))
 
 
 def copy(db: sqlite3.Connection, message_id: int, copy_id: int) -> None:
-    """Let a summary stand for the copy of its message, too."""
     sql = "INSERT INTO summaries (message_id, text) SELECT ?, text FROM summaries WHERE message_id = ?"
     db.execute(sql, (copy_id, message_id))

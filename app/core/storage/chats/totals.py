@@ -1,6 +1,6 @@
-"""Counters over the lifetime of the app, for each target, draft and mode. They outlive the chats that they count.
+"""Lifetime counters for each target, draft and mode. They outlive their chats.
 
-A row holds its counters as JSON, so that another version may count more: what this one does not know stays as it is.
+A row has its counters as JSON; unknown counters of another version are kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KEY = "target = ? AND draft = ? AND mode = ?"
 
 
 def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, is_continuation: bool = False) -> None:
-    """Count a run that gave tokens; where it goes on with an answer, it is no answer more."""
+    """Add a run with tokens; a continuation adds no answer."""
     if not run.tokens:
         return
     key = (target, draft, run.mode.value)
@@ -44,7 +44,7 @@ def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, i
 
 
 def read_totals(db: sqlite3.Connection) -> tuple[PairSums, ...]:
-    """Read all rows, the busiest pair first; one that cannot be read is left out, with a line in the log."""
+    """All rows, the busiest pair first; unreadable ones are left out and logged."""
     found: dict[tuple[str, str, str], Sums] = {}
     for target, draft, mode, num_answers, text in db.execute(
         "SELECT target, draft, mode, num_answers, stats FROM totals"
@@ -60,12 +60,11 @@ def read_totals(db: sqlite3.Connection) -> tuple[PairSums, ...]:
 
 
 def reset_totals(db: sqlite3.Connection) -> None:
-    """Begin to count anew."""
     db.execute("DELETE FROM totals")
 
 
 def _set_aside(db: sqlite3.Connection, key: tuple[str, str, str]) -> None:
-    """Keep a row that cannot be added to under another mode's name."""
+    """Keep an unreadable row under another mode's name."""
     taken = {mode for (mode,) in db.execute("SELECT mode FROM totals WHERE target = ? AND draft = ?", key[:2])}
     number = next(n for n in range(1, len(taken) + 2) if f"{key[2]} (set aside {n})" not in taken)
     log.warning("The totals of %s in mode %s cannot be read; they are set aside and counted anew.", key[0], key[2])
@@ -105,10 +104,10 @@ def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
 
 
 def _merged(old: Any, new: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 (whatever a file holds)
-    """Add ``new`` to what a row holds.
+    """Add ``new`` to a row's counters.
 
     Raises:
-        TypeError: the row does not hold counters of these kinds.
+        TypeError: the row has other types of counters.
     """
     if not isinstance(old, dict):
         raise TypeError("no counters")

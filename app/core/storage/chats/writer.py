@@ -1,4 +1,4 @@
-"""The one thread that owns the one connection: it runs jobs in order, and housekeeping that falls due."""
+"""The one thread with the one connection: it runs jobs in order, and housekeeping when it is due."""
 
 from __future__ import annotations
 
@@ -16,23 +16,21 @@ Job = Callable[[sqlite3.Connection], Result]
 
 
 class DatabaseAccess(Protocol):
-    """How jobs reach the connection. A job is a function of the connection."""
+    """Runs jobs: functions of the connection."""
 
-    def read(self, job: Job[Result]) -> Result:
-        """Run a job that changes nothing."""
+    def read(self, job: Job[Result]) -> Result: ...
 
     def write(self, job: Job[Result]) -> Result:
         """Run a job in a transaction; its change is safe when this returns."""
 
-    def post(self, job: Job[Result]) -> Future[Result]:
-        """Run a job in a transaction without waiting for it."""
+    def post(self, job: Job[Result]) -> Future[Result]: ...
 
 
 class WriterThread:
     """Runs jobs on a connection that never leaves its thread.
 
-    ``housekeeping(connection)`` runs between the jobs and returns the seconds until it wants to run again, or None for
-    never: nothing ticks while nothing is due.
+    ``housekeeping(connection)`` runs between the jobs and returns the seconds until its next run, or None: there is no
+    timer without need.
     """
 
     def __init__(self, connect: Callable[[], sqlite3.Connection], housekeeping: Job[float | None]) -> None:
@@ -45,20 +43,19 @@ class WriterThread:
         self._opened: Future[None] = Future()
 
     def begin(self) -> None:
-        """Begin to open the connection on the thread; what is posted meanwhile waits."""
+        """Start to open the connection on the thread; jobs wait meanwhile."""
         if self._thread.ident is None:
             self._thread.start()
 
     def wait_for_opening(self) -> None:
-        """Return when the connection is open, or raise what opening raised."""
+        """Wait until the connection is open; raises the error of opening."""
         self._opened.result()
 
     def call(self, job: Job[Result]) -> Result:
-        """Run ``job`` after all earlier ones; return its result, or raise what it raised."""
+        """Run ``job`` after all earlier ones; returns its result, or raises its error."""
         return self.post(job).result()
 
     def post(self, job: Job[Result]) -> Future[Result]:
-        """Queue ``job`` without waiting for it."""
         future: Future[Result] = Future()
         with self._closing:
             if self._closed:
@@ -67,14 +64,14 @@ class WriterThread:
         return future
 
     def wake(self) -> None:
-        """Have the housekeeping look at what is due."""
+        """Run the housekeeping now."""
         self.post(_nothing)
 
     def run_waiting(self, connection: sqlite3.Connection) -> None:
-        """Run what waits, from within a job that takes long.
+        """Run the waiting jobs within a long job.
 
         Raises:
-            StorageError: the end is wanted; the long job should give up.
+            StorageError: `stop` was called; the long job should end.
         """
         while not self._jobs.empty():
             entry = self._jobs.get()
@@ -85,7 +82,7 @@ class WriterThread:
         self._housekeeping(connection)
 
     def stop(self, timeout_s: float) -> bool:
-        """Run what is queued, close the connection, end the thread; False where that takes longer."""
+        """Run the queued jobs, close the connection, end the thread; False if that takes longer."""
         with self._closing:
             if not self._closed:
                 self._closed = True

@@ -1,9 +1,8 @@
 """ChatGPT's exports: ``conversations.json``, each conversation a ``mapping`` of nodes that form a tree.
 
-The format is not documented by its maker; this reads what exports of 2023 to 2026 have in common. Words of the user
-and of the assistant are taken, typed or spoken, with the reasoning before them and the name of the model; what tools
-said and hidden messages are not. Pictures lie in files beside it, named by their ids; where one is missing, `PICTURE`
-says so: a question may be nothing else.
+The format is undocumented; this reads the common part of exports of 2023 to 2026: text of the user and the assistant,
+typed or spoken, with reasoning and the model's name; tool results and hidden messages are ignored. Pictures are in
+other files, named by their ids; for a missing one the text is `PICTURE`, since a question may consist of it alone.
 """
 
 from __future__ import annotations
@@ -30,25 +29,25 @@ from app.core.storage.exchange.records import (
     with_thinking,
 )
 
-# Places of a search's results in an answer: with characters of Unicode's private use, and as they were before.
+# Marks of search results in an answer: private-use characters of Unicode, and older ones.
 _PLACE = re.compile(
     "(?P<gap>[ \t]*)(?P<mark>\ue200[^\ue200\ue201\n]{0,2000}\ue201|【\\d{1,6}(?::\\d{1,6})?†[^【】\n]{0,200}】)"
 )
 _BETWEEN = "\ue202"
 _POINTER = re.compile(r"[a-z-]{1,40}://(file[-_][\w-]{4,200})")
-_MAX_PLACES = 10_000  # of one message
+_MAX_PLACES = 10_000  # marks in one message
 _MAX_LINK_CHARS = 4000
 _MAX_DURATION_S = 7 * 24 * 3600
-_MAX_USES = 4  # of what stands in the file once: a small file must not become gigabytes of text
+_MAX_USES = 4  # copies of a text that the file has once: a small file must not become gigabytes of text
 
 
 def is_chatgpt(data: object) -> bool:
-    """Whether parsed JSON looks like one conversation of ChatGPT."""
+    """True for parsed JSON of a ChatGPT conversation."""
     return isinstance(data, dict) and isinstance(data.get("mapping"), dict)
 
 
 def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> PortableChat:
-    """Read one conversation, whose pictures are among ``files``.
+    """Read one conversation; its pictures are among ``files``.
 
     Raises:
         ChatsImportError: it is too large.
@@ -56,9 +55,9 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
     nodes: dict[str, Any] = data["mapping"]
     if len(nodes) > 4 * MAX_MESSAGES:
         raise ChatsImportError("A conversation in this file has too many messages.")
-    keys: dict[str, int | None] = {}  # of the message itself, or of the nearest one above it that is taken
-    thoughts: dict[str, _Thought] = {}  # what was reasoned since the nearest message above that is taken
-    room = 0  # for reasoning, in characters
+    keys: dict[str, int | None] = {}  # key of the message, or of its nearest imported ancestor
+    thoughts: dict[str, _Thought] = {}  # reasoning since the nearest imported ancestor
+    room = 0  # characters left for reasoning
     usual_model = clean_title(data.get("default_model_slug"))
     messages: list[PortableMessage] = []
     for node_id, parent_id in _walk(nodes):
@@ -87,10 +86,10 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
 
 
 def _walk(nodes: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
-    """Every node, parents first, each once: whatever the links say, this ends and leaves none out.
+    """Every node once, parents first, whatever the links say.
 
-    Of a node's children those come first that it names, then those that only name it. Where links go in a circle, the
-    first node of the file counts as a beginning.
+    A node's listed children come first, then nodes that name it as their parent. In a circle of links, the file's first
+    node is the start.
     """
     seen: set[str] = set()
     named_by: dict[str, list[str]] = {}
@@ -118,7 +117,7 @@ def _has_parent(node: Mapping[str, Any], nodes: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Thought:
-    """What was reasoned before an answer, and for how long: the last part, which knows those before it."""
+    """The reasoning before an answer and its duration: its last part, which links to the earlier ones."""
 
     part: str = ""
     before: _Thought | None = None
@@ -127,7 +126,7 @@ class _Thought:
 
     @property
     def text(self) -> str:
-        """All of it. Put together where an answer takes it only: each node of a file may add to it."""
+        """Joined only when an answer needs it: each node of a file may add a part."""
         parts: list[str] = []
         at: _Thought | None = self
         while at is not None:
@@ -137,7 +136,7 @@ class _Thought:
 
 
 def _more(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
-    """The reasoning with what this node adds to it: a part of it, or how long all of it took."""
+    """The reasoning with the part or the duration of this node."""
     message = node.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if not isinstance(message, dict) or not isinstance(content, dict):
@@ -187,7 +186,7 @@ def _metadata(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text(content: object, metadata: Mapping[str, Any], files: PictureFiles) -> tuple[str, tuple[Attachment, ...]]:
-    """Words, and the pictures that are there."""
+    """The text, and the existing pictures."""
     if not isinstance(content, dict) or content.get("content_type") not in ("text", "multimodal_text"):
         return "", ()
     parts, pieces, pictures = content.get("parts"), list[str](), list[Attachment]()
@@ -201,7 +200,7 @@ def _text(content: object, metadata: Mapping[str, Any], files: PictureFiles) -> 
 
 
 def _picture(part: object, metadata: Mapping[str, Any], files: PictureFiles) -> Attachment | None:
-    """The picture that a part points to: ``file-service://file-AbC``, ``sediment://file_0123``."""
+    """The picture of a part: ``file-service://file-AbC``, ``sediment://file_0123``."""
     pointer = part.get("asset_pointer") if isinstance(part, dict) and _is_picture(part) else None
     if not isinstance(pointer, str) or not (found := _POINTER.fullmatch(pointer)):
         return None
@@ -220,7 +219,7 @@ def _is_picture(part: Mapping[str, Any]) -> bool:
 
 
 def _piece(part: object) -> str:
-    """Words as they were typed, or as they were understood when they were spoken."""
+    """Typed text, or transcribed speech."""
     if isinstance(part, dict) and _is_picture(part):
         return PICTURE
     if isinstance(part, dict) and part.get("content_type") == "audio_transcription":
@@ -229,7 +228,7 @@ def _piece(part: object) -> str:
 
 
 def _with_links(text: str, references: object) -> str:
-    """An answer with the links or words that its marks of places stand for; marks of nothing else are left out."""
+    """An answer with links or words in place of its marks; marks without either are removed."""
     if not _PLACE.search(text):
         return text
     links: dict[str, str] = {}
@@ -249,7 +248,7 @@ def _with_links(text: str, references: object) -> str:
 
 
 def _own_words(mark: str) -> str:
-    """The words that a mark holds itself: the name of a thing, the title of a page."""
+    """The text in a mark: a name or a page's title."""
     kind, *rest = mark.strip("\ue200\ue201").split(_BETWEEN)
     if kind == "url" and rest:
         return rest[0]

@@ -1,8 +1,8 @@
-"""LM Studio's conversations: ``*.conversation.json``, a list of messages, each with versions and the one that is shown.
+"""LM Studio's conversations: ``*.conversation.json``, a list of messages, each with versions and the shown one.
 
-The format is not documented by its maker; this reads what files of 0.3 and 0.4 have in common. Text is taken with the
-reasoning before it, the name of the model and the chat's system prompt; tools are not. Pictures lie in the folder
-``user-files``; of one that is missing `PICTURE` is left.
+The format is undocumented; this reads the common part of files of 0.3 and 0.4: text with reasoning, the model's name
+and the system prompt; tools are ignored. Pictures are in the folder ``user-files``; for a missing one the text is
+`PICTURE`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _SYSTEM_PROMPT = "llm.prediction.systemPrompt"
 
 
 def is_lm_studio(data: object) -> bool:
-    """Whether parsed JSON looks like one conversation of LM Studio."""
+    """True for parsed JSON of an LM Studio conversation."""
     if not isinstance(data, dict) or not isinstance(data.get("messages"), list):
         return False
     return all(isinstance(each, dict) and isinstance(each.get("versions"), list) for each in data["messages"])
 
 
 def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> PortableChat:
-    """Read one conversation: what follows a message belongs to the version of it that is shown.
+    """Read one conversation; messages follow the shown version of the one before.
 
     Its pictures are among ``files``.
 
@@ -96,7 +96,7 @@ def _message(version: Mapping[str, Any], key: int, parent: int | None, text: str
 
 
 def _options(data: Mapping[str, Any]) -> str:
-    """The system prompt as what the chat has of its own."""
+    """The system prompt as an option of the chat."""
     system_prompt, config = data.get("systemPrompt"), data.get("perChatPredictionConfig")
     fields = config.get("fields") if isinstance(config, dict) else None
     for field in fields if isinstance(fields, list) else ():
@@ -112,7 +112,7 @@ def _model(version: Mapping[str, Any]) -> str:
 
 
 def _thinking_ms(version: Mapping[str, Any]) -> int | None:
-    """How long all its reasoning took, by the titles that it is shown below."""
+    """The duration of the reasoning, from the titles above it."""
     titles = [style.get("title") for step in _steps(version) if (style := _thinking_style(step)) is not None]
     found = [_TOOK.search(title) for title in titles if isinstance(title, str)]
     seconds = [60 * int(each[1] or 0) + float(each[2]) for each in found if each]
@@ -126,7 +126,7 @@ def _versions(entry: Mapping[str, Any]) -> Iterator[tuple[bool, Mapping[str, Any
 
 
 def _steps(version: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """A question as it is, or the steps of an answer that hold text."""
+    """A question, or the steps of an answer that contain text."""
     steps = version.get("steps") if version.get("type") == "multiStep" else [version]
     for step in steps if isinstance(steps, list) else ():
         if isinstance(step, dict) and step.get("type") in ("contentBlock", "singleStep", None):
@@ -141,7 +141,7 @@ def _thinking_style(step: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _text(
     version: Mapping[str, Any], *, is_thinking: bool, found: Mapping[str, Attachment] = MappingProxyType({})
 ) -> str:
-    """The words of a question or an answer, or the reasoning before them; of pictures that were ``found`` nothing."""
+    """The text or the reasoning; without marks for pictures that were ``found``."""
     steps = [step for step in _steps(version) if (_thinking_style(step) is not None) is is_thinking]
     return "\n\n".join(piece for step in steps for piece in _pieces(step.get("content"), found))
 
@@ -159,7 +159,7 @@ def _is_picture(part: Mapping[str, Any]) -> bool:
 
 
 def _pictures(version: Mapping[str, Any], files: PictureFiles) -> dict[str, Attachment]:
-    """Those of a message that are there, by the names of their files."""
+    """The existing pictures of a message, by file name."""
     found = dict[str, Attachment]()
     for step in _steps(version):
         content = step.get("content")

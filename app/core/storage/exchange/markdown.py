@@ -1,6 +1,6 @@
-"""A conversation as Markdown and back: the shown path, for people to read, with marks that bring it back whole.
+"""Writes the shown path of a conversation as readable Markdown, with marks that restore it exactly, and reads it.
 
-`markdown_marks` writes and finds the marks; Markdown without them is read by `transcript`.
+`markdown_marks` writes and finds the marks; `transcript` reads Markdown without them.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ VERSION = 1
 AUTHORS = {"user": "You", "assistant": "Paceline", "tool": "Tool"}
 _MAX_MS = 2**53
 _HEADING_CHARS = 200
-MAX_MARKED = 1_000_000  # messages, which take a kilobyte each in memory
-UNNAMED = StoredCall("", "", "", "", CallStatus.UNKNOWN)  # a call of which nothing is known but its result
+MAX_MARKED = 1_000_000  # messages of a file, each of which needs a kilobyte of memory
+UNNAMED = StoredCall("", "", "", "", CallStatus.UNKNOWN)  # a call of which only the result is known
 OTHER_VERSIONS = said(
     "This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all."
 )
 
 
 def plain_figures(stats: RunStats | None) -> str:
-    """The figures below an answer, in English; empty where there are none."""
+    """The statistics below an answer, in English; empty if there are none."""
     if stats is None or not stats.tokens or stats.tokens_per_second is None or stats.tokens_per_pass is None:
         return ""
     return f"{stats.tokens_per_second:.1f} tok/s · {stats.tokens_per_pass:.1f} tokens per pass · {stats.mode.value}"
@@ -52,7 +52,7 @@ def plain_figures(stats: RunStats | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExportTexts:
-    """What an export says by itself, in somebody's language."""
+    """The fixed texts of an export, in the user's language."""
 
     other_versions: str = OTHER_VERSIONS
     figures: Callable[[RunStats | None], str] = plain_figures
@@ -62,13 +62,13 @@ ENGLISH = ExportTexts()
 
 
 def to_markdown(chat: PortableChat, words: ExportTexts = ENGLISH) -> str:
-    """Write the shown path down: a heading for each message, the figures below answers; it says that there is more."""
+    """The shown path: a heading for each message, statistics below answers; other branches are mentioned."""
     parts = list(_parts(chat, words))
     return to_text(parts, free_number(part.text for part in parts))
 
 
 def from_markdown(text: str) -> PortableChat:
-    """Read an export with marks back: the same messages, to the letter; figures are left out.
+    """Read an export with marks: the same messages, exactly; statistics are ignored.
 
     Raises:
         ChatsImportError: it is of a newer version, or too large.
@@ -78,7 +78,7 @@ def from_markdown(text: str) -> PortableChat:
     for part in parts_of(text):
         if "chat" in part.fields:
             chat = _head(part, text)
-        elif part.fields.get("role") in tuple(AUTHORS):  # whatever it is, a list for example
+        elif part.fields.get("role") in tuple(AUTHORS):  # any JSON value
             if len(messages) >= MAX_MARKED:
                 raise ChatsImportError("A conversation in this file has too many messages.")
             messages.append(_message(part, len(messages) + 1))
@@ -90,14 +90,14 @@ def from_markdown(text: str) -> PortableChat:
 
 
 def chat_of(messages: list[PortableMessage], like: PortableChat) -> PortableChat:
-    """Return a conversation of messages that follow each other, with the title and the times of another."""
+    """A conversation of messages in a row, with the title and the times of another."""
     return PortableChat(
         like.title, tuple(messages), like.created_at, like.updated_at, shown=frozenset(each.key for each in messages)
     )
 
 
 def shown_path(chat: PortableChat) -> list[PortableMessage]:
-    """Follow what is shown; where nothing says so, the last branch."""
+    """The shown messages; without a valid choice, the last branch."""
     children: dict[int | None, list[PortableMessage]] = {}
     for message in chat.messages:
         children.setdefault(message.parent, []).append(message)
@@ -135,9 +135,9 @@ def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[MarkedPart]:
 
 
 def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
-    """What the mark of a message holds, and its words; before those of an answer its reasoning, as a quotation.
+    """The fields of a message's mark, and its text; an answer's reasoning precedes it as a quotation.
 
-    The mark has what stands around both in the text as it is stored: the tags, which models write in many ways.
+    The mark has the exact text around both, such as the tags, which differ between models.
     """
     text, fields = message.text, {"role": message.role}
     if message.call is not None:
@@ -157,7 +157,7 @@ def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
 
 
 def _called(message: PortableMessage) -> str:
-    """The tool and the beginning of its arguments, for the heading."""
+    """The tool and the start of its arguments, for the heading."""
     call = message.call
     return "" if call is None else ": " + " ".join(f"{call.name} {call.arguments[:_HEADING_CHARS]}".split())
 
@@ -182,7 +182,7 @@ def _head(part: MarkedPart, text: str) -> PortableChat:
 def _message(part: MarkedPart, key: int) -> PortableMessage:
     heading, _, words = part.text.partition("\n\n")
     if not heading.startswith("## ") or "\n" in heading:
-        words = part.text  # somebody took the heading away
+        words = part.text  # the user removed the heading
     spent = part.fields.get("thought_ms")
     is_span = isinstance(spent, int) and not isinstance(spent, bool) and 0 <= spent <= _MAX_MS
     return PortableMessage(
@@ -196,7 +196,7 @@ def _message(part: MarkedPart, key: int) -> PortableMessage:
 
 
 def _with_thought(words: str, fields: Mapping[str, Any]) -> str:
-    """Put reasoning back between the tags that it stood in."""
+    """Put reasoning back between its original tags."""
     glue = fields.get("thought")
     if not isinstance(glue, list) or len(glue) != 3 or not all(isinstance(each, str) for each in glue):
         return words
@@ -206,7 +206,7 @@ def _with_thought(words: str, fields: Mapping[str, Any]) -> str:
 
 
 def _attachment(part: MarkedPart) -> Attachment:
-    """Take what stands within the fence; the line end before its end is the fence's, where the mark says so."""
+    """The text within the fence; the last line end belongs to the fence if the mark says so."""
     _, _, block = part.text.partition("\n\n")
     opening, _, text = block.partition("\n")
     fence = opening[: len(opening) - len(opening.lstrip("`"))]

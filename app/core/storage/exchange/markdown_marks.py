@@ -1,12 +1,12 @@
-"""The marks between the parts of a Markdown export: comments that no reader sees, with a number that no text holds.
+"""The marks between the parts of a Markdown export: invisible comments with a number that no text contains.
 
     <!-- paceline 1 {"role": "user"} -->
     ## You
 
     words
 
-A comment is invisible where Markdown is shown (CommonMark 0.31, HTML blocks of type 2). The number is one that no part
-uses in such a comment, so an export that holds another export is cut in the right places all the same.
+A comment is invisible in rendered Markdown (CommonMark 0.31, HTML blocks of type 2). The number is one that no part
+uses in such a comment, so that an export that contains another export is split correctly.
 """
 
 from __future__ import annotations
@@ -21,43 +21,42 @@ from typing import Any
 MAX_MARK_CHARS = 100_000
 _USED = re.compile(r"<!-- paceline (\d{1,9}) ")
 _FIRST = re.compile(r"\A\ufeff?\s*(?:#[^\n]*\n\s*)?<!-- paceline (\d{1,9}) \{[^\n]*\} -->(\r?)(?:\n|\Z)")
-_ESCAPED = {"<": "\\u003c", ">": "\\u003e"}  # nothing within a comment may end it
+_ESCAPED = {"<": "\\u003c", ">": "\\u003e"}  # so that nothing ends the comment early
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedPart:
-    """What a mark holds, and the text from it to the next one."""
+    """The fields of a mark, and the text up to the next one."""
 
     fields: Mapping[str, Any]
     text: str
 
 
 def free_number(texts: Iterable[str]) -> int:
-    """Return the smallest number that no mark within ``texts`` has."""
+    """The smallest number that no mark within ``texts`` has."""
     taken = {int(number) for text in texts for number in _USED.findall(text)}
     return next(number for number in itertools.count(1) if number not in taken)
 
 
 def to_text(parts: Iterable[MarkedPart], number: int) -> str:
-    """Write parts down, each below its mark; a first one without a word of its own (``fields`` empty) has no mark."""
+    """Write parts, each below its mark; a first part without ``fields`` has no mark."""
     pieces = [f"{_mark(part.fields, number)}{part.text}\n\n" if part.fields else f"{part.text}\n\n" for part in parts]
     return "".join(pieces).removesuffix("\n")
 
 
 def fits(fields: Mapping[str, Any]) -> bool:
-    """Whether a mark may be this long."""
     return len(_mark(fields, 0)) < MAX_MARK_CHARS
 
 
 def is_marked(text: str) -> bool:
-    """Whether a text is an export with marks; its beginning is enough."""
+    """True if a text is an export with marks; its start is enough."""
     return _FIRST.match(text) is not None
 
 
 def parts_of(text: str) -> Iterator[MarkedPart]:
-    """Give the parts of a marked export as they were written, one after the other; none of any other text.
+    """Yield the parts of a marked export; none for any other text.
 
-    A mark that cannot be read fields nothing. Where an editor made the line ends Windows', they are made plain again.
+    An unreadable mark has no fields. Line ends of Windows are converted.
     """
     first = _FIRST.match(text)
     if first is None:
@@ -67,7 +66,7 @@ def parts_of(text: str) -> Iterator[MarkedPart]:
     found = re.compile(
         rf"^<!-- paceline {first.group(1)} (\{{[^\n]{{0,{MAX_MARK_CHARS}}}\}}) -->(?:\n|\Z)", re.MULTILINE
     )
-    text += "\n"  # the last part ends with one line end, every other one with two
+    text += "\n"  # the last part ends with one line end, the others with two
     last: re.Match[str] | None = None
     for mark in found.finditer(text):
         if last is not None:

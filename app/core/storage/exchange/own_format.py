@@ -1,8 +1,8 @@
-"""Our own format: JSON with every branch, figure and provenance, so that nothing is lost on the way there and back.
+"""Our own format: JSON with every branch, counter and provenance, without loss.
 
-{"format": "paceline-chats", "version": 1, "conversations": [{"title", "messages": [{"key", "parent", ...}], ...}]}
+    {"format": "paceline-chats", "version": 1, "conversations": [{"title", "messages": [{"key", "parent", ...}], ...}]}
 
-Each conversation has a line of its own, so that a file of any size is written and read one after the other.
+Each conversation is one line, so that a file of any size can be written and read piece by piece.
 """
 
 from __future__ import annotations
@@ -48,18 +48,17 @@ from engine.sentences import said
 log = logging.getLogger(__name__)
 
 FORMAT, VERSION = "paceline-chats", 1
-HEAD = re.compile(  # in one line, or with indents
+HEAD = re.compile(  # in one line, or indented
     rb'\{(?:\r?\n )?"format": "paceline-chats",(?:\r?\n)? "version": (\d{1,9}),(?:\r?\n)? "conversations": \[\r?\n'
 )
 _TAIL = (b"]", b" ]")
-_ENDS = (b"  }", b"  },")  # of a conversation with indents
+_ENDS = (b"  }", b"  },")  # the end of an indented conversation
 _ROLES = ("user", "assistant", "tool")
 _MAX_COUNT = 2**53
 _MAX_LIST = 10_000
 
 
 def to_json(chats: Iterable[PortableChat]) -> Iterator[str]:
-    """Write conversations down, piece by piece."""
     yield f'{{"format": "{FORMAT}", "version": {VERSION}, "conversations": ['
     before = "\n"
     for chat in chats:
@@ -69,7 +68,7 @@ def to_json(chats: Iterable[PortableChat]) -> Iterator[str]:
 
 
 def chat_lines(file: IO[bytes], most: int) -> Iterator[bytes]:
-    """Give the JSON of each conversation, behind the `HEAD` of a file that was written here, now or with indents.
+    """Yield the JSON of each conversation after the `HEAD` of our own file, old indented ones included.
 
     Raises:
         ChatsImportError: the file is cut off, or a conversation has more than ``most`` bytes.
@@ -88,10 +87,10 @@ def chat_lines(file: IO[bytes], most: int) -> Iterator[bytes]:
 
 
 def chats_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Give the conversations of parsed JSON, for `from_data`.
+    """The conversations of parsed JSON, for `from_data`.
 
     Raises:
-        ChatsImportError: it is of a newer version, or not what it says.
+        ChatsImportError: it is of a newer version, or invalid.
     """
     check_version(data.get("version"), VERSION)
     chats = data.get("conversations")
@@ -101,10 +100,10 @@ def chats_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def check_version(found: object, known: int) -> None:
-    """Refuse what another version wrote.
+    """Refuse unknown versions.
 
     Raises:
-        ChatsImportError: it is newer, or no version at all.
+        ChatsImportError: the version is newer, or invalid.
     """
     if isinstance(found, int) and found > known:
         raise ChatsImportError("This file was written by a newer Paceline.", "Import it with that version.")
@@ -158,10 +157,10 @@ def _attachment_to_data(attachment: Attachment) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> PortableChat:
-    """Read a conversation, as large as any that the chats may have.
+    """Read a conversation of any size that the chats may have.
 
     Raises:
-        ChatsImportError: something in it is not as it has to be.
+        ChatsImportError: a value is invalid.
     """
     raw = data.get("messages")
     if not isinstance(raw, list):
@@ -224,12 +223,11 @@ def _message_from_data(data: object, known: set[int]) -> PortableMessage:
 
 
 def call_to_data(call: StoredCall) -> dict[str, Any]:
-    """Write a call of a tool down."""
     return {**json.loads(call_to_text(call)), "status": call.status.value}
 
 
 def call_from_data(data: object) -> StoredCall | None:
-    """Read a call of a tool; None where it is none."""
+    """Read a tool call; None if it is none."""
     if not isinstance(data, dict):
         return None
     call = call_from_text(json.dumps(data), str(data.get("status") or CallStatus.UNKNOWN))
@@ -252,7 +250,7 @@ def _attachments(data: object) -> tuple[Attachment, ...]:
 
 
 def to_attachment(data: Mapping[str, Any]) -> Attachment:
-    """Read an attachment: name, kind, size and text, or its picture; what cannot be is left out."""
+    """Read an attachment: name, kind, size and text, or its picture; invalid values are left out."""
     kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
     raw = data.get("num_bytes")
     num_bytes = raw if isinstance(raw, int) and _is_count(raw) else 0
@@ -266,7 +264,7 @@ def to_attachment(data: Mapping[str, Any]) -> Attachment:
 
 
 def _stats(data: object) -> RunStats | None:
-    """Take figures where every one of them is of its kind; otherwise none at all."""
+    """The counters, if every one is valid; otherwise None."""
     if not isinstance(data, dict):
         return None
     default = RunStats()
@@ -302,11 +300,11 @@ def _is_count(value: object, limit: int = _MAX_COUNT) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT  # NaN is not
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT  # excludes nan
 
 
 def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:
-    """Take provenance that adds up to the text; otherwise none."""
+    """The provenance if it adds up to the text; otherwise none."""
     if not isinstance(data, list):
         return ()
     spans = spans_from_text(json.dumps(data))
@@ -315,13 +313,13 @@ def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:
 
 
 def _options(data: object) -> str:
-    """Take options within bounds; none where the file has none, so that the chat stays in its mode."""
+    """Options within limits; empty if the file has none, so that the chat keeps its mode."""
     text = to_text(data) if isinstance(data, dict) else ""
     return text if len(text) <= MAX_CHARS else ""
 
 
 def time_from(value: object) -> datetime:
-    """Read a moment in ISO 8601; the beginning of time for anything else."""
+    """A time in ISO 8601; the epoch for an invalid value."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else EPOCH
     except ValueError:

@@ -1,6 +1,6 @@
-"""Pictures that exports of other programs bring in files of their own: found by name, bounded, decoded in a child.
+"""Pictures in separate files of other programs' exports: found by name, limited, decoded in a child process.
 
-A picture that is missing, broken or beyond the bounds is None, and the word `records.PICTURE` stays in its place.
+A missing, damaged or excessive picture is None; the text keeps the word `records.PICTURE`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from app.core.storage.exchange.records import clean_title
 from app.core.storage.pictures import is_picture, picture_attachment
 from engine.sandbox.picture import MAX_BYTES
 
-MOST_PICTURES = 1_000  # of one import, each decoded by itself
-MOST_READ_BYTES, MOST_KEPT_BYTES = 2 << 30, 512 << 20  # of all: unpacked, and as they are kept
+MOST_PICTURES = 1_000  # of one import, each decoded separately
+MOST_READ_BYTES, MOST_KEPT_BYTES = 2 << 30, 512 << 20  # of all: unpacked, and as stored
 _MOST_NAMES = 100_000
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{3,200}")
-_ENDS_ID = "-."  # behind a file's id stands its name, or its ending
+_ENDS_ID = "-."  # after a file's id comes its name or its ending
 _OF_ARCHIVES = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 _LM_STUDIO = "user-files"  # beside the folder of conversations
 
@@ -33,11 +33,11 @@ log = logging.getLogger(__name__)
 
 
 class PictureFiles:
-    """The files of one import; ``names`` with the folders that they lie in, of which ``read`` gives the first bytes."""
+    """The files of one import. ``names`` include folders; ``read`` returns the first bytes of a file."""
 
     def __init__(self, names: Iterable[str] = (), read: Callable[[str, int], bytes] = lambda _name, _most: b"") -> None:
         self._read = read
-        self._names: dict[str, str] = {}  # by the file's own name
+        self._names: dict[str, str] = {}  # by file name
         for name in islice(names, _MOST_NAMES):
             self._names.setdefault(PurePosixPath(name).name, name)
         self._starts = sorted(self._names)
@@ -45,7 +45,7 @@ class PictureFiles:
         self._num_read_bytes = self._num_kept_bytes = 0
 
     def named(self, name: str, shown: str = "") -> Attachment | None:
-        """The picture in a file of this name; ``shown`` is what a person reads."""
+        """The picture in a file of this name; ``shown`` is the display name."""
         return self._picture(name, shown) if name in self._names and _NAME.fullmatch(name) else None
 
     def with_id(self, file_id: str, shown: str = "") -> Attachment | None:
@@ -85,7 +85,7 @@ NO_FILES = PictureFiles()
 
 
 def in_archive(archive: zipfile.ZipFile, entries: Iterable[zipfile.ZipInfo]) -> PictureFiles:
-    """Those of a zip; sizes that it tells are not believed."""
+    """The files of a zip; its reported sizes are not trusted."""
     known: Mapping[str, zipfile.ZipInfo] = {entry.filename: entry for entry in entries if not entry.is_dir()}
 
     def read(name: str, most: int) -> bytes:
@@ -96,7 +96,7 @@ def in_archive(archive: zipfile.ZipFile, entries: Iterable[zipfile.ZipInfo]) -> 
 
 
 def beside(file: Path) -> PictureFiles:
-    """Those that lie beside an export that was unpacked, or in LM Studio's folder of files."""
+    """The files beside an unpacked export, or in LM Studio's folder."""
     folders = [file.parent, *(parent / _LM_STUDIO for parent in islice(file.parents, 4))]
 
     def names() -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""Reads conversations from a file of unknown origin: its format is recognised by content, and all sizes are bounded."""
+"""Reads conversations from an untrusted file: the format is recognized by content, and all sizes are limited."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from app.core.storage.exchange.pictures import PictureFiles, beside, in_archive
 from app.core.storage.exchange.records import MAX_CHATS, PortableChat, clean_title
 from engine.sentences import said
 
-MAX_FILE_BYTES = 512 * 2**20  # unpacked; of our own exports each chat
-MOST_PACKED = 20  # times as much as a zip has: chats have 3 to 10
+MAX_FILE_BYTES = 512 * 2**20  # unpacked; in our own exports, of each chat
+MOST_PACKED = 20  # times the size of a zip: chats compress 3 to 10 times
 _HEAD_BYTES = 500
 MAX_MARKDOWN_BYTES, MAX_TRANSCRIPT_BYTES = 128 * 2**20, 32 * 2**20  # with Paceline's marks, and without
 _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
 _WANTED_MARKDOWN = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE)
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".txt")
-MAX_DIRECTORY_BYTES = 32 * 2**20  # of a list in a zip: some 300,000 names, which take ten times as much memory
-_END_BYTES = 66_000  # a zip's end: a comment of 64 KB at most, and what stands before it
-MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # in memory, about; an export of 100 MB has four million values
-_SMALL_BYTES = 32 * 2**20  # cannot hold too many
+MAX_DIRECTORY_BYTES = 32 * 2**20  # of a zip's directory: some 300,000 names, which need ten times the memory
+_END_BYTES = 66_000  # the end of a zip: a comment of up to 64 KB, and the record before it
+MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # estimated in memory; an export of 100 MB has four million values
+_SMALL_BYTES = 32 * 2**20  # too small for too many values
 _ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, IndexError)
 _BEGINNING_BYTES = 65_536
 _EXPORT_BEGINS = re.compile(  # ours, ChatGPT's, LM Studio's
@@ -45,13 +45,13 @@ _CHUNK_BYTES = 4 << 20
 OnBad = Callable[[str, ChatsImportError], object]
 _QUOTE = ord('"')
 _BEGINS_ONE = np.zeros(256, dtype=bool)
-_BEGINS_ONE[[ord(char) for char in ",:[{"]] = True  # each of these stands before a value, or after a key
+_BEGINS_ONE[[ord(char) for char in ",:[{"]] = True  # each of these precedes a value, or follows a key
 
 
 def may_be_export(file: Path) -> bool:
-    """Whether a file looks like an export by its name and its beginning; False where it cannot be read.
+    """True if a file looks like an export by its name and start; False if it cannot be read.
 
-    Of Markdown only Paceline's own counts: any other is rather a file to be asked about.
+    Of Markdown only Paceline's own counts: other files are rather meant as attachments.
     """
     try:
         if not file.is_file():
@@ -74,10 +74,10 @@ def may_be_export(file: Path) -> bool:
 def read_chats(file: Path, on_bad: OnBad = lambda _name, _error: None) -> Iterator[PortableChat]:
     """Read an export of Paceline, ChatGPT (its zip, or conversations.json) or LM Studio, or a chat in Markdown.
 
-    ``on_bad`` is given the name of each chat, or part of a zip, that cannot be used beside others that can, and why.
+    ``on_bad`` is called with the name of each unusable chat or part of a zip, and the reason.
 
     Raises:
-        ChatsImportError: before any chat: it cannot be read, is too large, is no such export, or holds none.
+        ChatsImportError: before any chat: the file is unreadable, too large, no such export, or empty.
     """
     bad: list[ChatsImportError] = []
 
@@ -101,7 +101,7 @@ def read_chats(file: Path, on_bad: OnBad = lambda _name, _error: None) -> Iterat
 
 
 def _chats_in(file: Path, note: OnBad) -> Iterator[PortableChat]:
-    if file.exists() and not file.is_file():  # a pipe would be waited for, a device be read without end
+    if file.exists() and not file.is_file():  # reading a pipe would block, a device never end
         raise ChatsImportError(said("{file} is not a regular file.", file=file.name))
     if zipfile.is_zipfile(file):
         yield from _read_zip(file, note)
@@ -136,7 +136,7 @@ def _read_zip(file: Path, note: OnBad) -> Iterator[PortableChat]:
 def _read_entry(
     archive: zipfile.ZipFile, entry: zipfile.ZipInfo, files: PictureFiles, note: OnBad
 ) -> Iterator[PortableChat]:
-    """What a part of a zip holds. One that is cut off or damaged keeps none of the others out."""
+    """The chats in a part of a zip. A damaged part does not affect the others."""
     name = entry.filename
     try:
         with archive.open(entry) as handle:
@@ -145,7 +145,7 @@ def _read_entry(
                     yield _in_folder(chat, name)
             else:
                 yield _read_markdown(handle, name)
-    except NoChatError:  # a README among them, say
+    except NoChatError:  # a README, for example
         return
     except ChatsImportError as error:
         note(name, error)
@@ -154,7 +154,7 @@ def _read_entry(
 
 
 def _in_folder(chat: PortableChat, name: str) -> PortableChat:
-    """LM Studio keeps each chat in a file, and its folders of chats are folders of files, below ``conversations``."""
+    """Take the folder from the path: LM Studio keeps chats in files below ``conversations``."""
     if not name.endswith(".conversation.json") or chat.folder:
         return chat
     folders = PurePosixPath(name).parent.parts
@@ -163,7 +163,7 @@ def _in_folder(chat: PortableChat, name: str) -> PortableChat:
 
 
 def _directory_bytes(file: Path) -> int:
-    """Give how long a zip says its list of files is: all of it is read before anything else (APPNOTE 4.3.14-16)."""
+    """The size of a zip's directory, which is read before anything else (APPNOTE 4.3.14-16)."""
     with file.open("rb") as handle:
         handle.seek(max(0, file.stat().st_size - _END_BYTES))
         tail = handle.read(_END_BYTES)
@@ -196,7 +196,7 @@ def _read_json(handle: IO[bytes], name: str, files: PictureFiles, note: OnBad) -
     head = b""
     while len(head) < _HEAD_BYTES and (line := handle.readline(_HEAD_BYTES)):
         head += line
-        if own := own_format.HEAD.fullmatch(head):  # one after the other: together they may be larger than the memory
+        if own := own_format.HEAD.fullmatch(head):  # read one after the other: together they may exceed the memory
             own_format.check_version(int(own[1]), own_format.VERSION)
             yield from _each(own_format.chat_lines(handle, MAX_FILE_BYTES), own_format.from_data, note, name)
             return
@@ -220,7 +220,7 @@ def _read_json(handle: IO[bytes], name: str, files: PictureFiles, note: OnBad) -
 def _each(
     entries: Iterable[Any], read: Callable[[Any], PortableChat], note: OnBad, name: str
 ) -> Iterator[PortableChat]:
-    """Read chats of a file, as JSON or parsed, each for itself: one that is bad keeps none of the others out."""
+    """Read the chats of a file one by one: an invalid chat does not affect the others."""
     for number, entry in enumerate(entries, start=1):
         title = ""
         try:
@@ -237,13 +237,13 @@ def _parsed(raw: bytes, name: str) -> Any:  # noqa: ANN401 (JSON)
     if len(raw) > _SMALL_BYTES and count_values(raw) > MAX_VALUES:
         raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
     try:
-        return json.loads(raw)  # by its first bytes UTF-8, UTF-16 or UTF-32: editors on Windows save any of them
+        return json.loads(raw)  # detects UTF-8, UTF-16 and UTF-32, all of which editors on Windows write
     except (ValueError, RecursionError) as error:
         raise ChatsImportError(said("{name} is not a JSON file that Paceline can read.", name=name)) from error
 
 
 def _bounded(handle: IO[bytes], name: str, limit: int) -> bytes:
-    raw = handle.read(limit + 1)  # what a header says of a size is not believed
+    raw = handle.read(limit + 1)  # a reported size is not trusted
     if len(raw) > limit:
         raise _too_large(name, limit)
     return raw
@@ -254,8 +254,8 @@ def _too_large(name: str, limit: int) -> ChatsImportError:
 
 
 def count_values(raw: bytes) -> int:
-    """About how many values a JSON text holds; never fewer than there are."""
-    # What is left of backslashes escapes nothing but quotes, which go, too: then every quote begins or ends a string.
+    """An upper estimate of the number of values in a JSON text."""
+    # The remaining backslashes escape quotes only, which are removed too: then every quote begins or ends a string.
     plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     count = num_quotes = 0
     for begin in range(0, len(plain), _CHUNK_BYTES):

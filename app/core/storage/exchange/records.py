@@ -1,4 +1,4 @@
-"""A conversation as it is exported and imported, in whatever format; and the limits of what is read from a file."""
+"""A conversation in any export format, and the limits for reading files."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from app.core.storage.chats.options import NOTHING_OWN
 from engine.records import Mode, RunStats, TokenSpan
 from engine.sentences import said
 
-# Of what other programs write; our own exports hold what the chats held.
+# For files of other programs; our own exports may have as much as the chats.
 MAX_CHATS = 50_000
 MAX_MESSAGES = 50_000  # of one conversation
 MAX_ATTACHMENTS = 100  # of one message
 MAX_TEXT_CHARS = 4_000_000  # of one message
-PICTURE = "[picture]"  # where one was: a question may be nothing else, and its answer must not follow another answer
+PICTURE = "[picture]"  # the text in place of a picture: a question may consist of it alone
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class PortableMessage:
-    """One message; ``key`` and ``parent`` tie the tree within its conversation. A parent stands before its children."""
+    """One message; ``key`` and ``parent`` form the tree of a conversation. Parents precede their children."""
 
     key: int
     parent: int | None
@@ -48,14 +48,14 @@ class PortableMessage:
     thinking_ms: int | None = None
     call: StoredCall | None = None  # in a message of the role `tool`, whose text is the result
     drawn: Drawn | None = None
-    summary: str = ""  # what stands for all messages up to and with this one
+    summary: str = ""  # replaces all messages up to and including this one
 
 
 @dataclass(frozen=True, slots=True)
 class PortableChat:
-    """One conversation. ``shown``: the keys of the messages whose branches are shown, in any order.
+    """One conversation. ``shown``: the keys of messages on shown branches, in any order.
 
-    ``options``: what it has of its own, as JSON; empty where it was written without any, and stays in its mode.
+    ``options`` are its own settings, as JSON; empty if it has none and keeps its mode.
     """
 
     title: str
@@ -72,17 +72,17 @@ class PortableChat:
 
     @property
     def digest(self) -> str:
-        """The same for the same words in the same tree, wherever they come from."""
+        """Equal for the same texts in the same tree, from any source."""
         places: dict[int | None, int] = {message.key: place for place, message in enumerate(self.messages)}
         content = [(places.get(each.parent), each.role, each.text, *_beside(each)) for each in self.messages]
         return hashlib.sha256(json.dumps([self.title, content]).encode()).hexdigest()[:32]
 
     def holds(self, other: PortableChat) -> bool:
-        """Whether every message of ``other`` is here after the same words: it is a branch of this chat, say."""
+        """True if every message of ``other`` is here after the same messages: it may be a branch of this chat."""
         return other._lines() <= self._lines()
 
     def _lines(self) -> Counter[bytes]:
-        """Each message with all that it follows, as digests; the same words twice in one place count twice."""
+        """A digest of each message with its ancestors; duplicates are counted."""
         lines: dict[int | None, bytes] = {None: b""}
         for each in self.messages:
             content = [each.role, each.text, *_beside(each)]
@@ -91,14 +91,14 @@ class PortableChat:
 
 
 def _beside(message: PortableMessage) -> list[tuple[str, str]]:
-    """What a message has beside its text."""
+    """The parts of a message beside its text."""
     call = message.call
     files = [(file.name, file.text) for file in message.attachments]
     return files if call is None else [*files, (call.name, call.arguments)]
 
 
 def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:
-    """Take a text as it can be stored; empty for anything else.
+    """A text that can be stored; empty for other types.
 
     Raises:
         ChatsImportError: it is longer than any message.
@@ -109,25 +109,25 @@ def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:
 
 
 def whole_text(value: object) -> str:
-    """Take a text as it can be stored, however long; empty for anything else."""
+    """A text that can be stored, of any length; empty for other types."""
     return value.encode("utf-8", errors="replace").decode("utf-8").replace("\x00", "") if isinstance(value, str) else ""
 
 
 def with_thinking(text: str, thought: str) -> str:
-    """An answer with the reasoning before it, as models write both (see `app.core.domain.thinking`)."""
+    """An answer with its reasoning, in the format of models (see `app.core.domain.thinking`)."""
     inside = thought.replace("</think>", "").strip()
     return f"<think>\n{inside}\n</think>\n\n{text}" if inside else text
 
 
 def clean_title(value: object) -> str:
-    """Take a title as one line of sensible length."""
+    """One line of limited length."""
     return one_line(clean_text(value[: 10 * MAX_TITLE_CHARS])) if isinstance(value, str) else ""
 
 
 def clean_time(value: object, scale: float = 1.0) -> datetime:
-    """Take seconds (times ``scale``) since 1970; the beginning of time for anything else."""
+    """Seconds (times ``scale``) since 1970; the epoch for an invalid value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return EPOCH
-    if not 0 <= value <= (LATEST - EPOCH).total_seconds() / scale:  # NaN fails this too
+    if not 0 <= value <= (LATEST - EPOCH).total_seconds() / scale:  # excludes nan
         return EPOCH
     return datetime.fromtimestamp(value * scale, UTC)

@@ -26,7 +26,7 @@ from app.core.storage.chats.messages import show_below
 from app.core.storage.chats.schema import MESSAGE_ROLE
 from app.core.storage.exchange.records import EPOCH, PortableChat, PortableMessage
 
-MAX_SAME_AGE = 20  # chats that one is compared with: some programs give all of a file the same time
+MAX_SAME_AGE = 20  # chats that are compared: some programs give all chats of a file the same time
 _READ = f"""
     SELECT id, parent_id, {MESSAGE_ROLE}, text, state, created_at, stats, spans, notice, cut, target, draft,
         thinking_ms, call, call_status, drawn, shown_child
@@ -37,9 +37,9 @@ _READ = f"""
 def read_chat(
     db: sqlite3.Connection, conversation_id: int, unwritten: Callable[[int], AnswerSnapshot | None] = lambda _id: None
 ) -> PortableChat | None:
-    """Read a conversation with all its branches; None where it is gone.
+    """A conversation with all its branches; None if it is gone.
 
-    ``unwritten`` gives answers that are not in the file as they are now, by message: the disk may be full.
+    ``unwritten`` returns the current state of answers that are not in the file, by message.
     """
     known = conversations.read_conversation(db, conversation_id)
     if known is None:
@@ -116,9 +116,9 @@ def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessa
 
 
 def insert_chat(db: sqlite3.Connection, chat: PortableChat, now: datetime) -> int | None:
-    """Take a conversation in; return its id, None where it is there already, imported before or written here.
+    """Insert a conversation; returns its id, None if it is already there.
 
-    One that was written here is there already also where the file has one of its branches, or an earlier state, only.
+    It is also there if the file has only one of its branches, or an earlier state.
     """
     if _is_known(db, chat):
         return None

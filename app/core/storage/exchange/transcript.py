@@ -1,7 +1,7 @@
-"""Markdown that somebody else wrote down of a chat: lines that name who speaks, by heading or in bold.
+"""Reads a chat in Markdown of another origin, whose speakers are named by headings or in bold.
 
-Words can look like such lines. So one file has one style (a level of headings, or bold), the first that names both
-sides; names that are words of every day ("Answer") count only where it has no better ones; code is left alone.
+Text can look like such lines. So one file has one style (a level of headings, or bold), the first that names both
+sides; common words ("Answer") count only without better names; code is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.core.storage.exchange.records import (
     clean_title,
 )
 
-_LINE = re.compile(  # every repetition is bounded or followed by what it cannot hold: no file makes it slow
+_LINE = re.compile(  # every repetition is limited or followed by what it cannot match: no file makes it slow
     r"^(?: {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
     r"| {0,3}(?P<level>#{1,6})[ \t]{1,8}(?P<heading>[^\n]{1,120})$"
     r"|(?P<stars>\*\*|__)(?P<bold>[^\n*_]{1,60})(?P=stars)(?P<colon>:?)[ \t]*"
@@ -50,7 +50,7 @@ _TITLE = re.compile(r"^# +([^\n]+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that may say who speaks: ``start`` of it, ``end`` where the words begin."""
+    """A line that may name a speaker: its ``start``, and the ``end`` where the text begins."""
 
     start: int
     end: int
@@ -60,7 +60,7 @@ class _Line:
 
 
 def from_transcript(text: str) -> PortableChat | None:
-    """Read a transcript; None where no lines say who speaks.
+    """Read a transcript; None if no lines name speakers.
 
     Raises:
         ChatsImportError: it has more messages, or a longer one, than any chat.
@@ -85,7 +85,7 @@ def from_transcript(text: str) -> PortableChat | None:
 
 
 def _speakers(text: str, begin: int = 0, *, with_fences: bool = True) -> Iterator[_Line]:
-    """Every line that may name who speaks, outside of code; a fence that never ends begins no code."""
+    """The lines that may name a speaker, outside code; an unclosed fence begins no code."""
     fence, since, number = "", 0, 0
     for found in _LINE.finditer(text, begin):
         if found["fence"]:
@@ -113,7 +113,7 @@ def _speaker(found: re.Match[str]) -> _Line | None:
         style, name = "**", found["bold"]
         alone = end == len(found.string) or found.string[end] == "\n"
         if not alone and not found["colon"] and not name.rstrip().endswith(":"):
-            return None  # a bold word at the beginning of a sentence
+            return None  # a bold word at the start of a sentence
     else:
         style, name = ":", found["plain"]
     role, weak = _role(name)
@@ -123,7 +123,7 @@ def _speaker(found: re.Match[str]) -> _Line | None:
 
 
 def _role(name: str) -> tuple[str | None, bool]:
-    """Who that is, as a role: empty for somebody whose words are not taken; and whether the name is a weak one."""
+    """The role of a name: empty for a speaker that is ignored; and True if the name is a common word."""
     name = re.sub(r"^[^\w]+", "", name.lower()).strip().rstrip(":").strip()
     for _ in range(2):
         name = _ASIDE.sub("", name).rstrip(": ")
@@ -150,7 +150,7 @@ def _is_model(name: str) -> bool:
 
 
 def _chosen(lines: list[_Line]) -> list[_Line]:
-    """The lines of the first style that names both sides; none where no style does."""
+    """The lines of the first style that names both sides; none if there is no such style."""
     for style in ("#", "##", "###", "####", "#####", "######", "**", ":"):
         of_style = [line for line in lines if line.style == style]
         strong = [line for line in of_style if not line.weak]

@@ -1,4 +1,4 @@
-"""Export and import as a whole: from a store to a file, and from a file into a store. Runs on any thread."""
+"""Exports chats to a file, and imports them. Runs on any thread."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ from app.core.storage.exchange.records import PortableChat
 from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.sentences import Sentence, joined, said
 
-BATCH, BATCH_MESSAGES = 20, 2000  # in one transaction: the window waits for no longer than that
+BATCH, BATCH_MESSAGES = 20, 2000  # in one transaction, for which the window may wait
 
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What an import did; conversations that were there already are left alone, as are files that hold none."""
+    """The result of an import; existing conversations and files without any are skipped."""
 
     num_new: int
     num_known: int
-    bad: tuple[tuple[str, ChatsImportError], ...] = ()  # files, parts of them and chats that could not be used, by name
+    bad: tuple[tuple[str, ChatsImportError], ...] = ()  # unusable files, parts and chats, by name
 
     @property
     def sentence(self) -> str:
-        """The same for a person."""
         if self.num_new == 1:
             taken = said("1 chat imported.")
         else:
@@ -59,10 +58,10 @@ class ImportResult:
 def export_chats(
     store: ChatStore, file: Path, form: str, conversation_id: int | None = None, words: ExportTexts = ENGLISH
 ) -> int:
-    """Write one conversation, or all, and return how many; several as Markdown become one zip.
+    """Export one conversation, or all; returns their number. Several as Markdown become one zip.
 
     Raises:
-        ChatsExportError: there is nothing to write, or the file cannot be written; what was there before stays.
+        ChatsExportError: there is nothing to export, or the file cannot be written; the old file stays.
         StorageError: the chats cannot be read.
     """
     wanted = [row.id for row in store.conversations()] if conversation_id is None else [conversation_id]
@@ -83,7 +82,7 @@ def export_chats(
                 _write_zip(handle, chats(), words)
             else:
                 for text in to_json(chats()) if form == JSON else map(partial(to_markdown, words=words), chats()):
-                    handle.write(text.encode("utf-8", "replace"))  # line ends as they are, on every system
+                    handle.write(text.encode("utf-8", "replace"))  # unchanged line ends, on every system
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ChatsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error
@@ -91,11 +90,11 @@ def export_chats(
 
 
 def import_chats(store: ChatStore, file: Path) -> ImportResult:
-    """Take in what a file holds, chat by chat.
+    """Import the chats of a file one by one.
 
     Raises:
         ChatsImportError: nothing in the file can be used.
-        StorageError: the chats cannot be written; what was taken in before stays, and is known the next time.
+        StorageError: the chats cannot be written; those before stay, and are recognized the next time.
     """
     bad: list[tuple[str, ChatsImportError]] = []
     chats = read_chats(file, lambda name, error: bad.append((name, error)))
@@ -107,7 +106,7 @@ def import_chats(store: ChatStore, file: Path) -> ImportResult:
 
 
 def import_files(store: ChatStore, files: Sequence[Path]) -> ImportResult:
-    """Take in what several files hold; one that cannot be used does not keep out the others.
+    """Import several files; an unusable one does not affect the others.
 
     Raises:
         ChatsImportError: none of them can be used.

@@ -1,11 +1,11 @@
-"""The servers of a file, in the form of `mcp.json` that Claude Desktop, LM Studio and others share; and their states.
+"""The servers of an `mcp.json` as Claude Desktop, LM Studio and others have it, and the servers' states.
 
     {"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"], "env": {"KEY": "value"}, "cwd": "..."},
                     "notes": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ..."}}}}
 
-``disabled`` keeps a server from being started; ``enabled``, which is Paceline's own, lets the window start it.
-``timeout`` is how long a call may take without a word of its progress. Texts may have ``${NAME}``, ``${env:NAME}`` and
-``${NAME:-default}`` in them for variables of the environment, and begin with ``~`` for the user's folder.
+``disabled`` prevents the start of a server; ``enabled``, Paceline's own key, lets the window start it. ``timeout`` is
+the longest time of a call without a progress message. Texts may contain ``${NAME}``, ``${env:NAME}`` and
+``${NAME:-default}`` for environment variables, and begin with ``~`` for the home folder.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*[}\]])')
 _VARIABLE = re.compile(r"\$\{(?:env:)?([\w/]+(?::(?!-)[\w-]+)?)(?::-([^{}]*))?\}")
-_MOST_SECONDS = 3_600  # of a timeout; more are milliseconds
-# Programs that run others, what they are told first, and options of theirs with a value.
+_MOST_SECONDS = 3_600  # of a timeout; larger numbers are milliseconds
+# Programs that run others: the words before that program, and their options with a value.
 _RUNNER = re.compile(r"env|npx|npm|pnpm|yarn|bunx|bun|deno|node|uvx|uv|pipx|python[\d.]*|py|docker|podman|cmd")
 _RUNS = re.compile(r"tool|run|exec|dlx|x|/c|\w+=.*")
 _WITH_VALUE = re.compile(r"-[evpXW]|--(env|volume|mount|name|network|directory|project|with|from|package|python)")
@@ -44,9 +44,9 @@ _OTHER_TRANSPORTS = ("sse", "websocket", "ws")
 
 @dataclass(frozen=True)
 class ServerEntry:
-    """A server: a ``command`` that is started here, or a ``url``. ``enabled`` None: the file does not say.
+    """A server: a ``command`` to start here, or a ``url``. ``enabled`` None: the file does not say.
 
-    ``problem`` says why it cannot be used; ``extra`` are keys that are not known here, which are written back.
+    ``problem`` says why it cannot be used; ``extra`` are unknown keys, which are written back.
     """
 
     name: str
@@ -62,7 +62,7 @@ class ServerEntry:
 
     @property
     def timeout_s(self) -> float | None:
-        """How long a call may take: the ``timeout``, which some programs write in seconds, and some in milliseconds."""
+        """The longest time of a call: the ``timeout``, in seconds in some programs and in milliseconds in others."""
         given = dict(self.extra).get("timeout")
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < float("inf"):
             return None
@@ -70,13 +70,11 @@ class ServerEntry:
 
     @property
     def place(self) -> str:
-        """Where it is, in a line for people: its command, or the host of its address."""
+        """The command, or the host of the address."""
         return one_line(" ".join((self.command, *self.args)) if self.command else (urlsplit(self.url).netloc), 200)
 
 
 class Phase(Enum):
-    """Where a server is."""
-
     OFF = "off"
     STARTING = "starting"
     READY = "ready"
@@ -85,9 +83,9 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class McpServerState:
-    """A server as people see it; ``problem`` is one sentence, ``notice`` what was left out of its tools.
+    """A server as the user sees it; ``problem`` is one sentence, ``notice`` lists omitted tools.
 
-    ``sign_in`` is of OAuth: "wanted", "under way", "done", or empty where none is needed.
+    ``sign_in`` by OAuth: "wanted", "under way", "done", or empty if none is needed.
     """
 
     name: str
@@ -100,7 +98,7 @@ class McpServerState:
 
 
 def read_entries_file(path: Path) -> tuple[ServerEntry, ...]:
-    """The servers of a file; none where there is no file.
+    """Read the servers of a file; empty if there is no file.
 
     Raises:
         ToolFileError: it cannot be read, or is not of this form.
@@ -124,10 +122,10 @@ def read_entries_file(path: Path) -> tuple[ServerEntry, ...]:
 
 
 def read_entries(text: str) -> tuple[ServerEntry, ...]:
-    """The servers of a text, in its order; what cannot be used of one entry is its `ServerEntry.problem`.
+    """Read the servers of a text, in order; an unusable entry has a `ServerEntry.problem`.
 
     Raises:
-        ToolFileError: it is no JSON, or has no ``mcpServers``.
+        ToolFileError: the text is no JSON, or has no ``mcpServers``.
     """
     try:
         data = _loaded(text)
@@ -149,7 +147,7 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
 
 
 def _loaded(text: str) -> Any:  # noqa: ANN401  (JSON)
-    """JSON, also with comments and commas too many, as editors have it."""
+    """Parse JSON with comments and trailing commas, as editors allow."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:
@@ -174,7 +172,7 @@ def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
 
 
 def _name_of(words: list[str]) -> str:
-    """The program that a command starts, or the one that it starts through a runner such as ``npx``."""
+    """The program of a command, or the one that it starts through a runner such as ``npx``."""
     named, is_value = words[0], False
     for word in words:
         is_runner = _RUNNER.fullmatch(Path(word).name.removesuffix(".exe")) or _RUNS.fullmatch(word)
@@ -187,12 +185,11 @@ def _name_of(words: list[str]) -> str:
 
 
 def written_entries(entries: Iterable[ServerEntry]) -> str:
-    """The text of a file with these servers."""
     return json.dumps({"mcpServers": {one.name: _data_of(one) for one in entries}}, ensure_ascii=False, indent=2) + "\n"
 
 
 def write_entries_file(path: Path, entries: Iterable[ServerEntry]) -> None:
-    """Write them, for their owner alone to read: an entry may have keys in it.
+    """Write the file, readable by its owner only: an entry may contain keys.
 
     Raises:
         OSError: it cannot be written.
@@ -203,7 +200,7 @@ def write_entries_file(path: Path, entries: Iterable[ServerEntry]) -> None:
 
 
 def with_imported(own: Iterable[ServerEntry], others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
-    """One's own servers and those of another program's file, switched off, but for what is there already."""
+    """Add the servers of another program's file, disabled, unless they are already there."""
     kept = {one.name: one for one in own}
     known = {what_runs(one) for one in kept.values()}
     for other in others:
@@ -215,7 +212,7 @@ def with_imported(own: Iterable[ServerEntry], others: Iterable[ServerEntry]) -> 
 
 
 def files_of_others(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
-    """The files of other programs that are there, with the programs' names; ``config`` is the user's folder of such."""
+    """Existing files of other programs, with their names; ``config`` is the user's configuration folder."""
     places = (
         ("Claude Desktop", config / "Claude" / "claude_desktop_config.json"),
         ("LM Studio", home / ".lmstudio" / "mcp.json"),
@@ -225,12 +222,12 @@ def files_of_others(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
 
 
 def what_runs(entry: ServerEntry) -> tuple[object, ...]:
-    """What tells one server from another, whatever its name: what is started, or asked."""
+    """The identity of a server apart from its name: its command or address."""
     return entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers
 
 
 def filled_entry(entry: ServerEntry) -> tuple[ServerEntry, str]:
-    """The entry as it is run here, with the values of variables; and the variables that are not set, for a sentence."""
+    """The entry with environment variables filled in, and the names of unset variables."""
     own = {name: value for name, value in entry.env if "${" not in value}
     known = {"userHome": str(Path.home()), "pathSeparator": os.sep, "/": os.sep, **os.environ, **own}
     not_set = list[str]()
@@ -315,10 +312,10 @@ def _url_complaint(entry: ServerEntry, transport: str) -> Sentence | str:
     try:
         parts = urlsplit(entry.url)
         host = parts.hostname
-        _ = parts.port  # a wrong one raises
+        _ = parts.port  # raises for an invalid port
     except ValueError:
         host = None
-    if _VARIABLE.search(entry.url):  # it is looked at again once they are filled
+    if _VARIABLE.search(entry.url):  # it is checked again when they are filled in
         host, parts = "", urlsplit("https://filled")
     if host is None or parts.scheme not in ("http", "https"):
         return said("The address must begin with http:// or https://.")

@@ -1,4 +1,4 @@
-"""What a server may take: time, text, messages, tools."""
+"""Limits of a server: time, text, messages, tools."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from dataclasses import dataclass
 
 from app.core.tools.mcp.words import one_line
 
-MESSAGE_BYTES = 16 * 2**20  # of one message; a longer one ends the server
-# Values in a message. To parse more takes longer than a window may stand still: Python's lock is held meanwhile.
+MESSAGE_BYTES = 16 * 2**20  # of one message; a longer one ends the connection
+# Values in a message. Parsing more would hold Python's lock and stop the window noticeably.
 MESSAGE_VALUES = 20_000
 RESULT_PARTS = 1_000
-SCHEMAS_BYTES = 512 * 1024  # of all tools of a server: to write down 4 MB of them held a window up for 60 ms
+SCHEMAS_BYTES = 512 * 1024  # of all tools of a server: writing 4 MB of them stopped a window for 60 ms
 LOG_LINES, LOG_LINE_CHARS = 200, 500
-_UNIT_BYTES = 64 * 1024  # of a message, beyond which it counts as several
+_UNIT_BYTES = 64 * 1024  # of a message; a larger one counts as several
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds, and numbers of things."""
+    """Seconds, and counts."""
 
     start_s: float = 60.0  # npx may have to download the server first
-    call_s: float = 120.0  # without a word of its progress
+    call_s: float = 120.0  # without a progress message
     call_most_s: float = 3_600.0
-    end_s: float = 2.0  # for a server that is asked to end
+    end_s: float = 2.0  # between asking a server to end and killing it
     tools: int = 128
     pages: int = 20  # of the list of tools
     calls_at_once: int = 8
     burst: int = 2_000  # messages
-    per_s: float = 200.0  # messages, once the burst is used up
+    per_s: float = 200.0  # messages, after the burst
     result_chars: int = 256 * 1024
 
 
@@ -52,15 +52,14 @@ class Throttle:
 
 
 class ValueCounter:
-    """Counts the values of JSON that comes in pieces, by the commas outside of its strings."""
+    """Counts the values of JSON that arrives in pieces, by the commas outside strings."""
 
     def __init__(self) -> None:
         self.num_values = 0
         self._is_in_string = False
-        self._rest = b""  # a backslash, what it escapes is yet to come
+        self._rest = b""  # a backslash whose escaped character is in the next piece
 
     def feed(self, piece: bytes) -> None:
-        """Take a piece."""
         piece = (self._rest + piece).replace(b"\\\\", b"")
         self._rest = b"\\" if piece.endswith(b"\\") else b""
         parts = piece.replace(b'\\"', b"").split(b'"')
@@ -69,7 +68,7 @@ class ValueCounter:
 
 
 async def has_too_many_values(line: bytes) -> bool:
-    """Whether a message has more values than `MESSAGE_VALUES`; others have their turn while it is looked through."""
+    """True if a message has more than `MESSAGE_VALUES` values; releases Python's lock between pieces."""
     if line.count(b",") <= MESSAGE_VALUES:
         return False
     counter = ValueCounter()
@@ -80,23 +79,22 @@ async def has_too_many_values(line: bytes) -> bool:
 
 
 class ServerLog:
-    """The last lines that a server wrote, cleaned; for a thread that writes and others that read."""
+    """The last lines of a server's stderr, cleaned; one thread writes, others read."""
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=LOG_LINES)
 
     def add(self, text: str) -> None:
-        """Take one line."""
         if line := one_line(text, LOG_LINE_CHARS):
             self._lines.append(line)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """They, the oldest first."""
+        """Oldest first."""
         return tuple(self._lines)
 
     @property
     def last(self) -> str:
-        """The last of them, for a sentence; empty where there is none."""
+        """The last line; empty if there is none."""
         lines = self.lines
         return lines[-1] if lines else ""

@@ -1,7 +1,7 @@
-"""A server that is reached over HTTP: one host, no more than a message at once, and nothing followed elsewhere.
+"""An MCP server over HTTP: one host, one message at a time, no redirects to other hosts.
 
-The package itself follows a redirect within the origin only (`mcp.shared._httpx_utils.stream_within_origin`), and
-bounds an event; this adds a bound for whole answers, for how fast they are read, and for where requests may go.
+The package follows a redirect within the origin only (`mcp.shared._httpx_utils.stream_within_origin`), and limits an
+event; this adds limits for whole answers, for the reading speed, and for the addresses of requests.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HELLO = {"jsonrpc": "2.0", "id": 1, "method": "ping"}  # any request: one witho
 
 
 class RefusedError(httpx2.TransportError):
-    """What a server does that is not let happen; the sentence says what."""
+    """The server did something that is not allowed; the message says what."""
 
     def __init__(self, sentence: Sentence) -> None:
         super().__init__(sentence)
@@ -36,26 +36,26 @@ class RefusedError(httpx2.TransportError):
 
 
 class Seen:
-    """What was seen of a server beside its messages: the last HTTP status that was an error, and the last failure.
+    """Observations of a server: the last HTTP error status and the last failure.
 
     A ``refusal`` ends the connection.
     """
 
     def __init__(self) -> None:
         self.status: int | None = None
-        self.wants_sign_in = False  # by OAuth (RFC 9728), says that one
-        self.is_signed_in = False  # requests have a token of OAuth
+        self.wants_sign_in = False  # by OAuth (RFC 9728)
+        self.is_signed_in = False  # requests carry an OAuth token
         self.failure: Exception | None = None
         self.refusal: Sentence | None = None
 
     def refused(self, sentence: Sentence) -> RefusedError:
-        """Keep what is not let happen, and give it as an error."""
+        """Record a refusal and return it as an error."""
         self.refusal = sentence
         return RefusedError(sentence)
 
 
 class _Transport(httpx2.AsyncBaseTransport):
-    """Sends where it may alone, and bounds what comes back."""
+    """Sends to allowed addresses only, and limits the answers."""
 
     def __init__(self, may_be_asked: Callable[[str], bool], throttle: Throttle, seen: Seen) -> None:
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
@@ -63,8 +63,7 @@ class _Transport(httpx2.AsyncBaseTransport):
         self._throttle, self._seen = throttle, seen
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send it, and give the answer with a bounded body."""
-        if self._seen.is_signed_in and self._seen.wants_sign_in:  # nobody is asked to sign in again by himself
+        if self._seen.is_signed_in and self._seen.wants_sign_in:  # never ask again without the user's command
             raise self._seen.refused(said("its sign-in has ended: sign in again, on the page of tools in the settings"))
         if not self._may_be_asked(str(request.url)):
             raise self._seen.refused(said("it sends requests on to another address"))
@@ -87,19 +86,18 @@ class _Transport(httpx2.AsyncBaseTransport):
         return response
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._inner.aclose()
 
 
 class _Body(httpx2.AsyncByteStream):
-    """The body of an answer, read no faster than the throttle lets, and no further than ``most_bytes``."""
+    """The body of an answer, limited by the throttle and to ``most_bytes``."""
 
     def __init__(self, response: httpx2.Response, throttle: Throttle, seen: Seen, most_bytes: int | None) -> None:
         self._stream = response.stream
         self._throttle, self._seen, self._most_bytes = throttle, seen, most_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Its messages, as the protocol has them: line by line of a stream, else the whole body."""
+        """Line by line of a stream, else the whole body, with repaired messages."""
         values, size, rest, is_stream = ValueCounter(), 0, bytearray(), self._most_bytes is None
         assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101  (of an asynchronous transport)
         async for chunk in self._stream:
@@ -107,7 +105,7 @@ class _Body(httpx2.AsyncByteStream):
             if (len(rest) if is_stream else size) > (self._most_bytes or MESSAGE_BYTES):
                 raise self._seen.refused(said("it sent an answer of more than {size}", size=size_of(MESSAGE_BYTES)))
             *lines, last = chunk.split(b"\n") if is_stream else [chunk]
-            for line in lines:  # an event is one, so another one begins behind it
+            for line in lines:  # a line is one event, so another one begins after it
                 self._count(values, line)
                 values = ValueCounter()
                 yield _mended_event(bytes(rest + line)) + b"\n"
@@ -123,27 +121,26 @@ class _Body(httpx2.AsyncByteStream):
             raise self._seen.refused(too_many_values())
 
     async def aclose(self) -> None:
-        """Leave the rest."""
         assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101
         await self._stream.aclose()
 
 
 def _mended_event(line: bytes) -> bytes:
-    """A line of a stream; the message in it as the protocol has it."""
+    """A line of a stream with its message repaired."""
     said_there = line.removeprefix(b"data:").strip()
     is_message = line.startswith(b"data:") and said_there.endswith(b"}")
     return b"data: " + mended_message(said_there) if is_message else line
 
 
 def has_own_key(entry: ServerEntry) -> bool:
-    """Whether an entry says itself who asks: then nobody is signed in."""
+    """True if the entry sets its own Authorization header; OAuth is skipped then."""
     return any(name.lower() == "authorization" for name, _ in entry.headers)
 
 
 def _client(
     entry: ServerEntry, limits: Limits, seen: Seen, may_be_asked: Callable[[str], bool], auth: httpx2.Auth | None
 ) -> httpx2.AsyncClient:
-    """``may_be_asked`` says of an address whether anything is sent there; the entry's headers go to its own origin."""
+    """``may_be_asked`` says which addresses may get requests; the entry's headers go to its own origin."""
 
     async def add_headers(request: httpx2.Request) -> None:
         if _same_origin(str(request.url), entry.url):
@@ -156,7 +153,7 @@ def _client(
         event_hooks={"request": [add_headers]},
         timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S),
         follow_redirects=False,
-        trust_env=False,  # no proxy is told of it, and no .netrc read
+        trust_env=False,  # no proxy, and no .netrc
     )
 
 
@@ -169,9 +166,9 @@ def _same_origin(one: str, other: str) -> bool:
 async def http_streams(
     entry: ServerEntry, limits: Limits, seen: Seen, secrets: SecretStore | None = None
 ) -> AsyncIterator[object]:
-    """The streams of messages from and to a server; the entry's headers go to its own origin alone.
+    """The message streams from and to a server; the entry's headers go to its own origin only.
 
-    With a sign-in among its ``secrets`` requests have its token, and its server of tokens may be asked to renew it.
+    With a sign-in in ``secrets``, requests carry its token, and the token server may be asked to renew it.
     """
     auth, renewed_at = None, ""
     if secrets is not None and not has_own_key(entry):
@@ -194,10 +191,10 @@ async def http_streams(
 async def sign_in(
     entry: ServerEntry, limits: Limits, secrets: SecretStore, open_page: Callable[[str], None], words: str
 ) -> None:
-    """Have the person sign in to a server: ``open_page`` is to show an address in a browser, which ends with ``words``.
+    """Let the user sign in to a server: ``open_page`` shows an address in a browser, which finally displays ``words``.
 
     Raises:
-        ToolServerError: it did not come to that; the sentence says why.
+        ToolServerError: it failed; the message says why.
     """
     seen, (entry, _) = Seen(), filled_entry(entry)
     kept = KeptSignIn(entry.url, secrets)
@@ -232,6 +229,6 @@ def _why_not(entry: ServerEntry, seen: Seen, error: Exception) -> ToolServerErro
         why = said("its server of tokens does not take programs that it does not know")
     elif isinstance(error, httpx2.HTTPError):
         why = said("the connection to {host} failed", host=entry.place)
-    else:  # of strangers' answers: what the package says of them may have tokens in it
+    else:  # untrusted answers: the package's errors may contain tokens
         why = said("what it answered is no sign-in by OAuth")
     return ToolServerError(said("You are not signed in to “{name}”: {why}.", name=entry.name, why=why.rstrip(".")), "")

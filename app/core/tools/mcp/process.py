@@ -1,8 +1,8 @@
-"""A server that is a program here: started, spoken to over its standard streams, ended with all that it started.
+"""An MCP server as a local program: started, connected by its standard streams, ended with all its child processes.
 
-Unlike the package's own transport it bounds a message, reads a flood slowly, keeps the last lines of standard error,
-gives the program no more of our environment than it needs, and leaves nothing behind when this app is killed: on POSIX
-by a guard (`engine.sandbox.guard_child`), on Windows by the package's job object.
+Unlike the package's own transport it limits a message, throttles a flood, keeps the last lines of stderr, passes only
+the needed environment, and leaves nothing behind when this app is killed: on POSIX by a guard
+(`engine.sandbox.guard_child`), on Windows by the package's job object.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from engine.sandbox.helper import child_command, child_environment
 from engine.sentences import said, size_of
 
 _CHUNK = 65_536
-_ERRORS_REST_S = 0.01  # between chunks of standard error: 6 MB a second are read, and no more
-# Beyond what the entry says. Keys and tokens, proxies with passwords, paths of libraries stay here.
+_ERRORS_REST_S = 0.01  # between chunks of stderr: reads at most 6 MB a second
+# Beyond the entry's own. Keys and tokens, proxies with passwords and library paths are not passed on.
 _ON_WINDOWS = (
     "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP"
     " TMP USERNAME USERPROFILE WINDIR"
@@ -48,7 +48,7 @@ Incoming = SessionMessage | Exception
 
 
 def server_environment(entry: ServerEntry) -> dict[str, str]:
-    """What the entry says, over the little that programs need to start."""
+    """The entry's variables, and the few that programs need to start."""
     kept = {name: value for name, value in os.environ.items() if name.upper() in _INHERITED}
     return {**kept, **dict(entry.env)}
 
@@ -57,7 +57,7 @@ def found_command(entry: ServerEntry) -> str:
     """The path of the entry's command.
 
     Raises:
-        ToolServerError: there is none, or its folder is not there.
+        ToolServerError: the command or its folder does not exist.
     """
     if entry.cwd and not Path(entry.cwd).is_dir():
         words = said("Could not start “{name}”: there is no folder {folder}.", name=entry.name, folder=entry.cwd)
@@ -76,21 +76,21 @@ def found_command(entry: ServerEntry) -> str:
 
 
 class ServerProcess:
-    """A transport of the package's kind: entered, it gives the streams of messages from and to the program."""
+    """A transport of the package: entering it returns the message streams from and to the program."""
 
     def __init__(self, entry: ServerEntry, limits: Limits, log: ServerLog) -> None:
         self._entry, self._limits, self._log = entry, limits, log
         self._throttle = Throttle(limits.burst, limits.per_s)
-        self._process: Any = None  # anyio's, or the package's own on Windows
+        self._process: Any = None  # anyio's, or the package's on Windows
         self._life: int | None = None  # our end of the guard's pipe
         self._tasks: list[asyncio.Task[None]] = []
         self._is_ending = False
-        self.ended = asyncio.Event()  # it writes no more, of its own will
-        self.fault = ""  # why we do not read on
-        self._begun = bytearray()  # lines of a message that is printed over many
+        self.ended = asyncio.Event()  # the program closed its output
+        self.fault = ""  # why reading stopped
+        self._begun = bytearray()  # lines of a message that is printed over several lines
 
     async def __aenter__(self) -> tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]:
-        """Start it.
+        """Start the program.
 
         Raises:
             ToolServerError: it cannot be started.
@@ -111,7 +111,7 @@ class ServerProcess:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it: asked first, by the end of its input, then made to."""
+        """Close its input, then terminate it."""
         self._is_ending = True
         self._received.close()
         self._sent.close()
@@ -130,12 +130,12 @@ class ServerProcess:
 
     @property
     def status(self) -> int | None:
-        """Its exit status, once it has ended."""
+        """The exit status, after the end."""
         status = self._process.returncode
         return None if status is None else int(status)
 
     async def last_status(self) -> int | None:
-        """Its exit status, where it comes soon."""
+        """The exit status, if it ends soon."""
         await _within(0.5, self._process.wait)
         return self.status
 
@@ -157,7 +157,7 @@ class ServerProcess:
                 child_command("guard", str(theirs)),
                 env=child_environment(bare=True),
                 pass_fds=[theirs],
-                start_new_session=True,  # a group of its own, which the guard ends
+                start_new_session=True,  # a process group, which the guard ends
             )
         except BaseException:
             os.close(ours)
@@ -188,7 +188,7 @@ class ServerProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     async def _read(self, incoming: MemoryObjectSendStream[Incoming]) -> None:
-        """Give on message after message; ends with the program's output, or where one of its lines has no end."""
+        """Forward messages until the program closes its output or sends a line that is too long."""
         try:
             async with incoming:
                 await self._read_lines(lambda line: self._deliver(line, incoming))
@@ -218,7 +218,7 @@ class ServerProcess:
                 return
 
     def _whole(self, line: bytes) -> bytes:
-        """A message over many lines once it is whole, and nothing before; else the line."""
+        """A message over several lines once it is complete, and nothing before; else the line."""
         bare = line.removeprefix(codecs.BOM_UTF8).rstrip()
         if bare == b"{":
             self._begun.clear()
@@ -274,6 +274,6 @@ async def _within(seconds: float, wait: Callable[[], Awaitable[object]]) -> None
 
 
 def _write_all(pipe: int, data: bytes) -> None:
-    """Write, however large: a pipe holds 64 KiB."""
+    """Write all of it: a pipe holds 64 KiB."""
     while data:
         data = data[os.write(pipe, data) :]

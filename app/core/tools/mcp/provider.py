@@ -1,6 +1,6 @@
-"""The servers of tools as one provider. Their sessions run on a loop in a thread of its own.
+"""The MCP servers as one provider. Their sessions run on an event loop in a thread.
 
-Nothing is started before it is asked for; the package, which takes most of a second to import, neither.
+Nothing is started, and the package not imported, before it is needed: the import takes most of a second.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from app.core.tools.mcp.server import McpServer
     from app.core.tools.mcp.sign_in import SecretStore
 
-_CLOSE_S = 8.0  # for all servers together, which are asked first
+_CLOSE_S = 8.0  # for all servers together
 _POLL_S = 0.02
 
 
 class _Route(NamedTuple):
-    """Where a tool is, by its name over all servers."""
+    """The server and the name of a tool."""
 
     name: str
-    own_name: str  # among the server's
+    own_name: str  # the server's name of the tool
     server: McpServer
     tool: Tool
 
 
 class McpTools:
-    """A `ToolProvider` of the servers of a file. ``on_change`` is called from any thread when a state has changed.
+    """A `ToolProvider` of the servers of a file. ``on_change`` is called from any thread when a state changes.
 
-    Names that are ``reserved`` are those of other providers: a tool of a server that has one gets another. ``secrets``
-    keeps the sign-in of an address; without it nobody can sign in.
+    Names that are ``reserved`` belong to other providers: a tool with such a name gets another. ``secrets`` stores the
+    sign-in of an address; without it no sign-in is possible.
     """
 
     def __init__(
@@ -57,23 +57,22 @@ class McpTools:
         self._entries = {one.name: one for one in entries}
         self._on_change, self._limits = on_change, limits or Limits()
         self._reserved, self._secrets = frozenset(reserved), secrets
-        self._lock = threading.Lock()  # of what follows
+        self._lock = threading.Lock()  # for the following attributes
         self._servers: dict[str, McpServer] = {}
         self._runs: dict[str, Future[None]] = {}
-        self._names: dict[tuple[str, str], str] = {}  # of a server and a tool of it
+        self._names: dict[tuple[str, str], str] = {}  # by server and tool
         self._signing: dict[str, Future[None]] = {}
-        self._not_signed_in: dict[str, str] = {}  # why, by the name of a server
+        self._not_signed_in: dict[str, str] = {}  # the reason, by server
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
     @property
     def entries(self) -> tuple[ServerEntry, ...]:
-        """The servers, in their order."""
         return tuple(self._entries.values())
 
     def set_entries(self, entries: Iterable[ServerEntry]) -> None:
-        """Have other servers; those that are not there any more, or have changed, are stopped."""
+        """Replace the servers; removed or changed ones are stopped."""
         new = {one.name: one for one in entries}
         for name, old in self._entries.items():
             if new.get(name) != old:
@@ -81,7 +80,7 @@ class McpTools:
         self._entries = new
 
     def start(self, name: str) -> None:
-        """Start a server, unless it runs; `states` has the outcome."""
+        """Start a server unless it runs; `states` shows the result."""
         with self._lock:
             running = self._runs.get(name)
             if self._is_closed or name not in self._entries or (running is not None and not running.done()):
@@ -103,7 +102,7 @@ class McpTools:
         await server.run()
 
     def stop(self, name: str) -> None:
-        """End a server; it may take some seconds, which are not waited for."""
+        """Stop a server without waiting; it may take some seconds."""
         with self._lock:
             run = self._runs.pop(name, None)
             self._servers.pop(name, None)
@@ -112,14 +111,14 @@ class McpTools:
             self._on_change()
 
     def restart(self, name: str) -> None:
-        """End a server, and start it again."""
         self.stop(name)
         self.start(name)
 
     def sign_in(self, name: str, open_page: Callable[[str], None], words: str) -> None:
-        """Have the person sign in to a server over HTTP; `states` tells how it went, and the server starts then.
+        """Let the user sign in to a server over HTTP; `states` shows the result, and the server starts then.
 
-        ``open_page`` is called from another thread with the address to show in a browser, which ends with ``words``.
+        ``open_page`` is called from another thread with the address to show in a browser, which finally displays
+        ``words``.
         """
         with self._lock:
             entry, under_way = self._entries.get(name), self._signing.get(name)
@@ -150,14 +149,13 @@ class McpTools:
             self.restart(entry.name)
 
     def stop_sign_in(self, name: str) -> None:
-        """Wait no longer for the person."""
         with self._lock:
             under_way = self._signing.get(name)
         if under_way is not None:
             under_way.cancel()
 
     def sign_out(self, name: str) -> None:
-        """Forget the sign-in of a server, and start the server without it."""
+        """Delete the sign-in of a server, and start the server without it."""
         with self._lock:
             entry = self._entries.get(name)
             if self._is_closed or entry is None or self._secrets is None:
@@ -176,7 +174,6 @@ class McpTools:
         self.restart(entry.name)
 
     def states(self) -> tuple[McpServerState, ...]:
-        """All servers as people see them, in their order."""
         with self._lock:
             signing, problems = set(self._signing), dict(self._not_signed_in)
         return tuple(
@@ -205,23 +202,21 @@ class McpTools:
 
     @property
     def is_starting(self) -> bool:
-        """Whether a server is, so that its tools are still to come."""
         with self._lock:
             running = [self._servers.get(name) for name, run in self._runs.items() if not run.done()]
         return any(one is None or one.phase in (Phase.OFF, Phase.STARTING) for one in running)
 
     def wait_until_started(self, is_cancelled: Callable[[], bool] = lambda: False) -> None:
-        """Wait until no server is starting any more: for a program without a window."""
+        """Wait until no server is starting; for programs without a window."""
         while self.is_starting and not is_cancelled():
             time.sleep(_POLL_S)
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """The tools of the servers that are ready, server after server, each by name."""
+        """The tools of ready servers, server after server, by name."""
         made = ((one.name, one.server.definitions.get(one.own_name)) for one in self._routes())
         return tuple(replace(definition, name=name) for name, definition in made if definition is not None)
 
     def call(self, call: ParsedToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
-        """Start a call on its server."""
         with self._lock:
             loop = self._loop
         found = next((one for one in self._routes() if one.name == call.name), None)
@@ -249,7 +244,7 @@ class McpTools:
         return cancel
 
     def close(self) -> None:
-        """End all servers and the loop; some seconds where one does not want to."""
+        """End all servers and the loop; takes some seconds if a server does not react."""
         with self._lock:
             self._is_closed = True
             loop, thread = self._loop, self._thread
@@ -261,9 +256,9 @@ class McpTools:
         thread.join(_CLOSE_S)
 
     def _routes(self) -> list[_Route]:
-        """Every tool with its name over all servers.
+        """Every tool with its unique name over all servers.
 
-        A name stays that tool's once it was given out: what somebody allowed must not reach another server's.
+        A name stays with its tool: a permission must not pass to another server's tool.
         """
         with self._lock:
             servers = [self._servers[name] for name in self._entries if name in self._servers]
@@ -294,7 +289,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancel everything, and end the loop once it has ended."""
+    """Cancel all tasks, then stop the loop."""
     tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in tasks:
         task.cancel()

@@ -1,6 +1,6 @@
-"""One server from its start to its end, on the loop of `app.core.tools.mcp.provider`: a session, its tools, its calls.
+"""One MCP server from start to end, on the loop of `app.core.tools.mcp.provider`: a session, its tools, its calls.
 
-Whatever it does costs its own calls only. Each failure is one sentence.
+Its failures affect its own calls only. Each failure is one sentence.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ from engine.sentences import Sentence, joined, said
 
 log = logging.getLogger(__name__)
 
-_RELIST_REST_S = 2.0  # between two looks at a list that a server says has changed
-for _name in ("mcp", "client", "httpx2", "httpcore2"):  # they log what servers say, and where they are
+_RELIST_REST_S = 2.0  # between two reads of a list that the server says has changed
+for _name in ("mcp", "client", "httpx2", "httpcore2"):  # they log messages and addresses of servers
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
 class _Dispatcher(JSONRPCDispatcher[TransportContext]):
-    """Takes of an answer all that can be read; the session alone refuses a whole answer for one odd part."""
+    """Reads all usable parts of an answer; the session refuses a whole answer for one invalid part."""
 
     def __init__(self, *streams: Any) -> None:  # noqa: ANN401 (the package's two)
         super().__init__(*streams)
-        self.left_out = list[Sentence]()  # tools of lists, with the reason
+        self.left_out = list[Sentence]()  # omitted tools of lists, with the reason
 
     async def send_raw_request(
         self,
@@ -71,25 +71,24 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
         opts: CallOptions | None = None,
         **more: Any,  # noqa: ANN401
     ) -> dict[str, Any]:
-        """The answer to a request."""
         try:
             raw = await super().send_raw_request(method, params, opts, **more)
         except MCPError as error:
             if method != "tools/list" or error.code != METHOD_NOT_FOUND:
                 raise
-            raw = {}  # it has no tools, and may have other things
+            raw = {}  # it has no tools, but may have other features
         if method == "initialize":
             version, known = (
                 raw.get("protocolVersion"),
                 HANDSHAKE_PROTOCOL_VERSIONS,
-            )  # of an unknown one the oldest is tried
+            )  # the oldest version for an unknown one
             nobody = {
                 "capabilities": {},
                 "serverInfo": {"name": "", "version": ""},
-            }  # what it says of itself is not used
+            }  # its self-description is not used
             return {**nobody, "protocolVersion": version if version in known else known[0]}
         if method == "tools/call" and raw.get("resultType", "complete") == "complete":
-            return {"content": [], "structuredContent": raw}  # which may be anything: `result_of` reads it
+            return {"content": [], "structuredContent": raw}  # it may be anything: `result_of` reads it
         if method == "tools/list":
             tools, left_out = readable_tools(raw.get("tools"))
             self.left_out += left_out
@@ -101,14 +100,14 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
 
 
 class _Session(ClientSession):
-    """Takes results as they are: schemas of a server are not run against what the same server says."""
+    """Accepts results as they are: schemas of a server are not applied to its own results."""
 
     async def validate_tool_result(self, name: str, result: CallToolResult) -> None:
-        """Nothing: patterns in a schema can take for ever, and references could be looked up elsewhere."""
+        """Does nothing: patterns in a schema can take for ever, and references could be fetched from elsewhere."""
 
 
 class McpServer:
-    """One run of a server. All but `state`, `tools` and `definitions` belongs to the loop."""
+    """One run of a server. Only `state`, `tools` and `definitions` may be used outside the loop."""
 
     def __init__(
         self,
@@ -118,8 +117,8 @@ class McpServer:
         secrets: SecretStore | None = None,
     ) -> None:
         self.entry, self._secrets = entry, secrets
-        self.tools: dict[str, Tool] = {}  # by the names that they get; replaced as a whole
-        self.definitions: dict[str, ToolDefinition] = {}  # the same, cleaned here and not where somebody waits
+        self.tools: dict[str, Tool] = {}  # by unique names; replaced as a whole
+        self.definitions: dict[str, ToolDefinition] = {}  # cleaned here, so that no other thread has to
         self.phase, self.problem, self.notice = Phase.OFF, "", ""
         self._limits, self._on_change = limits, on_change
         self._log = ServerLog()
@@ -134,7 +133,7 @@ class McpServer:
 
     @property
     def state(self) -> McpServerState:
-        """It, as people see it."""
+        """The state for the user."""
         entry, lines = self.entry, self._log.lines
         seen, sign_in = self._seen, ""
         if self.phase is Phase.FAILED and seen.wants_sign_in and self._secrets is not None and not has_own_key(entry):
@@ -145,7 +144,7 @@ class McpServer:
         return McpServerState(entry.name, entry.place, self.phase, *told)
 
     async def run(self) -> None:
-        """Start it, and stay until it ends or this is cancelled."""
+        """Start the server, and run until it ends or this task is cancelled."""
         self._become(Phase.STARTING)
         try:
             async with AsyncExitStack() as stack:
@@ -163,14 +162,14 @@ class McpServer:
             self._session = None
 
     async def call(self, call_id: str, tool: Tool, arguments: dict[str, Any]) -> ToolResult:
-        """Make a call; whatever comes of it is a result."""
+        """Make a call; failures are results, too."""
         session = self._session
         if session is None:
             words = said("The server “{name}” does not run. Restart it.", name=self.entry.name)
             return ToolResult(call_id, words, is_error=True)
 
         async def extend(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
-            with suppress(RuntimeError):  # it has ended
+            with suppress(RuntimeError):  # the loop has ended
                 limit.reschedule(asyncio.get_running_loop().time() + self._call_s)
 
         try:
@@ -179,7 +178,7 @@ class McpServer:
         except (MCPError, TimeoutError, ValidationError, RuntimeError, OSError, httpx2.HTTPError) as error:
             words = await self._sentence(error, is_start=False)
             return ToolResult(call_id, words, is_error=True)
-        # On a thread: pictures are decoded, which nobody else waits for.
+        # On a thread: pictures are decoded, which would block other calls.
         return await asyncio.to_thread(result_of, call_id, given.structured_content or {}, self._limits.result_chars)
 
     async def _open(self, stack: AsyncExitStack) -> None:
@@ -211,12 +210,12 @@ class McpServer:
             except MCPError as error:
                 if error.code == CONNECTION_CLOSED or self._seen.failure is not None:
                     raise
-                await session.discover()  # of a version without that handshake
+                await session.discover()  # for a version without that handshake
             self._session = session
             await self._list()
 
     async def _stay(self) -> None:
-        """Look at the list of tools again where it has changed, until the program ends."""
+        """Read the list of tools again when it changes, until the program ends."""
         ended = asyncio.create_task(self._process.ended.wait()) if self._process is not None else None
         try:
             while ended is None or not ended.done():
@@ -263,7 +262,7 @@ class McpServer:
         self._log.add(f"{params.level}: {params.data}"[:4096])
 
     def _become(self, phase: Phase, problem: str = "") -> None:
-        # The problem first: other threads look at any moment, and must not find a failure without its sentence.
+        # The problem first: other threads must not see a failure without its message.
         self.problem = problem
         self.phase = phase
         if phase is not Phase.READY:
@@ -274,7 +273,7 @@ class McpServer:
         self._become(Phase.FAILED, sentence)
 
     async def _sentence(self, error: BaseException, *, is_start: bool) -> Sentence:
-        """One sentence for whatever a library or a server did."""
+        """One sentence for any error of a library or a server."""
         why = await self._reason(error, is_start=is_start)
         name = self.entry.name
         if is_start:
@@ -292,7 +291,7 @@ class McpServer:
             return said("it took longer than {seconds:,.0f} seconds", seconds=seconds)
         if self.entry.url and (reason := self._reason_of_http(error)):
             return reason
-        if isinstance(error, RuntimeError):  # as the package has it
+        if isinstance(error, RuntimeError):  # raised by the package
             return said("it asks for more than Paceline can give it")
         if isinstance(error, MCPError):
             words = one_line(error.message, 300)

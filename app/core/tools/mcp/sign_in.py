@@ -1,8 +1,8 @@
-"""Signing in to a server over HTTP by OAuth, in the person's own browser (RFC 8252), and what is kept of it.
+"""Sign-in to a server over HTTP by OAuth, in the user's own browser (RFC 8252), and its storage.
 
-The package speaks OAuth: discovery (RFC 9728, RFC 8414), registration (RFC 7591), PKCE (RFC 7636) and the exchange of
-tokens. This adds who may be asked, a place for the browser to come back to, and where tokens are kept. Nobody is signed
-in by himself: with `KeptSignIn.auth` a session uses the tokens that are there, and has them renewed, and no more.
+The package implements OAuth: discovery (RFC 9728, RFC 8414), registration (RFC 7591), PKCE (RFC 7636) and the exchange
+of tokens. This adds the allowed addresses, the redirect port, and the storage of tokens. A sign-in starts by the user's
+command only: with `KeptSignIn.auth` a session uses and renews existing tokens, and no more.
 """
 
 from __future__ import annotations
@@ -31,27 +31,25 @@ from app.core.domain.engines import is_this_machine
 from app.core.tools.interface import ToolServerError
 from engine.sentences import said
 
-PERSON_S = 300.0  # for whoever signs in
+PERSON_S = 300.0  # for the user to sign in
 _HEAD_BYTES, _HEAD_S = 16_384, 10.0  # of the browser's request
 _PATH = "/callback"
 _ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 
 class SecretStore(Protocol):
-    """A secret in the system's keyring; may block, and raises an `AppError` where there is no keyring."""
+    """A secret in the system's keyring; may block, and raises an `AppError` if there is no keyring."""
 
     def find(self) -> str:
-        """The secret; empty where there is none."""
+        """The secret; empty if there is none."""
 
-    def save(self, token: str) -> None:
-        """Keep it."""
+    def save(self, token: str) -> None: ...
 
-    def forget(self) -> None:
-        """Have it no longer."""
+    def forget(self) -> None: ...
 
 
 def may_be_asked(url: str, server_url: str) -> bool:
-    """Whether a server may send us on to an address: by https, or on this machine where it is there itself."""
+    """True if a server may redirect to an address: by https, or on this machine if the server is local."""
     try:
         to, own = urlsplit(url), urlsplit(server_url)
         is_here, _ = is_this_machine(to.hostname or ""), to.port
@@ -65,7 +63,7 @@ def may_be_asked(url: str, server_url: str) -> bool:
 
 
 class KeptSignIn:
-    """What is kept of a server's sign-in. Implements the package's `TokenStorage`."""
+    """The stored sign-in of a server. Implements the package's `TokenStorage`."""
 
     def __init__(self, url: str, store: SecretStore) -> None:
         self._url, self._store = url, store
@@ -73,7 +71,7 @@ class KeptSignIn:
         self._provider: OAuthClientProvider | None = None
 
     async def load(self) -> bool:
-        """Ask the keyring; whether there is a sign-in."""
+        """Ask the keyring; True if there is a sign-in."""
         text = await asyncio.to_thread(self._store.find)
         try:
             kept = json.loads(base64.b64decode(text, validate=True)) if text else {}
@@ -84,7 +82,7 @@ class KeptSignIn:
             return False
 
     def auth(self) -> httpx2.Auth:
-        """What gives requests their token, and renews it. Call `load` first."""
+        """Adds tokens to requests and renews them. Call `load` first."""
         provider = self.provider(None, None, "http://127.0.0.1/")
         try:
             provider.context.oauth_metadata = OAuthMetadata.model_validate(self._kept.get("endpoints"))
@@ -100,7 +98,7 @@ class KeptSignIn:
         wait: Callable[[], Awaitable[AuthorizationCodeResult]] | None,
         redirect: str,
     ) -> OAuthClientProvider:
-        """The package's provider, which keeps its tokens here."""
+        """The package's provider, which stores its tokens here."""
         metadata = OAuthClientMetadata(client_name="Paceline", redirect_uris=[AnyUrl(redirect)])
         metadata.token_endpoint_auth_method = "none"  # noqa: S105  (a program on a desktop keeps no secret of its own)
         self._provider = OAuthClientProvider(self._url, metadata, self, open_page, wait)
@@ -108,22 +106,21 @@ class KeptSignIn:
 
     @property
     def token_address(self) -> str:
-        """Where tokens are renewed; empty where that is not known."""
+        """The address that renews tokens; empty if unknown."""
         context = self._provider.context if self._provider is not None else None
         found = context.oauth_metadata if context is not None else None
         return "" if found is None else str(found.token_endpoint)
 
     def begin_anew(self) -> None:
-        """Forget here, not in the keyring: another sign-in has another address to come back to."""
+        """Clear the sign-in here, not in the keyring: another sign-in has another redirect address."""
         self._kept = {}
 
     async def get_tokens(self) -> OAuthToken | None:
-        """As kept."""
         found = self._kept.get("tokens")
         return None if found is None else OAuthToken.model_validate(found)
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Keep them, with what is needed to renew them."""
+        """Store the tokens, and the data to renew them."""
         context = self._provider.context if self._provider is not None else None
         found = context.oauth_metadata if context is not None else None
         if found is not None:
@@ -134,20 +131,19 @@ class KeptSignIn:
         await asyncio.to_thread(self._store.save, text)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """As kept."""
         found = self._kept.get("client")
         return None if found is None else OAuthClientInformationFull.model_validate(found)
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Keep it; it is written with the tokens."""
+        """It is written with the tokens."""
         self._kept["client"] = client_info.model_dump(mode="json", exclude_none=True)
 
 
 class ReturnPlace:
-    """Where the browser comes back to: a port of this machine that is open while somebody signs in."""
+    """The redirect address of the browser: a port of this machine that is open during the sign-in."""
 
     def __init__(self, words: str) -> None:
-        """``words`` are what the browser shows then."""
+        """The browser finally displays ``words``."""
         self._words = words
         self._server: asyncio.Server | None = None
         self._came: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
@@ -155,23 +151,21 @@ class ReturnPlace:
         self.url = ""
 
     async def __aenter__(self) -> ReturnPlace:
-        """Listen at a port that the system chooses."""
         self._server = await asyncio.start_server(self._answer, "127.0.0.1", 0, limit=_HEAD_BYTES)
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{_PATH}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Listen no more."""
         if self._server is not None:
             self._server.close()
         self._came.cancel()
 
     def expect(self, page: str) -> None:
-        """Take only what comes from this page: who does not know its state is not answered."""
+        """Accept only redirects of this sign-in, by its state."""
         self._state = (parse_qs(urlsplit(page).query).get("state") or [""])[0]
 
     async def wait(self) -> AuthorizationCodeResult:
-        """What the browser brings.
+        """The result that the browser brings.
 
         Raises:
             ToolServerError: the server refused.

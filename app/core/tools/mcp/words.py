@@ -1,6 +1,6 @@
-"""Makes what servers say fit for people and prompts: names, descriptions, schemas, results, lines of their logs.
+"""Cleans texts of servers for people and prompts: names, descriptions, schemas, results, log lines.
 
-All of it is a stranger's: terminals could be steered by it, and readers misled. HTML is left: it is shown as text.
+All of it is untrusted: it could control a terminal or mislead a reader. HTML stays: it is shown as text.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-NAME_CHARS = 64  # of a tool, as APIs of the field have it
+NAME_CHARS = 64  # of a tool, as common APIs have it
 SHOWN_CHARS = 80  # of a title, and of a server's name
 DESCRIPTION_CHARS = 4_000
 SCHEMA_BYTES = 32 * 1024
 _SCHEMA_DEPTH = 24
 # CSI and OSC sequences, then other escapes (ECMA-48).
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b.?", re.DOTALL)
-# Control characters but for tab and line end; those that turn the direction of writing, or cannot be seen.
+# Control characters except tab and line end; characters that change the writing direction or are invisible.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -29,39 +29,39 @@ _TOLD = ("description", "title")  # of a schema: read by models and people
 
 
 def plain_text(text: str) -> str:
-    """A text of many lines without escape sequences, control characters and halves of characters."""
+    """Remove escape sequences, control characters and half surrogate pairs from a text."""
     text = _ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return whole_characters(_CONTROLS.sub("", text))
 
 
 def one_line(text: str, max_chars: int = SHOWN_CHARS) -> str:
-    """A name as people see it: one line without anything unseen, with an ellipsis where it is too long."""
+    """A name in one line without invisible characters, shortened with an ellipsis."""
     line = " ".join(_UNSEEN.sub("", plain_text(text[: 16 * max_chars])).split())
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
 def description(text: str) -> str:
-    """What a tool says about itself: without what is unseen, which people could not check, and bounded."""
+    """A tool's description without invisible characters, shortened."""
     cleaned = _UNSEEN.sub("", plain_text(text[: 2 * DESCRIPTION_CHARS])).strip()
     return cleaned if len(cleaned) <= DESCRIPTION_CHARS else cleaned[: DESCRIPTION_CHARS - 1] + "…"
 
 
 def whole_characters(text: str) -> str:
-    """The text with a sign in the place of each half of a character."""
+    """Replace half surrogate pairs."""
     return _SURROGATES.sub("\ufffd", text)
 
 
 def tool_name(name: str) -> str:
-    """A name of letters, digits, ``_`` and ``-``; empty where nothing is left of it."""
+    """A name of letters, digits, ``_`` and ``-``; empty if no character is left."""
     letters = unicodedata.normalize("NFKD", plain_text(name[: 16 * NAME_CHARS]))
     letters = "".join(char for char in letters if not unicodedata.combining(char))
     return _NO_NAME.sub("_", letters).strip("_")[:NAME_CHARS]
 
 
 def tool_names(names: Iterable[str]) -> dict[str, str]:
-    """The names that tools get, by their own: where nothing is left of one, or it would be another's, with a digest.
+    """Unique names for the tools, by their own: an empty or duplicate name gets a digest.
 
-    Names that are usable as they are stay. What a tool is called depends on the order of the list for none.
+    Usable names stay. No name depends on the order of the list.
     """
     found = dict[str, str]()
     taken = set[str]()
@@ -78,7 +78,7 @@ def tool_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def unique_name(name: str, server: str, taken: AbstractSet[str]) -> str:
-    """The name, with the server's before it where it is taken, and a number behind it where that is, too."""
+    """The name, with the server's prefix if it is taken, and a number if that is taken, too."""
     if name not in taken:
         return name
     prefixed = f"{tool_name(server)[:24] or 'server'}_{name}"[:NAME_CHARS]
@@ -90,10 +90,10 @@ def unique_name(name: str, server: str, taken: AbstractSet[str]) -> str:
 
 
 def schema(given: object, *, is_bounded: bool = True) -> dict[str, object] | None:
-    """The schema of a tool's arguments; None where it is too large or too deep, or no object's.
+    """The schema of a tool's arguments; None if it is too large or too deep, or not of an object.
 
-    Descriptions and titles are cleaned. Values and names stay to the letter: the server wants them so. Where nothing is
-    said of the arguments, any may be given.
+    Descriptions and titles are cleaned. Values and names stay exact: the server expects them. Without a schema any
+    arguments are allowed.
     """
     given = {} if given is None or given is True else given
     if not isinstance(given, Mapping):
@@ -116,7 +116,7 @@ def schema(given: object, *, is_bounded: bool = True) -> dict[str, object] | Non
 
 
 def _cleaned(value: object, depth: int, *, is_told: bool = False) -> object:
-    """``is_told``: a text that is read as one."""
+    """``is_told``: the text is a description or a title."""
     if depth == 0:
         raise ValueError("nested too deep")
     if isinstance(value, str):

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
 from app.core.paths import builtin_draft, builtin_target
-from app.core.server.turn import Unload
+from app.core.server.engine_job import Unload
 from app.core.storage.settings_file import read_settings
 from engine.records import EngineFailed, EngineReady, LoadProgress, Mode, Problem
 from engine.requests import JobEnded

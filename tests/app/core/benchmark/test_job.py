@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark import job as job_module
+from app.core.benchmark import lane_runner
 from app.core.benchmark.job import RaceJob
 from app.core.domain.errors import RaceStoreError
 from app.core.domain.speed.races import (
@@ -258,6 +258,6 @@ def test_a_disk_that_takes_nothing_costs_the_keeping_not_the_result(
 def test_rounds_go_on_until_they_are_sure_or_time_is_up(
     session: Session, store: RaceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_module, "UNTIL_MINUTES", 1e-9)
+    monkeypatch.setattr(lane_runner, "UNTIL_MINUTES", 1e-9)
     result = result_of(race(session, store, replace(SETUP, rounds=None)))
     assert result.num_rounds == 1  # no further round began after the time was up

@@ -5,22 +5,22 @@ from __future__ import annotations
 import pytest
 
 from app.core.benchmark.lanes import read_lanes
-from app.core.benchmark.runs import AUTO, PLAIN, Variant
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice
 from engine.records import Mode
 
-DRAFT = Variant(Mode.DRAFT.value, 3)
+DRAFT = LaneChoice(Mode.DRAFT, 3)
 
 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("off,auto", (PLAIN, AUTO)),
-        ("plain, draft:3", (PLAIN, DRAFT)),
-        ("suffix", (PLAIN, Variant("suffix"))),
-        ("draft:3,draft:5,auto", (DRAFT, Variant("draft", 5), AUTO)),
+        ("off,auto", (PLAIN_LANE, AUTO_LANE)),
+        ("plain, draft:3", (PLAIN_LANE, DRAFT)),
+        ("suffix", (PLAIN_LANE, LaneChoice(Mode.SUFFIX))),
+        ("draft:3,draft:5,auto", (DRAFT, LaneChoice(Mode.DRAFT, 5), AUTO_LANE)),
     ],
 )
-def test_lanes_are_modes_with_or_without_a_depth(text: str, found: tuple[Variant, ...]) -> None:
+def test_lanes_are_modes_with_or_without_a_depth(text: str, found: tuple[LaneChoice, ...]) -> None:
     assert read_lanes(text) == found
 
 

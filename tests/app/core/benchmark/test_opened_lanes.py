@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from app.core.benchmark import opened_lanes
-from app.core.benchmark.opened_lanes import LaneModels, open_beside
-from app.core.benchmark.race import LaneFailedError
-from app.core.benchmark.runs import AUTO, PLAIN, Variant
+from app.core.benchmark.opened_lanes import open_beside
+from app.core.benchmark.race import Lane, LaneFailedError
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice
 from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
@@ -22,7 +22,13 @@ from tests.engine.gguf_factory import GgufFile
 QUESTION = ChatRequest(
     messages=(Message("user", "Repeat: red, green, blue."),), sampling=SamplingParams(temperature=0.0), max_tokens=16
 )
-DRAFT = Variant(Mode.DRAFT.value, 3)
+DRAFT = LaneChoice(Mode.DRAFT, 3)
+OTHER = LaneChoice(Mode.OFF, target=str(builtin_draft()))
+
+
+def _model_of(lane: Lane) -> object:
+    assert isinstance(lane.session, Session)
+    return lane.session._loaded().model
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +41,12 @@ def session() -> Iterator[Session]:
 
 def test_lanes_hold_question_and_answer_and_share_no_cache(session: Session) -> None:
     with ExitStack() as stack:
-        opened = open_beside((PLAIN, AUTO, DRAFT), session, QUESTION, stack)
-        assert [lane.ready.target.n_ctx for lane in opened] == [256] * 3
-        assert [lane.ready.draft is not None for lane in opened] == [False, True, True]
+        opened = open_beside((PLAIN_LANE, AUTO_LANE, DRAFT), session, QUESTION, stack)
+        assert [lane.session.ready().target.n_ctx for lane in opened] == [256] * 3
+        assert [lane.session.ready().draft is not None for lane in opened] == [False, True, True]
         ends = [
-            next(event for event in lane.session.generate(QUESTION) if isinstance(event, Finished)) for lane in opened
+            next(event for event in lane.session.generate(QUESTION, lambda: False) if isinstance(event, Finished))
+            for lane in opened
         ]
     assert len({end.token_ids for end in ends}) == 1
     assert [end.stats.prompt_cached_tokens for end in ends] == [0] * 3
@@ -48,36 +55,36 @@ def test_lanes_hold_question_and_answer_and_share_no_cache(session: Session) -> 
 
 def test_a_context_is_never_larger_than_that_of_the_model(session: Session) -> None:
     with ExitStack() as stack:
-        long = open_beside((PLAIN, AUTO), session, replace(QUESTION, max_tokens=5000), stack)
-        assert {lane.ready.target.n_ctx for lane in long} == {1024}
+        long = open_beside((PLAIN_LANE, AUTO_LANE), session, replace(QUESTION, max_tokens=5000), stack)
+        assert {lane.session.ready().target.n_ctx for lane in long} == {1024}
 
 
 def test_a_question_without_room_for_an_answer_is_refused(session: Session) -> None:
     question = replace(QUESTION, messages=(Message("user", "red green blue " * 600),))
     with ExitStack() as stack, pytest.raises(PromptTooLongError, match="but the context holds 1,024"):
-        open_beside((PLAIN, AUTO), session, question, stack)
+        open_beside((PLAIN_LANE, AUTO_LANE), session, question, stack)
 
 
 def test_the_memory_of_all_lanes_is_judged_together(session: Session) -> None:
     (both,) = opened_lanes._contexts(session.ready().target, 2, 1024, 1)
-    two, texts = both.needed_bytes, (PLAIN, Variant("suffix"))
+    two, texts = both.needed_bytes, (PLAIN_LANE, LaneChoice(Mode.SUFFIX))
     opened_lanes._check_memory(texts, session, 1024, available_bytes=two)
     with pytest.raises(NotEnoughMemoryError, match="The 2 lanes need about"):
         opened_lanes._check_memory(texts, session, 1024, available_bytes=two - 1)
     with pytest.raises(NotEnoughMemoryError):  # auto has a draft's cache, too
-        opened_lanes._check_memory((PLAIN, AUTO), session, 1024, available_bytes=two)
-    for own in (LaneModels(draft=str(builtin_draft())), LaneModels(target=str(builtin_draft()))):
+        opened_lanes._check_memory((PLAIN_LANE, AUTO_LANE), session, 1024, available_bytes=two)
+    for own in (replace(texts[1], draft=str(builtin_draft())), replace(texts[1], target=str(builtin_draft()))):
         weights = builtin_draft().stat().st_size // 2  # what a lane has of its own is loaded beside
         with pytest.raises(NotEnoughMemoryError):
-            opened_lanes._check_memory(texts, session, 1024, {texts[1]: own}, two + weights)
+            opened_lanes._check_memory((texts[0], own), session, 1024, two + weights)
 
 
 def test_a_lane_that_cannot_run_is_named() -> None:
     alone = Session()
     alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_beside((PLAIN, DRAFT), alone, QUESTION, stack)
-    assert failed.value.variant == DRAFT
+        open_beside((PLAIN_LANE, DRAFT), alone, QUESTION, stack)
+    assert failed.value.choice == DRAFT
     assert isinstance(failed.value.error, ModeUnavailableError)
     alone.close()
 
@@ -86,14 +93,12 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
     alone = Session()
     alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
     with ExitStack() as stack:
-        opened = open_beside(
-            (PLAIN, DRAFT), alone, QUESTION, stack, own={DRAFT: LaneModels(draft=str(builtin_draft()))}
-        )
-        assert opened[1].ready.draft is not None
+        opened = open_beside((PLAIN_LANE, replace(DRAFT, draft=str(builtin_draft()))), alone, QUESTION, stack)
+        assert opened[1].session.ready().draft is not None
         ends = [
             next(
                 event
-                for event in lane.session.generate(replace(QUESTION, mode=Mode.DRAFT, depth=3))
+                for event in lane.session.generate(replace(QUESTION, mode=Mode.DRAFT, depth=3), lambda: False)
                 if isinstance(event, Finished)
             )
             for lane in opened[1:]
@@ -105,25 +110,21 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
 
 def test_a_draft_that_does_not_fit_is_reported_of_its_lane(session: Session) -> None:
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_beside((PLAIN, DRAFT), session, QUESTION, stack, own={DRAFT: LaneModels(draft="nowhere.gguf")})
-    assert failed.value.variant == DRAFT
+        open_beside((PLAIN_LANE, replace(DRAFT, draft="nowhere.gguf")), session, QUESTION, stack)
+    assert failed.value.choice.draft == "nowhere.gguf"
     assert session.ready().draft is not None
 
 
-OTHER = Variant("off", None, "paceline with another")
-OTHER_AUTO = Variant("auto", None, "paceline with another")
-
-
 def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) -> None:
-    own = dict.fromkeys((OTHER, OTHER_AUTO), LaneModels(target=str(builtin_draft())))
     with ExitStack() as stack:
-        opened = open_beside((PLAIN, OTHER, OTHER_AUTO), session, QUESTION, stack, own=own)
-        paths = [lane.ready.target.path for lane in opened]
+        opened = open_beside((PLAIN_LANE, OTHER, replace(OTHER, mode=Mode.AUTO)), session, QUESTION, stack)
+        paths = [lane.session.ready().target.path for lane in opened]
         assert paths == [str(builtin_target()), *[str(builtin_draft())] * 2]
-        assert opened[1].session._loaded().model is opened[2].session._loaded().model
-        assert opened[2].ready.draft is None  # the loaded draft is the loaded target's
+        assert _model_of(opened[1]) is _model_of(opened[2])
+        assert opened[2].session.ready().draft is None  # the loaded draft is the loaded target's
         ends = [
-            next(event for event in lane.session.generate(QUESTION) if isinstance(event, Finished)) for lane in opened
+            next(event for event in lane.session.generate(QUESTION, lambda: False) if isinstance(event, Finished))
+            for lane in opened
         ]
     assert ends[1].token_ids == ends[2].token_ids
     assert ends[0].stats.tokens > 0
@@ -133,6 +134,6 @@ def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) ->
 def test_another_target_that_cannot_be_loaded_is_reported_of_its_lane(session: Session, tmp_path: Path) -> None:
     broken = GgufFile({}).write(tmp_path / "broken.gguf")
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_beside((PLAIN, OTHER), session, QUESTION, stack, own={OTHER: LaneModels(target=str(broken))})
-    assert failed.value.variant == OTHER
+        open_beside((PLAIN_LANE, replace(OTHER, target=str(broken))), session, QUESTION, stack)
+    assert failed.value.choice.target == str(broken)
     assert session.ready().draft is not None

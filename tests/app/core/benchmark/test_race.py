@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from app.core.benchmark.race import Lane, LaneFailedError, Race, RaceEvent, RacePlan, RoundEnded, SliceEnded, base_of
-from app.core.benchmark.runs import AUTO, PLAIN, Variant
+from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, base_of
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress
 from engine.errors import DecodeError
 from engine.records import (
     ChatRequest,
+    EngineReady,
     Event,
     Finished,
     FinishReason,
+    JobEvent,
     Mode,
     PrefillProgress,
     RunStats,
@@ -23,7 +25,8 @@ from engine.records import (
 )
 
 GREEDY = ChatRequest(raw_prompt="Once", sampling=SamplingParams(temperature=0.0, seed=7), max_tokens=6)
-DRAFT = Variant(Mode.DRAFT.value, 3)
+DRAFT = LaneChoice(Mode.DRAFT, 3)
+PLAIN, AUTO = 0, 1
 
 
 class Clock:
@@ -47,6 +50,10 @@ class ScriptedSession:
     asked: list[ChatRequest] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     closed: int = 0
+    threads: int = 1
+
+    def ready(self) -> EngineReady:
+        raise AssertionError("a race asks for no models")
 
     def generate(self, request: ChatRequest, should_stop: Callable[[], bool]) -> Iterator[Event]:
         self.asked.append(request)
@@ -77,21 +84,21 @@ def race_of(
     plan: RacePlan,
     *sessions: ScriptedSession,
     request: ChatRequest = GREEDY,
-    variants: tuple[Variant, ...] = (PLAIN, AUTO),
+    choices: tuple[LaneChoice, ...] = (PLAIN_LANE, AUTO_LANE),
 ) -> Race:
-    lanes = [Lane(variant, session) for variant, session in zip(variants, sessions, strict=True)]
+    lanes = [Lane(choice, session) for choice, session in zip(choices, sessions, strict=True)]
     return Race(lanes, request, plan, sessions[0].clock)
 
 
-def slices(events: list[RaceEvent]) -> list[SliceEnded]:
-    return [event for event in events if isinstance(event, SliceEnded)]
+def slices(events: list[JobEvent]) -> list[LaneProgress]:
+    return [event for event in events if isinstance(event, LaneProgress)]
 
 
 def test_slices_alternate_until_all_have_answered() -> None:
     clock, log = Clock(), list[str]()
     plain, auto = ScriptedSession(clock, 0.25, log=log), ScriptedSession(clock, 0.125, log=log)
     events = list(race_of(RacePlan(rounds=1, slice_s=0.5), plain, auto).events())
-    order = [(event.variant, event.stats.tokens, event.finished) for event in slices(events)]
+    order = [(event.lane, event.stats.tokens, event.finished) for event in slices(events)]
     assert order[:4] == [(PLAIN, 2, False), (AUTO, 4, False), (PLAIN, 4, False), (AUTO, 6, True)]
     assert order[4:] == [(PLAIN, 6, False), (PLAIN, 6, True)]
     assert log == ["off", "off", *["auto"] * 4, "off", "off", "auto", "auto", "off", "off"]
@@ -100,7 +107,7 @@ def test_slices_alternate_until_all_have_answered() -> None:
 def test_each_round_begins_with_another_lane() -> None:
     clock = Clock()
     events = list(race_of(RacePlan(rounds=3), ScriptedSession(clock, 1.0), ScriptedSession(clock, 1.0)).events())
-    firsts = [next(event.variant for event in slices(events) if event.round == number) for number in range(3)]
+    firsts = [next(event.lane for event in slices(events) if event.round == number) for number in range(3)]
     assert firsts == [PLAIN, AUTO, PLAIN]
 
 
@@ -119,7 +126,7 @@ def test_a_lane_has_the_seconds_of_its_own_slices_without_the_prompt() -> None:
 def test_all_read_the_prompt_before_the_clock_runs_and_in_their_own_mode() -> None:
     clock = Clock()
     plain, draft = ScriptedSession(clock, 0.1), ScriptedSession(clock, 0.1)
-    list(race_of(RacePlan(rounds=1), plain, draft, variants=(PLAIN, DRAFT)).events())
+    list(race_of(RacePlan(rounds=1), plain, draft, choices=(PLAIN_LANE, DRAFT)).events())
     asked = [(request.mode, request.depth, request.max_tokens) for request in draft.asked]
     before = [(Mode.OFF, None, 1), (Mode.DRAFT, 1, 2), (Mode.HEAD, 1, 2)]  # a draft or a head, whichever there is
     assert asked == [*before, (Mode.DRAFT, 3, 2), (Mode.DRAFT, 3, 6)]
@@ -141,15 +148,10 @@ def test_a_stop_ends_all_answers_with_what_there_is() -> None:
     clock, stopped = Clock(), list[bool]()
     plain, auto = ScriptedSession(clock, 0.25), ScriptedSession(clock, 0.25)
     race = race_of(RacePlan(rounds=3, slice_s=0.5), plain, auto)
-    events = []
     for event in race.events(lambda: bool(stopped)):
-        events.append(event)
-        if isinstance(event, SliceEnded) and event.round == 1:
+        if isinstance(event, LaneProgress) and event.round == 1:
             stopped.append(True)
-    last = events[-1]
-    assert isinstance(last, RoundEnded)
-    assert (last.round, last.complete) == (1, False)
-    assert [run.stats.tokens for run in last.runs] == [2]  # the other had not begun
+    assert [run.stats.tokens for run in race.partial] == [2]  # the other had not begun
     assert race.rounds == 1
     assert len(race.runs) == 2
     assert plain.closed == len(plain.asked)
@@ -162,7 +164,7 @@ def test_a_lane_that_fails_is_named_and_the_others_are_let_go() -> None:
     race = race_of(RacePlan(rounds=1, slice_s=0.1), plain, auto)
     with pytest.raises(LaneFailedError) as failed:
         list(race.events())
-    assert failed.value.variant == AUTO
+    assert failed.value.choice == AUTO_LANE
     assert failed.value.error.message == "The pass failed."
     assert plain.closed == len(plain.asked)
     assert race.runs == []
@@ -180,5 +182,5 @@ def test_it_goes_on_until_the_ratio_is_sure_or_the_time_is_over() -> None:
 
 
 def test_others_are_compared_with_plain_decoding_else_with_the_first() -> None:
-    assert base_of([AUTO, PLAIN]) == PLAIN
-    assert base_of([DRAFT, AUTO]) == DRAFT
+    assert base_of([AUTO_LANE, PLAIN_LANE]) == 1
+    assert base_of([DRAFT, AUTO_LANE]) == 0

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from app.core.domain.local_server import Activity
+from app.core.server.engine_job import EngineJob, SessionReply
 from app.core.server.errors import ApiError
 from app.core.server.scheduler import JobEvent, Scheduler
-from app.core.server.turn import Told, Turn
 from engine.records import ChatRequest, EngineReady, Finished, LoadRequest, Message, PrefillProgress, TextChunk
 from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, ScriptedServer, ScriptedSession
 from tests.app.core.server.sharing_engine import SharingEngine
@@ -37,7 +37,7 @@ class Listener:
         self.events.append(event)
         if isinstance(event, Finished):
             self.num_left -= 1
-        if self.num_left == 0 or isinstance(event, ApiError | Told | EngineReady):
+        if self.num_left == 0 or isinstance(event, ApiError | SessionReply | EngineReady):
             self.ended.set()
 
     @property
@@ -130,7 +130,7 @@ def test_programs_take_turns(bench: Callable[..., Bench]) -> None:
     others = [two.ask("editor", "editor"), two.ask("agent 0", "agent"), two.ask("agent 1", "agent")]
     two.session.gate.set()
     assert all(listener.ended.wait(PATIENCE_S) for listener in (*batch, *others))
-    turns = [job.request for job in two.engine.begun if isinstance(job, Turn) and job.request is not None]
+    turns = [job.request for job in two.engine.begun if isinstance(job, EngineJob) and job.request is not None]
     order = [request.messages[-1].content for request in turns]
     assert order[:2] == ["warm", "script 0"]
     assert order.index("editor") < order.index("script 1"), "who has none in the making comes first"
@@ -192,7 +192,7 @@ def test_a_question_about_the_model_is_told_beside_the_answers(bench: Callable[.
     told = Listener()
     two.scheduler.submit(None, told, TINY, lambda _session, _stops: "told")
     assert told.ended.wait(PATIENCE_S)
-    assert told.events == [Told("told")]
+    assert told.events == [SessionReply("told")]
 
 
 def test_what_is_not_of_the_model_waits_for_the_answers_and_nothing_overtakes_it(bench: Callable[..., Bench]) -> None:
@@ -208,7 +208,7 @@ def test_what_is_not_of_the_model_waits_for_the_answers_and_nothing_overtakes_it
     assert told.ended.wait(PATIENCE_S)
     assert last.ended.wait(PATIENCE_S)
     assert first.texts == ["a"]
-    assert told.events == [Told("told")]
+    assert told.events == [SessionReply("told")]
     assert len(two.engine.alone) == 1
 
 
@@ -222,7 +222,7 @@ def test_another_model_is_loaded_alone_and_then_answers_beside_others(bench: Cal
     assert all(listener.ended.wait(PATIENCE_S) for listener in (first, *others))
     assert two.session.loads == ["unloaded", "other"]
     assert [listener.texts for listener in others] == [["other 0"], ["other 1"], ["other 2"]]
-    assert [job.load for job in two.engine.alone if isinstance(job, Turn)] == [LoadRequest(OTHER)]
+    assert [job.load for job in two.engine.alone if isinstance(job, EngineJob)] == [LoadRequest(OTHER)]
 
 
 def test_a_request_for_a_model_that_is_gone_is_refused_where_nothing_is_loaded_for_it(

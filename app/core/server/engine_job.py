@@ -1,4 +1,4 @@
-"""One turn of a request of the server on the engine's thread, which may be another process's."""
+"""One request of the server on the engine's thread, which may be in another process."""
 
 from __future__ import annotations
 
@@ -24,39 +24,38 @@ from engine.requests import OnEvent, PassTraced
 if TYPE_CHECKING:  # NumPy is for the engine's thread
     from engine.session.session import Session
 
-BEGINNING_CHARS = 200  # that tell the conversations of text completions apart
+BEGINNING_CHARS = 200  # the start of a text completion, which identifies its conversation
 
-# Is given what says whether to give up. Can be pickled, unless it is known that the engine is of the same process.
+# Called with the session and a check for cancellation. Must be picklable unless the engine is in this process.
 Ask = Callable[["Session", Callable[[], bool]], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the session said, where it was only asked something."""
+class SessionReply:
+    """The value that the session computed."""
 
     value: object
 
 
 @dataclass(frozen=True, slots=True)
-class TurnBegan(JobEvent):
-    """The engine has started the request; the loaded model answers up to this number at once."""
+class RequestBegan(JobEvent):
+    """The engine has started the request; the loaded model allows this many requests at once."""
 
     parallel: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class NotLoaded:
-    """The turn did not begin: the model of its request is not the one that is loaded, and it was not to load it."""
+    """The request did not begin: its model is not loaded, and the request does not load it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class EngineJob:
     """Implements `engine.requests.Job`: an answer, a question to the session, or a load.
 
-    ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
-    request and without ``ask`` the model is loaded only. ``load`` is what has to be loaded for it, where it is not;
-    None: a request for another model than the one that is loaded does not begin. `EngineReady` is told of what was
-    loaded.
+    ``target`` is the file of the model that the request was checked for; empty if any model will do. Without a request
+    and ``ask`` the model is only loaded. ``load`` is the load request for the model; None: a request for a model that
+    is not loaded does not begin. `EngineReady` reports loaded models.
     """
 
     request: ChatRequest | None
@@ -67,14 +66,14 @@ class Turn:
 
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> Told | EngineReady | EngineError | ApiError | NotLoaded | None:
-        """Run the request; return the result, what is loaded, or the error. None: the events contain everything."""
+    ) -> SessionReply | EngineReady | EngineError | ApiError | NotLoaded | None:
+        """Run the request; returns the value, the loaded models, or the error. None: the events contain everything."""
         if should_stop():
             return None
         before = session.ready().target if session.is_loaded else None
         if self.load is None and self.target and (before is None or before.path != self.target):
             return NotLoaded()
-        on_event(TurnBegan(1 if before is None else before.parallel))
+        on_event(RequestBegan(1 if before is None else before.parallel))
         try:
             return self._made(session, should_stop, on_event, between_steps)
         except (EngineError, ApiError) as error:
@@ -82,7 +81,7 @@ class Turn:
 
     def _made(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> Told | EngineReady | ApiError | None:
+    ) -> SessionReply | EngineReady | ApiError | None:
         if self.load is not None:
             self._load(session, self.load, should_stop, on_event)
         needs_model = self.ask is None or bool(self.target)
@@ -90,23 +89,23 @@ class Turn:
         if ready is not None and self.target not in ("", ready.target.path):
             return model_changed_error()
         if self.ask is not None:
-            return Told(self.ask(session, should_stop))
+            return SessionReply(self.ask(session, should_stop))
         if self.request is None:
             return ready
         checked, num_tokens = self._checked(session, self.request)
-        on_event(PrefillProgress(0, 0, num_tokens))  # a stream begins with it: to read them may take minutes
+        on_event(PrefillProgress(0, 0, num_tokens))  # a stream begins with it: processing the prompt may take minutes
         self._answer(session, checked, should_stop, on_event, between_steps)
         return None
 
     def _load(self, session: Session, request: LoadRequest, should_stop: Callable[[], bool], on_event: OnEvent) -> None:
-        """Have models loaded, if they are not.
+        """Load the models unless they are loaded.
 
         Raises:
-            EngineError: they cannot be; then none are.
+            EngineError: they cannot be loaded; then no model is.
         """
         if session.is_loaded and session.ready().target.path == request.target:
             return
-        session.unload()  # both might not fit
+        session.unload()  # both might not fit in memory
         session.is_load_cancelled = should_stop
         on_event(session.load(request, lambda _path, _fraction: not should_stop()))
 
@@ -129,17 +128,17 @@ class Turn:
             session.on_trace = None
 
     def _checked(self, session: Session, request: ChatRequest) -> tuple[ChatRequest, int]:
-        """Give the request with the number of its prompt's tokens.
+        """The request with its number of prompt tokens.
 
-        What is too long is refused: the engine would leave questions without an answer out, which the window shows.
+        A prompt that is too long is refused: the engine would leave out early messages, which only the window shows.
 
         Raises:
-            EngineError: it is too long, or the messages give no prompt.
+            EngineError: the prompt is too long, or the messages make no prompt.
         """
         n_ctx = session.ready().target.n_ctx
         room = n_ctx - LEAST_ROOM
         while (num_tokens := len(session.prompt_ids(request))) > room and request.files:
-            request = replace(request, files=request.files[1:])  # the nearest to the gap stay
+            request = replace(request, files=request.files[1:])  # the files nearest to the gap stay
         if num_tokens > room:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
@@ -147,23 +146,21 @@ class Turn:
 
 
 def unload(session: Session, _should_stop: object) -> None:
-    """Free what is loaded: an `Ask` that has the engine to itself."""
+    """An `Ask` that unloads the models; it runs alone."""
     session.unload()
 
 
 class ForgetGuests:
-    """Implements `engine.requests.Job`: lose the kept caches of requests."""
+    """Implements `engine.requests.Job`: drops the caches of requests."""
 
     def run(self, session: Session, *_: object) -> None:
-        """Lose them."""
         session.states.forget_guests()
 
 
 class Unload:
-    """Implements `engine.requests.Job`: free the models; True where there were any."""
+    """Implements `engine.requests.Job`: unloads the models; True if there were any."""
 
     def run(self, session: Session, *_: object) -> bool:
-        """Free them."""
         close_embedders()
         is_loaded = session.is_loaded
         if is_loaded:
@@ -172,7 +169,7 @@ class Unload:
 
 
 def _guest(request: ChatRequest) -> int:
-    """A number for the conversation of a request, by its beginning: its cache is kept while others are answered."""
+    """A number for the conversation of a request, from its beginning; the engine keeps its cache between requests."""
     first = [message.content for message in request.messages[:2]]
     begun = (request.raw_prompt or "")[:BEGINNING_CHARS], request.raw_ids[:BEGINNING_CHARS], *first
     return -1 - (hash(begun) & 0x7FFFFFFF)
