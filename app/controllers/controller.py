@@ -1,4 +1,4 @@
-"""All controllers of the window: made, given the engine's events, and closed. Decides nothing itself."""
+"""Creates all controllers of the window, passes them the engine's events, and closes them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ SHUTDOWN_S = 5.0
 
 
 class Controller(PartsController):
-    """All controllers, from the first paint to the last. What they know of each other is in `AppState`."""
+    """All controllers, from the first paint to the last. They share `AppState`."""
 
     def __init__(self, parts: Parts, bridge: EngineBridge) -> None:
         super().__init__(parts)
@@ -91,7 +91,7 @@ class Controller(PartsController):
         bridge.event_arrived.connect(self._on_event)
 
     def _make_hub(self) -> HubController | None:
-        """None where HF_ENDPOINT is no address; then the Models panel says so, and all else works."""
+        """None if HF_ENDPOINT is no address; the Models panel then says so, and everything else works."""
         try:
             find_endpoint()
         except HubError as error:
@@ -105,7 +105,7 @@ class Controller(PartsController):
         return HubController(self._parts, self.models, self.conversations.layers)
 
     def start(self) -> None:
-        """Show what is stored, and have the models loaded."""
+        """Show the stored chats and load the models."""
         window = self._window
         self.chat_settings.show()
         self.layout.start()
@@ -122,7 +122,7 @@ class Controller(PartsController):
         FirstPaint(window, self.server.follow)
 
     def close(self) -> bool:
-        """Keep the layout and the answer in the making, end the threads; False if something did not end well."""
+        """Save the layout and the running answers, and end the threads; False if a thread did not end."""
         if self._closed_well is not None:
             return self._closed_well
         self._closed_well = True
@@ -152,7 +152,7 @@ class Controller(PartsController):
         return self._closed_well
 
     def on_trouble(self, problem: Problem | None) -> None:
-        """Take what the store says about saving: a problem, or None when everything is saved again."""
+        """Called when the save state changes. None means that all changes are on disk."""
         self.space.on_trouble(problem)
         if problem is None:
             self._window.show_notice(translate("Controller", "Everything is saved again."))

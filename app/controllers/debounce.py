@@ -1,4 +1,4 @@
-"""A timer that puts off saving until somebody who types or drags pauses."""
+"""A timer that delays saving until typing or dragging pauses."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ LONGEST_S = 2.0  # somebody who types or drags without a pause: what a kill may 
 
 
 class DebounceTimer(QTimer):
-    """Runs out a moment after the last change, and now and then where changes do not pause."""
+    """Fires shortly after the last change, and regularly during continuous changes."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent, singleShot=True, interval=DEBOUNCE_MS)
         self._since_s = 0.0
 
     def changed(self) -> None:
-        """Note one more change, such as a key that was pressed."""
         now_s = time.monotonic()
         if not self.isActive():
             self._since_s = now_s

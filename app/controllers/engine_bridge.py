@@ -1,6 +1,6 @@
-"""Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 to 250 ms.
+"""Delivers the engine's events to the GUI thread, batched: one delivery every 25 to 250 ms.
 
-While the engine is quiet, no timer runs.
+No timer runs while the engine is idle.
 """
 
 from __future__ import annotations
@@ -28,12 +28,6 @@ MakeWorker = Callable[[OnEvent], Engine]
 
 
 class EngineBridge(QObject):
-    """The worker and the queue of its events.
-
-    Signals:
-        event_arrived(object): one event, on the GUI thread, in the engine's order, neighbours merged.
-    """
-
     event_arrived = Signal(object)
     _woken = Signal()
 
@@ -53,7 +47,7 @@ class EngineBridge(QObject):
         self.worker = make_worker(self.post)
 
     def post(self, event: Event) -> None:
-        """Take an event, from any thread."""
+        """Queue an event; from any thread."""
         with self._lock:
             if self._closed:
                 return
@@ -64,7 +58,6 @@ class EngineBridge(QObject):
         self._woken.emit()
 
     def shutdown(self, timeout_s: float) -> bool:
-        """End the worker; deliver nothing any more. False if its thread did not end in time."""
         ended = self.worker.close(timeout_s)
         with self._lock:
             self._closed = True
@@ -94,7 +87,7 @@ class EngineBridge(QObject):
 
 
 def merged(events: Iterable[Event]) -> list[Event]:
-    """Join what follows each other: pieces of text into one, progress and counters to the newest.
+    """Merge adjacent events: text is joined; of progress and counters the newest stays.
 
     What is told of one answer alternates, and what is told of several; only the order of an answer's text matters.
     """
@@ -109,7 +102,7 @@ def merged(events: Iterable[Event]) -> list[Event]:
 
 
 def _run_of(event: Event) -> tuple[object, ...]:
-    """Events that follow each other and have the same key are of one run; what cannot be joined is one by itself."""
+    """The key by which adjacent events are merged; unique for an event that cannot be."""
     if isinstance(event, _OF_ANSWERS):
         return (TextChunk,)
     if isinstance(event, LaneText):

@@ -1,8 +1,7 @@
-"""How long to wait between two deliveries of events to the window, since showing them takes time from the model.
+"""Limits how often events are delivered, since showing them takes CPU time from the model.
 
-Where the model's threads fill all cores, each millisecond that the window computes is one that a pass waits for. So the
-window may have a share of the cores, and is told as often as fits into that: less often where text comes faster than
-anybody reads.
+If the model's threads use all cores, each millisecond of the window delays a pass. So the window gets a share of the
+cores, and deliveries are as frequent as fits into it.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ _MOST_MS = 15.0  # that one delivery counts: a dialog that opens says nothing of
 
 
 class EventThrottle:
-    """Follows what the thread that it lives on computes from one delivery to the next."""
+    """Measures the CPU time of its thread between deliveries."""
 
     def __init__(self, num_cores: int | None = None, own_s: Callable[[], float] = time.thread_time) -> None:
-        """``own_s``: seconds that this thread has computed."""
+        """``own_s``: CPU seconds of this thread so far."""
         self._share = CORE_SHARE * (num_cores or os.cpu_count() or 2)
         self._own_s = own_s
         self._before_s = own_s()
@@ -34,7 +33,7 @@ class EventThrottle:
 
     @property
     def interval_ms(self) -> float:
-        """From one delivery to the next, at least."""
+        """The least time between two deliveries."""
         longest_ms = LONGEST_MS
         if self._tokens_s > READ_TOKENS_S:
             rush_ms = LONGEST_RUSH_MS * min(1.0, self._tokens_s / RUSH_TOKENS_S)
@@ -42,7 +41,7 @@ class EventThrottle:
         return min(longest_ms, max(SHORTEST_MS, self._cost_ms / self._share))
 
     def delivered(self, elapsed_ms: float, num_tokens: int) -> None:
-        """There is a delivery, so long after the one before; what came of that one is known now."""
+        """Record a delivery: the time since the previous one, and its tokens."""
         now_s = self._own_s()
         cost_ms, self._before_s = 1000.0 * (now_s - self._before_s), now_s
         if 0.0 < elapsed_ms <= 2.0 * LONGEST_RUSH_MS:  # else the engine was quiet: this was spent on something else

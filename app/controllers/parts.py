@@ -1,4 +1,4 @@
-"""What the controllers share: one window, one engine, one store, one set of settings, one state."""
+"""The shared parts of all controllers: window, engine, store, settings, state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 class SettingsKeeper:
-    """The settings are changed here alone, and saved at once; a failure is reported."""
+    """The one place that changes the app's settings; saves at once and reports a failure."""
 
     def __init__(self, path: Path, state: AppState, on_problem: Callable[[Problem], None]) -> None:
         self._on_problem = on_problem
@@ -36,7 +36,7 @@ class SettingsKeeper:
         self._state = state
 
     def change(self, changes: Mapping[str, SettingValue]) -> None:
-        """Take and save ``changes``; what is not accepted is told, and shown as it was."""
+        """Apply and save ``changes``; rejected values are reported and shown as they were."""
         before = self._state.settings
         settings, complaints = before.changed(changes)
         for sentence in complaints:
@@ -66,11 +66,11 @@ class Parts:
 
     @property
     def decode(self) -> Decode | None:
-        """What gives the pixels of pictures to the loaded model; None where it does not see."""
+        """Decodes pictures for the loaded model; None if it has no vision."""
         return self.pictures.decoded if self.state.models.sees else None
 
     def attempt(self, job: Callable[[], Result]) -> Result | None:
-        """Do what reads or writes the chats; None where it could not be done, which the window says."""
+        """Run a store operation; on failure report it and return None."""
         try:
             return job()
         except StorageError as error:
@@ -78,13 +78,11 @@ class Parts:
             return None
 
     def succeeds(self, job: Callable[[], object]) -> bool:
-        """Do what writes the chats; False where it could not be done, which the window says."""
+        """Run a store operation; on failure report it and return False."""
         return self.attempt(lambda: (job(),)) is not None
 
 
 class PartsController(QObject):
-    """Lives on the window's thread, with the parts at hand that most controllers need."""
-
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self._parts, self._state, self._window = parts, parts.state, parts.window

@@ -42,7 +42,7 @@ _QT_LEVELS = {
 
 
 class Application(QApplication):
-    """Hears of files that are opened with the app, which macOS tells a running program of.
+    """Receives files that are opened with the app, which macOS reports to the running program.
 
     Signals:
         file_opened(str): the path of a file.
@@ -52,7 +52,7 @@ class Application(QApplication):
     file = ""  # the last one
 
     def event(self, event: QEvent) -> bool:
-        """Take a file; what else happens is Qt's."""
+        """Handle a file event."""
         if isinstance(event, QFileOpenEvent) and event.file():
             self.file = event.file()
             self.file_opened.emit(self.file)
@@ -61,9 +61,9 @@ class Application(QApplication):
 
 
 def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None, file: str = "") -> int:
-    """Open the window on this user's folders and stay until it closes; return the exit status.
+    """Open the window on this user's folders until it closes; returns the exit status.
 
-    ``make_worker`` puts another engine in the place of the real one. ``file`` is a model to load as the target.
+    ``make_worker`` replaces the real engine. ``file``: a model to load as the target.
     """
     application = QApplication.instance() or Application(["paceline", *argv])
     if not isinstance(application, QApplication):
@@ -140,7 +140,7 @@ def _run(
 
 
 def open_file(window: MainWindow, path: str) -> None:
-    """Load a model file that was handed over, where its loading is seen: in the chat."""
+    """Load a model file that was handed over, and show the chat."""
     if window.models.is_open:
         window.models.panel.leave()
     window.show_chat()
@@ -160,12 +160,12 @@ def _bring_forward(window: MainWindow, token: str) -> None:
 
 
 def log_qt_messages() -> None:
-    """Send what Qt says to the log from now on."""
+    """Send Qt's messages to the log."""
     qInstallMessageHandler(_log_qt)
 
 
 def stop_logging_qt_messages() -> None:
-    """Give Qt its own handler back."""
+    """Restore Qt's message handler."""
     qInstallMessageHandler(None)
 
 

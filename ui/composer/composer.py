@@ -73,21 +73,20 @@ _LINES = {
 
 
 def thinking_name(name: str) -> str:
-    """An option in a word or two."""
+    """A reasoning option in a word or two."""
     if name.isdecimal():
         return translate("Thinking", "Up to {number} tokens").format(number=count(int(name)))
     return translate("Thinking", _NAMES[name])
 
 
 def thinking_line(name: str) -> str:
-    """What an option means, in a few plain words."""
+    """A reasoning option explained in a line."""
     if name.isdecimal():
         return translate("Thinking", "Reasons until so much is written")
     return translate("Thinking", _LINES[name])
 
 
 def tools_words(menu: ToolMenu) -> str:
-    """Whether tools are on, and what their definitions take of the context."""
     if not menu.is_on:
         return translate("Composer", "Tools are off in this chat.")
     if not menu.tokens:
@@ -97,7 +96,7 @@ def tools_words(menu: ToolMenu) -> str:
 
 
 def tool_rows(menu: ToolMenu) -> list[Choice]:
-    """The switch of all, the built-in tools, each server with its tools, and the way to the settings."""
+    """The switch for all, the built-in tools, each server with its tools, and the link to the settings."""
 
     def row(server: str, name: str, title: str, is_on: bool, lines: tuple[str, ...] = (), tokens: int = 0) -> Choice:
         side = translate("Composer", "{count} tokens", None, tokens).format(count=count(tokens)) if tokens else ""
@@ -121,10 +120,10 @@ def tool_rows(menu: ToolMenu) -> list[Choice]:
 
 
 class ThinkingButton(MenuButton):
-    """Says how the model thinks; hidden where its chat template leaves no choice.
+    """Shows the reasoning option; hidden if the chat template offers none.
 
     Signals:
-        chosen(str): the name of the `ThinkingOption` that the user took.
+        chosen(str): the name of the chosen `ThinkingOption`.
     """
 
     chosen = Signal(str)
@@ -138,7 +137,7 @@ class ThinkingButton(MenuButton):
 
     @property
     def option(self) -> str:
-        """The option in force: the one that is wanted, or the model's usual one where it has not got that."""
+        """The option in force: the wanted one, or the model's default if it lacks that."""
         names = [option.name for option in self._options]
         return self._wanted if self._wanted in names else next(iter(names), "")
 
@@ -149,12 +148,11 @@ class ThinkingButton(MenuButton):
         return made
 
     def set_options(self, options: Sequence[ThinkingOption]) -> None:
-        """What the loaded model leaves to choose, the usual one first."""
+        """Set the loaded model's options, the default first."""
         self._options = tuple(options)
         self._show()
 
     def set_wanted(self, name: str) -> None:
-        """Show what is asked for in this chat without telling anybody; empty for the model's usual way."""
         self._wanted = name
         self._show()
 
@@ -323,7 +321,6 @@ class Composer(QWidget):
         return self.edit.exact_text()
 
     def set_text(self, text: str) -> None:
-        """Put a text in the box, the caret at its end."""
         self.edit.setPlainText(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
@@ -338,7 +335,7 @@ class Composer(QWidget):
         self._update()
 
     def _show_destination(self, view: EngineView) -> None:
-        """Say before the first word where it would go, if it is not answered here; there, others choose the mode."""
+        """For a remote model say where the message goes; its server chooses the mode."""
         url = view.target.engine_url if view.target is not None else ""
         self.modes.setVisible(not url)
         self.destination.setVisible(bool(url))
@@ -347,7 +344,7 @@ class Composer(QWidget):
             self.destination.setText(translate("Composer", words).format(host=host_in(url)))
 
     def show_tools(self, menu: ToolMenu) -> None:
-        """Take the tools of this chat: the button says whether they are on and what they cost, its popup has them."""
+        """Show this chat's tools: the button shows whether they are on and their token cost."""
         self._tools = menu
         words = tools_words(menu)
         if menu.is_on and menu.refusal:
@@ -371,7 +368,7 @@ class Composer(QWidget):
         return self.tools_popup is not None and self.tools_popup.isVisible()
 
     def open_tools(self) -> None:
-        """Show the servers and tools, to switch each on or off for this chat."""
+        """Open the menu of tools."""
         if self.tools_popup is None:
             popup = self.tools_popup = ChoicePopup(self._theme, translate("Composer", "Tools of this chat"), self)
             popup.stays_open = True
@@ -395,7 +392,6 @@ class Composer(QWidget):
 
     @property
     def is_busy(self) -> bool:
-        """Whether there is something to stop."""
         return self._engine_busy or self._streaming
 
     def set_mode(self, mode: Mode) -> None:
@@ -408,7 +404,6 @@ class Composer(QWidget):
 
     @property
     def context_used(self) -> int:
-        """Tokens of the conversation that the model holds, as far as they are known."""
         return self._context[0]
 
     def set_context(self, used: int, size: int) -> None:
@@ -419,17 +414,16 @@ class Composer(QWidget):
             self._show_context()
 
     def show_sum(self, context_sum: ContextSum | None) -> None:
-        """What the next message would take with all that goes along with it; None: there is nothing to send yet."""
+        """Show the tokens of the next message with its attachments; None: nothing to send."""
         self._sum = context_sum
         self._show_context()
 
     def set_overflow(self, policy: str) -> None:
-        """What will happen when the context is full: "drop" or "stop"."""
         self._policy = policy
         self._show_context()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str], *, reading: bool) -> None:
-        """Show what goes along with the message; ``reading``: some of it is still being read, so nothing is sent."""
+        """Show the attachments; ``reading``: some are still being read, so nothing is sent."""
         self._reading = reading
         self.tray.show_attachments(attachments, notes)
         self._update()
@@ -461,7 +455,7 @@ class Composer(QWidget):
     # ---- requests ----------------------------------------------------------------------------------------------
 
     def submit(self) -> None:
-        """Send what stands in the box, if anything can answer."""
+        """Send the text if a model can answer."""
         text = self.text.strip("\n")
         if not self._can_send or self.is_busy:
             return
@@ -507,7 +501,7 @@ class Composer(QWidget):
             self.edit.setFocus()
 
     def _reason(self) -> str:
-        """Why nothing can be sent now, or a mode not be chosen."""
+        """Why nothing can be sent now, or no mode chosen."""
         if not self._ready:
             return self._not_ready
         if self._reading:
@@ -515,7 +509,7 @@ class Composer(QWidget):
         return self.modes.reason
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is little room, the arrow stands for Send."""
+        """In a narrow composer the arrow replaces "Send"."""
         super().resizeEvent(event)
         self._say(worded=True)
         end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
@@ -526,12 +520,12 @@ class Composer(QWidget):
         self._say(worded=event.size().width() >= taken)
 
     def _say(self, *, worded: bool) -> None:
-        """Put words on the buttons at the end, or none: they have an icon, a hover and a name for screen readers."""
+        """Show or hide the buttons' text; the icon, hover and accessible name stay."""
         self.send_button.setText(translate("Composer", " Send") if worded else "")
         self.stop_button.setText(translate("Composer", " Stop") if worded else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """What is pressed between the controls of the card is meant for the text."""
+        """A press between the controls sets the focus in the text."""
         if self.card.geometry().contains(event.position().toPoint()):
             self.edit.setFocus(Qt.FocusReason.MouseFocusReason)
         super().mousePressEvent(event)
@@ -547,7 +541,7 @@ class Composer(QWidget):
 
 
 def race_question(text: str) -> str | None:
-    """What stands behind `RACE_COMMAND` at the start of a message, without spaces around it; None for others."""
+    """The text behind `RACE_COMMAND` at the start of a message; None without the command."""
     words = text.split(maxsplit=1)
     if not words or words[0] != RACE_COMMAND:
         return None
@@ -555,7 +549,7 @@ def race_question(text: str) -> str | None:
 
 
 def _fill_words(used: int, size: int) -> str:
-    """What is said of a context in which so much is taken; nothing where there is room enough."""
+    """The warning for a nearly full context; empty if there is room."""
     if size <= 0 or used < NEARLY_FULL * size:
         return ""
     nearly = translate("Composer", "The context is nearly full")

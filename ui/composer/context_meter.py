@@ -1,6 +1,6 @@
-"""The meter of the context in the header, and what opens from it: the parts in words, and what happens when it is full.
+"""The context meter in the header and its panel: the parts in words, and what happens when the context is full.
 
-Parts differ by pattern as well as by shade; everything is said in words too.
+Parts differ by pattern as well as by shade; everything is also said in words.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def summary_words(parts: ContextParts) -> str:
 
 
 def refused_words(parts: ContextParts) -> str:
-    """What the last question would have taken."""
+    """The parts of the last question, which was too long."""
     words = translate(
         "ContextMeter",
         "Too long: with the last question, the conversation takes {needed} tokens, but the context holds only {size}.",
@@ -88,7 +88,7 @@ def refused_words(parts: ContextParts) -> str:
 
 
 def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> None:
-    """One part of the bar: the system prompt dark, the conversation in the accent, the last answer hatched."""
+    """Paint one part of the bar: system prompt dark, conversation in the accent colour, last answer hatched."""
     if part == SYSTEM:
         painter.fillRect(area, QColor(palette.text_muted))
     elif part == CONVERSATION:
@@ -102,11 +102,11 @@ def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> 
 
 
 class ContextMeter(ShrinkingButton):
-    """A small bar with a percentage; where there is no room for both it is gone, until it is nearly full.
+    """A small bar with a percentage; hidden in a narrow window until it is nearly full.
 
     Signals:
-        policy_chosen(str): what is to happen when the context is full: "drop", "summarise" or "stop".
-        parts_changed(ContextParts): another conversation, or more of it, takes it up.
+        policy_chosen(str): what to do when the context is full: "drop", "summarise" or "stop".
+        parts_changed(ContextParts): the parts changed.
     """
 
     policy_chosen = Signal(str)
@@ -132,9 +132,9 @@ class ContextMeter(ShrinkingButton):
         self._show()
 
     def set_parts(self, parts: ContextParts, *, settled: bool = True) -> None:
-        """What takes up the context.
+        """Set the parts of the context.
 
-        Until it is ``settled`` the words of the hover wait for somebody who hears them, where the figure stays.
+        Until it is ``settled``, the description is only made when it is needed.
         """
         if parts != self.parts:
             self.parts = parts
@@ -148,7 +148,7 @@ class ContextMeter(ShrinkingButton):
         self._show()
 
     def set_compact(self, compact: bool) -> None:
-        """Gone, unless there is something to be told."""
+        """Hide, unless it has a warning."""
         self._compact = compact
         self.setVisible(self.width_px(compact=compact) > 0)
 
@@ -159,7 +159,7 @@ class ContextMeter(ShrinkingButton):
         return 0 if is_gone else super().width_px(compact=False)
 
     def sizeHint(self) -> QSize:
-        """As wide as it is with words, also while it is out of sight."""
+        """The width with words, also while hidden."""
         return QSize(super().width_px(compact=False), super().sizeHint().height())
 
     def open_panel(self) -> None:
@@ -187,7 +187,7 @@ class ContextMeter(ShrinkingButton):
             self._update_description()
 
     def _update_description(self) -> None:
-        """Say in full what the bar shows."""
+        """Describe the bar in full."""
         if not self._owes_words:
             return
         self._owes_words = False
@@ -200,12 +200,12 @@ class ContextMeter(ShrinkingButton):
         self.setAccessibleDescription(after)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """The hover is about to be read."""
+        """The hover is about to be shown."""
         self._update_description()
         super().enterEvent(event)
 
     def _lengths(self) -> list[tuple[int, float]]:
-        """The parts of the bar from the left with their lengths in pixels."""
+        """The parts of the bar from the left, with their widths in pixels."""
         parts = self.parts
         left, width = 1.0, BAR.width() - 2.0
         held = ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer))
@@ -218,7 +218,7 @@ class ContextMeter(ShrinkingButton):
         return found
 
     def _edges(self) -> list[object]:
-        """All that the picture of the bar depends on: edges are drawn at the nearest pixel."""
+        """The parts' edges at the nearest pixel: all that the painting depends on."""
         parts, ratio = self.parts, self.devicePixelRatioF()
         found: list[object] = [parts.nearly_full or parts.refused > 0]
         right = 1.0
@@ -308,7 +308,6 @@ class ContextPanel(Popup):
         return table
 
     def focus_choice(self) -> None:
-        """Let the keyboard begin at what is chosen."""
         chosen = self.choices.checkedButton()
         if chosen is not None:
             chosen.setFocus(Qt.FocusReason.PopupFocusReason)
@@ -321,7 +320,7 @@ class ContextPanel(Popup):
         self.help.setText(translate("ContextMeter", POLICY_HELP.get(policy, "")) if policy in POLICY_HELP else "")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter takes the choice and closes, as Escape closes."""
+        """Enter applies the choice and closes; Escape closes."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
             self.close()
         else:
@@ -329,7 +328,7 @@ class ContextPanel(Popup):
 
 
 def _short_words(parts: ContextParts) -> str:
-    """What stands beside the bar."""
+    """The text beside the bar."""
     if parts.refused:
         words = translate("ContextMeter", "{needed} of {size} · too long")
         return words.format(needed=count(parts.refused), size=count(parts.size))

@@ -1,4 +1,4 @@
-"""What the next message takes of the context, in words: the sum, its parts, and what happens where it is too much.
+"""The tokens of the next message in words: the sum, its parts, and what happens if it is too much.
 
 Pure: counts come from the app.
 """
@@ -34,7 +34,7 @@ _POLICIES = {
 
 @dataclass(frozen=True, slots=True)
 class ContextSum:
-    """Tokens of what the next answer is made from. ``complete`` is False where a part is not counted yet."""
+    """Tokens of the next prompt. ``complete`` is False while a part is not counted."""
 
     conversation: int
     attached: int
@@ -48,7 +48,7 @@ class ContextSum:
 
     @property
     def fits(self) -> bool:
-        """Whether it leaves room for an answer; an unknown context holds everything."""
+        """Whether it leaves room for an answer; True if the context size is unknown."""
         return self.size <= 0 or self.total <= self.size - LEAST_ROOM
 
 
@@ -63,7 +63,7 @@ def sum_words(context_sum: ContextSum) -> str:
 
 
 def parts_words(context_sum: ContextSum) -> str:
-    """What the sum is made of."""
+    """The parts of the sum."""
     typed = context_sum.typed
     words = translate(
         "ContextSum", "Conversation {conversation}, attachments {attached}, this message {typed} tokens.", None, typed
@@ -74,7 +74,7 @@ def parts_words(context_sum: ContextSum) -> str:
 
 
 def warning(context_sum: ContextSum, policy: str) -> str:
-    """What will happen if it is sent so; empty where it fits."""
+    """What will happen if it is sent; empty if it fits."""
     if context_sum.fits:
         return ""
     alone = ContextSum(0, context_sum.attached, context_sum.typed, context_sum.size)

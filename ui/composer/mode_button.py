@@ -1,4 +1,4 @@
-"""How tokens are proposed for the next answer: one button, and the menu of modes and of the draft length behind it."""
+"""The button and menu of the speculation mode and the draft length for the next answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Auto” follows th
 
 
 class MenuButton(QToolButton):
-    """A button below the message that says what is in force, and opens a popup of choices above it."""
+    """A button below the message that shows the value in force and opens a popup of choices above."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,23 +42,23 @@ class MenuButton(QToolButton):
         self._recolor()
 
     def make_popup(self) -> ChoicePopup:
-        """Make what opens."""
+        """Create the popup."""
         raise NotImplementedError
 
     def fill(self) -> None:
-        """Show the choices there are in what opens, where it was made."""
+        """Show the choices, if the popup exists."""
         raise NotImplementedError
 
     @property
     def popup(self) -> ChoicePopup:
-        """What opens; made when it is first wanted."""
+        """The popup; created when first needed."""
         if self._popup is None:
             self._popup = self.make_popup()
             self.fill()
         return self._popup
 
     def open_menu(self) -> None:
-        """Show the choices, ready for the keyboard."""
+        """Open the popup with the keyboard focus."""
         self.popup.open_from(self, above=True)
         self.popup.list.setFocus(Qt.FocusReason.PopupFocusReason)
 
@@ -70,8 +70,6 @@ class MenuButton(QToolButton):
 
 
 class ModeMenu(ChoicePopup):
-    """The modes, each with a line of plain words, and the draft length below them."""
-
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, translate("ModeButton", "How tokens are proposed"), parent)
         depths = [(translate("ModeButton", "Auto"), None), *((str(each), each) for each in range(1, MAX_DEPTH + 1))]
@@ -88,7 +86,7 @@ class ModeMenu(ChoicePopup):
         self.setFixedWidth(round(MENU_PX * theme.type.growth))
 
     def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str], offered: Collection[Mode]) -> None:
-        """List those ``offered``; ``mode`` has the tick, and each that is ``unavailable`` its reason."""
+        """List the ``offered`` modes; ``mode`` is ticked, an ``unavailable`` one has its reason."""
         self.list.set_rows(
             [
                 Choice(
@@ -108,7 +106,6 @@ class ModeMenu(ChoicePopup):
         self.fit_rows()
 
     def show_depth(self, depth: int | None) -> None:
-        """Show a draft length; one beyond the list is added to it."""
         index = self.depth_box.findData(depth)
         if index < 0:
             self.depth_box.addItem(str(depth), depth)
@@ -117,10 +114,10 @@ class ModeMenu(ChoicePopup):
 
 
 class ModeButton(MenuButton):
-    """Says which mode is in force.
+    """Shows the mode in force.
 
     Signals:
-        chosen(object), depth_chosen(object): the user took another `Mode`, or draft length (None: automatic).
+        chosen(object), depth_chosen(object): the chosen `Mode`, or draft length (None: automatic).
     """
 
     chosen = Signal(object)
@@ -141,22 +138,21 @@ class ModeButton(MenuButton):
         return made
 
     def set_mode(self, mode: Mode) -> None:
-        """Show a mode without telling anybody."""
+        """Show a mode without a signal."""
         self.mode = mode
         self._show()
 
     def set_depth(self, depth: int | None) -> None:
-        """Show a draft length without telling anybody; None is automatic."""
+        """Show a draft length without a signal; None is automatic."""
         self.draft_length = depth
         self._show()
 
     def set_unavailable(self, reasons: Mapping[Mode, str], offered: Collection[Mode] = frozenset(Mode)) -> None:
-        """The modes that cannot run now, each reason one sentence; and those that are worth a line of the menu."""
+        """Set the modes that cannot run, each with its reason, and those to list."""
         self._unavailable, self._offered = dict(reasons), frozenset(offered)
         self._show()
 
     def cycle(self) -> None:
-        """Take the next mode that can run."""
         modes = list(Mode)
         start = modes.index(self.mode)
         for step in range(1, len(modes)):
@@ -167,7 +163,7 @@ class ModeButton(MenuButton):
 
     @property
     def reason(self) -> str:
-        """Why a mode cannot run, in one line; empty where all can, but for draft model or head: one of them drafts."""
+        """Why a mode cannot run, in one line; empty if all can, except that draft model and head exclude each other."""
         reasons = self._unavailable
         if len({Mode.DRAFT, Mode.HEAD} & reasons.keys()) == 1:
             reasons = {mode: reason for mode, reason in reasons.items() if mode not in (Mode.DRAFT, Mode.HEAD)}

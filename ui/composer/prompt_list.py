@@ -1,6 +1,6 @@
-"""The list that a ``/`` at the start of a message opens: prompts to be used again, filtered while one types.
+"""The list that a ``/`` at the start of a message opens: reusable prompts, filtered while typing.
 
-Watches the keys of the text box while it is open, and those that go from one ``{word to be filled}`` to the next.
+Filters the keys of the text box while it is open, and Tab between ``{placeholders}``.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _PLACEHOLDER = re.compile(r"\{\w[\w -]{0,40}\}")
 
 
 def placeholders(text: str) -> list[tuple[int, int]]:
-    """Give begin and end of each, in code points."""
+    """Start and end of each placeholder, in code points."""
     return [match.span() for match in _PLACEHOLDER.finditer(text)]
 
 
 def select_placeholder(edit: QPlainTextEdit, *, backwards: bool = False) -> bool:
-    """Select the next one after the caret, or the one before it; False where there is none."""
+    """Select the placeholder after the caret, or before it; False without one."""
     text, cursor = edit.toPlainText(), edit.textCursor()
     here = cursor.selectionStart() if backwards else cursor.selectionEnd()
     spans = [(_units(text[:begin]), _units(text[:end])) for begin, end in placeholders(text)]
@@ -56,12 +56,12 @@ def select_placeholder(edit: QPlainTextEdit, *, backwards: bool = False) -> bool
 
 
 def _units(text: str) -> int:
-    """Count as Qt does, in UTF-16."""
+    """The length in UTF-16 units, as Qt counts."""
     return len(text.encode("utf-16-le")) // 2
 
 
 def builtin_prompts() -> tuple[SavedPrompt, ...]:
-    """Give them; words in braces are to be filled."""
+    """The built-in prompts; words in braces are placeholders."""
     return (
         SavedPrompt(
             translate("Prompts", "summarise"),
@@ -89,7 +89,7 @@ def builtin_prompts() -> tuple[SavedPrompt, ...]:
 
 
 class _TwoColumns(QStyledItemDelegate):
-    """Draws the name, and the beginning of the text beside it."""
+    """Paints the name, and the start of the text beside it."""
 
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
@@ -114,7 +114,7 @@ class _TwoColumns(QStyledItemDelegate):
 
 
 class PromptList(QFrame):
-    """Stands above the text box; the caret stays in the box.
+    """Shown above the text box, which keeps the focus.
 
     Signals:
         manage_requested: the prompts are to be edited.
@@ -240,7 +240,6 @@ class PromptList(QFrame):
     # ---- keys -------------------------------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the keys that are the list's while it is open; Tab while words are to be filled. Follow the box."""
         if watched is not self._edit:
             if event.type() in (QEvent.Type.Move, QEvent.Type.Resize) and self.isVisible():
                 self._follows.start()

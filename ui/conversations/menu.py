@@ -1,4 +1,4 @@
-"""The menus of the conversation list: of one conversation, of a folder, and of the list as a whole."""
+"""The menus of the chat list: of a chat, of a folder, and of the list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def make_menu(listing: ConversationList, index: QModelIndex) -> Menu | None:
-    """Make the menu of what stands at ``index``; None where it has none."""
+    """The menu of the row at ``index``; None without one."""
     item = listing.rows.item(index)
     if listing.has_several(index):
         return _menu_of_several(listing, QPersistentModelIndex(index))
@@ -137,5 +137,4 @@ def _add_export(menu: Menu, theme: Theme, export: Callable[[str], object], words
 
 
 def _now(index: QPersistentModelIndex) -> QModelIndex:
-    """Where the row stands now: the list may have changed while the menu was open."""
     return QModelIndex(index)  # type: ignore[call-overload,no-any-return]

@@ -1,4 +1,4 @@
-"""Where words to look for are typed: Enter takes the first result, Down goes into the list, Esc leaves."""
+"""The search box: Enter takes the first result, Down enters the list, Esc leaves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit
 
 
 def claims_escape(event: QEvent) -> bool:
-    """Keep Esc from the shortcuts of the window for whoever got ``event``; False where it is of something else."""
+    """Keep Esc from the window's shortcuts; False for another event."""
     if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
         return False
     if event.key() != Qt.Key.Key_Escape:
@@ -29,11 +29,9 @@ class SearchBox(QLineEdit):
     left = Signal()
 
     def event(self, event: QEvent) -> bool:
-        """Esc is the box's own while the caret is in it; elsewhere the window has it."""
         return claims_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Tell of the three keys."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.taken.emit()
         elif event.key() == Qt.Key.Key_Down:

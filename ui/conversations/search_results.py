@@ -1,4 +1,4 @@
-"""Where the words of a search were found: titles and, below them, messages with the words marked."""
+"""Search results: titles and, below them, messages with the found words marked."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class _Model(QAbstractListModel):
 
 
 def _with_place(hit: SearchHit) -> SearchHit:
-    """Say of a title that its conversation is in the archive."""
+    """The title, with a note if its conversation is archived."""
     if not hit.archived:
         return hit
     words = " · " + translate("SearchResults", "archived")
@@ -82,7 +82,7 @@ def _with_place(hit: SearchHit) -> SearchHit:
 def laid_out(
     text: str, marks: Sequence[QTextLayout.FormatRange], font: QFont, width: float, num_lines: int
 ) -> QTextLayout:
-    """Lay a text out on so many lines at most; dots say that it goes on."""
+    """Lay a text out on at most ``num_lines`` lines, with an ellipsis."""
     layout = QTextLayout(text, font)
     layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
     layout.setFormats(marks)
@@ -108,7 +108,7 @@ def laid_out(
 
 
 def begun_near_found(parts: Sequence[tuple[str, bool]], metrics: QFontMetrics, width: float) -> list[tuple[str, bool]]:
-    """Give the parts of an excerpt so that the first word found is on its first line of ``width`` pixels."""
+    """The parts of an excerpt, cut so that the first match is on its first line of ``width`` pixels."""
     first = next((number for number, (_, found) in enumerate(parts) if found), 0)
     before, room = "".join(text for text, _ in parts[:first]), int(BEFORE_FOUND * width)
     if metrics.horizontalAdvance(before + parts[first][0]) <= width:
@@ -117,7 +117,7 @@ def begun_near_found(parts: Sequence[tuple[str, bool]], metrics: QFontMetrics, w
 
 
 class _Delegate(QStyledItemDelegate):
-    """Draws titles on one line and messages on two, the words that were found in the accent's colour."""
+    """Paints titles on one line and messages on two, matches in the accent colour."""
 
     def __init__(self, theme: Theme, model: _Model, parent: QListView) -> None:
         super().__init__(parent)
@@ -128,7 +128,7 @@ class _Delegate(QStyledItemDelegate):
         theme.changed.connect(self._take_fonts)
 
     def _take_fonts(self) -> None:
-        """Every key asks for the height of every row: nothing is made anew for it."""
+        """Cache the fonts: each key press asks for the height of every row."""
         self._title_font, self._text_font = self._theme.font(0, SEMIBOLD), self._theme.font(-1)
         self._metrics = QFontMetrics(self._text_font)
         self._title_height = max(TITLE_HEIGHT, QFontMetrics(self._title_font).height() + TITLE_PAD)
@@ -169,7 +169,7 @@ class _Delegate(QStyledItemDelegate):
         layout.draw(painter, box.topLeft())
 
     def _marks(self, parts: Sequence[tuple[str, bool]]) -> list[QTextLayout.FormatRange]:
-        """A weight and a colour of its own for each match: never the colour alone."""
+        """Weight and colour for each match: never colour alone."""
         marks, at = [], 0
         for text, found in parts:
             if found:
@@ -213,11 +213,10 @@ class SearchResults(QListView):
 
     @property
     def hits(self) -> list[SearchHit]:
-        """What is shown, titles included."""
         return list(self._places.items)
 
     def set_hits(self, hits: Sequence[SearchHit]) -> None:
-        """Show other places; who goes through them by keys stays at the same one, or at what stands there now."""
+        """Replace the results; the current row stays current if it is still there."""
         if tuple(hits) == self._given:
             return
         row = self.currentIndex().row() if self.hasFocus() else -1
@@ -234,13 +233,13 @@ class SearchResults(QListView):
         self.setCurrentIndex(self._places.index(row, 0))
 
     def choose_first(self) -> None:
-        """Take the first place where something was found."""
+        """Take the first result."""
         first = next((hit for hit in self._places.items if any(found for _, found in hit.parts)), None)
         if first is not None:
             self.chosen.emit(first.conversation_id, first.message_id, first.source or first.parts)
 
     def focus_first(self) -> None:
-        """Take the keyboard, at the first place."""
+        """Focus the first result."""
         if self._places.items:
             self.setCurrentIndex(self._places.index(0, 0))
             self.setFocus(Qt.FocusReason.TabFocusReason)
@@ -251,11 +250,10 @@ class SearchResults(QListView):
             self.chosen.emit(hit.conversation_id, hit.message_id, hit.source or hit.parts)
 
     def event(self, event: QEvent) -> bool:
-        """Esc is the list's own while it has the keyboard; elsewhere the window has it."""
+        """Esc belongs to the list while it has the focus."""
         return claims_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens; Up from the first place and Esc leave."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(self.currentIndex())
         elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:

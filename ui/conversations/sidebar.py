@@ -1,4 +1,4 @@
-"""The pane on the left: new chat, search, conversations, settings."""
+"""The left pane: new chat, search, chats, settings."""
 
 from __future__ import annotations
 
@@ -122,12 +122,10 @@ class Sidebar(QFrame):
     def set_rows(
         self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
     ) -> None:
-        """Show the conversations, newest first, and the folders."""
         self.list.set_rows(rows, current_id, folders)
         self._show_empty()
 
     def show_results(self, hits: Sequence[SearchHit]) -> None:
-        """Show where the words of the search were found."""
         if self.is_searching:
             self.results.set_hits(hits)
             self.lists.setCurrentWidget(self.results)
@@ -137,18 +135,16 @@ class Sidebar(QFrame):
                 self._take_first()
 
     def _take_first(self) -> None:
-        """Open the first place; where what was typed is still being looked for, as soon as it is found."""
+        """Open the first result; if the search is still running, as soon as there is one."""
         self._takes_first = self.is_searching and self._found_for != self.search.text()
         if not self._takes_first:
             self.results.choose_first()
 
     @property
     def is_searching(self) -> bool:
-        """Whether there are words to look for."""
         return bool(self.search.text().strip())
 
     def focus_search(self) -> None:
-        """Put the caret in the search box."""
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
@@ -196,7 +192,7 @@ class Sidebar(QFrame):
 
 
 def _side(text: str, tip: str) -> QPushButton:
-    """A button that leads to a page."""
+    """A button that opens a page."""
     made = button(text, kind="side", tip=tip)
     made.setIconSize(QSize(16, 16))
     return made

@@ -1,4 +1,4 @@
-"""The layout of pages with a list: the list at the left, what was chosen beside it."""
+"""The layout of pages with a list at the left and details beside it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class _ListSide(QWidget):
 
 
 def list_side(theme: Theme, top_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
-    """Make the left side, and the column in it that the page fills."""
+    """The left side, and its column."""
     side = _ListSide(theme)
     column = vbox(parent=side, margins=(12, top_px, 12, 0), spacing=spacing_px)
     return side, column
 
 
 def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStackedWidget:
-    """Make the right side: first ``empty``, then the ``pieces`` one below the other, scrolled under this ``name``."""
+    """The right side: first ``empty``, then the ``pieces`` in a column that scrolls."""
     content = QWidget()
     column = vbox(parent=content, margins=(24, 20, 24, 24), spacing=12)
     for piece in pieces:
@@ -54,5 +54,4 @@ def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStack
 
 
 def put_beside(page: QWidget, left: QWidget, right: QWidget) -> None:
-    """Fill ``page`` with both sides."""
     hbox((left, 2), (right, 5), parent=page, margins=0, spacing=0)

@@ -1,4 +1,4 @@
-"""The downloads: progress, speed and time left of each file, and what can be done with it."""
+"""The downloads: progress, speed and time left of each file, and its actions."""
 
 from __future__ import annotations
 
@@ -53,8 +53,6 @@ def _state_words(row: Download) -> str:
 
 
 class DownloadLine(QFrame):
-    """One file; updated in place, so that the keyboard focus stays."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, row: Download) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
@@ -125,7 +123,7 @@ class DownloadLine(QFrame):
             self.take_focus()
 
     def take_focus(self) -> None:
-        """Have the keyboard begin at what is most likely meant: a model that is here is chatted with."""
+        """Focus the likely action: chat with a model that is here."""
         first = self.chat if not self.chat.isHidden() else next(iter(self.action_buttons.values()), None)
         if first is not None:
             first.show()  # what is not shown yet cannot take the focus
@@ -133,7 +131,7 @@ class DownloadLine(QFrame):
 
 
 class DownloadsPage(QWidget):
-    """Rows in; they keep their place while they are there."""
+    """Rows keep their order while they exist."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -184,7 +182,7 @@ class DownloadsPage(QWidget):
 
 
 def summary(rows: Sequence[Download]) -> str:
-    """How much is under way, in a few words."""
+    """A summary of the running downloads."""
     running = [row for row in rows if row.status in _MOVING]
     if not running:
         return translate("DownloadsPage", "No downloads right now.")
@@ -200,7 +198,7 @@ def summary(rows: Sequence[Download]) -> str:
 
 
 def overall(rows: Sequence[Download]) -> float | None:
-    """The share of all bytes on the way that has arrived; None where nothing is on its way."""
+    """The fraction of all running downloads; None without one."""
     moving = [row for row in rows if (row.status in _MOVING or row.status.is_active) and row.size_bytes]
     total = sum(row.size_bytes or 0 for row in moving)
     return sum(row.done_bytes for row in moving) / total if total else None

@@ -1,4 +1,4 @@
-"""Engines of others: added by address and key, shown with what they are, their models to chat with."""
+"""Remote servers: add by address and key, show their models, chat with one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TRUST = mark("EnginesPage", "Send unencrypted: I trust the network between here 
 
 
 class EngineForm(QFrame):
-    """Address and key of an engine to be added; the key leaves by a signal and is not kept here."""
+    """Address and key of a remote server to add; the key leaves by a signal and is not stored here."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class EngineForm(QFrame):
         )
 
     def _on_address(self, text: str) -> None:
-        """Another address was not confirmed yet."""
+        """Another address has not been confirmed."""
         text = text.strip()
         url = text if "://" in text else f"http://{text}"
         self.trust.setChecked(False)
@@ -90,24 +90,23 @@ class EngineForm(QFrame):
             self._requests.engine_added.emit(self.address.text().strip(), self.key.text(), self.trust.isChecked())
 
     def set_busy(self, busy: bool) -> None:
-        """While the engine is being asked what it is."""
         self.add_button.setText(translate("EnginesPage", "Asking…") if busy else translate("EnginesPage", "Add engine"))
         self.add_button.setEnabled(not busy and bool(self.address.text().strip()))
 
     def begin_key(self, url: str) -> None:
-        """Have another key typed for an engine that is in the list already."""
+        """Ask for another key of a listed server."""
         self.address.setText(url)
         self.failure.hide()
         self.key.setFocus()
 
     def added(self) -> None:
-        """It is in the list; the fields are free for another."""
+        """Clear the fields."""
         self.key.clear()
         self.address.clear()
         self.set_busy(False)
 
     def show_failure(self, problem: Problem) -> None:
-        """Why it was not added; what was typed stays."""
+        """Say why it was not added; the fields stay."""
         self.set_busy(False)
         words = in_words(problem)
         self.failure.show_mark("triangle-alert", f"{words.message} {words.advice}", "bad")
@@ -115,7 +114,7 @@ class EngineForm(QFrame):
 
 
 class EngineCard(QFrame):
-    """One engine that was added."""
+    """One remote server."""
 
     def __init__(
         self,
@@ -163,20 +162,20 @@ class EngineCard(QFrame):
         vbox(self.title, self.about, self.silence, row, parent=self, margins=(16, 12, 16, 12), spacing=8)
 
     def _ask(self, requests: ModelsRequests) -> None:
-        """The answer makes the cards anew, this one among them."""
+        """Refresh; the answer recreates the cards, this one among them."""
         self.ask_button.setText(translate("EnginesPage", "Asking…"))
         self.ask_button.setEnabled(False)
         requests.engine_asked.emit(self.url)
 
     def choose(self, model: str) -> None:
-        """Show a model as the one to chat with; one that the engine has not changes nothing."""
+        """Select a model; a model that the server lacks changes nothing."""
         place = self.models.findData(model)
         if place >= 0:
             self.models.setCurrentIndex(place)
 
 
 def _with_size(model: RemoteModel, record: EngineRecord) -> str:
-    """A model's name, with its context where the engine's models have several."""
+    """A model's name, with its context if the server's models have several."""
     if not model.n_ctx or len({each.n_ctx for each in record.facts.models}) < 2:
         return model.title
     size = translate("EnginesPage", "context of {number} tokens").format(number=count(model.n_ctx))
@@ -202,7 +201,7 @@ def _about(record: EngineRecord) -> str:
 
 
 class EnginesPage(QWidget):
-    """Values in by `set_engines`; what is wanted goes out by the shared requests."""
+    """Values in by `set_engines`; requests out by `ModelsRequests`."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -224,11 +223,10 @@ class EnginesPage(QWidget):
         vbox(scrolled(page, translate("EnginesPage", "Engines")), parent=self, margins=0)
 
     def start(self) -> None:
-        """The page is shown: the address is what is typed first."""
         self.form.address.setFocus()
 
     def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
-        """The engines that were added, ``silent`` those that did not answer; what was chosen on a card stays chosen."""
+        """Show the servers; selections on cards stay."""
         chosen = {each.url: str(each.models.currentData()) for each in self.cards}
         empty_layout(self._list)
         self.cards = [
@@ -240,7 +238,7 @@ class EnginesPage(QWidget):
             self._list.addWidget(each)
 
     def set_used(self, path: str) -> None:
-        """The model in use, which its engine's card then shows."""
+        """The model in use, which its server's card then selects."""
         url, model = split_remote(path)
         self._used = {url: model}
         for each in self.cards:

@@ -1,4 +1,4 @@
-"""The library: the models on this computer, what can be done with each, and what other apps have to offer."""
+"""The library: local models and their actions, and models of other apps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ORDERS = {
 
 
 def sorted_rows(rows: Sequence[LibraryRow], order: str) -> list[LibraryRow]:
-    """In this order of `ORDERS`; what is equal in it stays as it is."""
+    """Sort by a key of `ORDERS`; stable."""
     if order == "name":
         return sorted(rows, key=lambda row: row.name.casefold())
     if order == "size":
@@ -46,7 +46,7 @@ def sorted_rows(rows: Sequence[LibraryRow], order: str) -> list[LibraryRow]:
 
 
 def _has_words(typed: str, *texts: str) -> bool:
-    """Whether all words that were typed are in these texts."""
+    """Whether these texts contain all typed words."""
     return all(word in " ".join(texts).casefold() for word in typed.casefold().split())
 
 
@@ -140,7 +140,7 @@ class LibraryLine(QFrame):
         self._requests.chat_requested.emit(ModelRef(path=self.row.path), None)
 
     def ask_remove(self) -> ConfirmDialog:
-        """Ask before the files go, and say how much space that frees."""
+        """Confirm before deleting, with the space that frees."""
         row = self.row
         if row.in_place or row.missing:
             title = translate("LibraryLine", "Remove this model from the list?")
@@ -221,7 +221,6 @@ class LibraryPage(QWidget):
         self.empty.hide()  # until it is known that there is none
 
     def _make_narrowing(self) -> None:
-        """What leaves some models out, and sorts them."""
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._fill)
         self.order.currentIndexChanged.connect(self._fill)
@@ -263,13 +262,13 @@ class LibraryPage(QWidget):
 
     @property
     def _own_file(self) -> QPushButton:
-        """What adds a file, beside the models or in the invitation; what looks for files until the models are known."""
+        """The button that adds a file; while the models are unknown, the search button."""
         if self._shown is None:
             return self.look_button
         return self.add_button if self._rows or self._offers else self.own_button
 
     def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[Offer], skipped: Sequence[str] = ()) -> None:
-        """Show what is here and what was found; ``skipped`` say what of it cannot be used, and why."""
+        """Show local and found models; ``skipped``: unusable ones with the reasons."""
         shown = (tuple(rows), tuple(offers), tuple(skipped))
         if shown == self._shown:
             return
@@ -286,7 +285,6 @@ class LibraryPage(QWidget):
         self._fill()
 
     def _fill(self) -> None:
-        """Show what the filter leaves, in the order that is wanted."""
         here = {row.path for row in self._rows}
         kept = [offer for offer in self._seen_offers if offer in self._offers or offer.path in here]
         self._seen_offers = [*kept, *(offer for offer in self._offers if offer not in kept)]
@@ -306,7 +304,7 @@ class LibraryPage(QWidget):
             self._focus_again(key, number)  # what had it is gone; who walks by keys stays where he was
 
     def _keep_cards(self) -> None:
-        """Have a card for each model and offer, in their order; those that say the same as before stay."""
+        """Create a card per model and offer; unchanged ones are reused."""
         lines = {line.row: line for line in self._kept_lines}
         wanted = [
             lines.get(row) or LibraryLine(self._theme, self._requests, row)
@@ -347,7 +345,7 @@ class LibraryPage(QWidget):
         self.nothing.setVisible(not is_found)
 
     def _focus_again(self, key: str, number: int) -> None:
-        """The same model's button, the next that can be added, or what adds a file."""
+        """Focus the same model's button, the next offer's, or the one that adds a file."""
         same = next((line for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)
         adds = [add for add in self.offer_buttons[number:] if add.isEnabled()] if number >= 0 else []
         chosen = same.chat if same else adds[0] if adds else self._own_file
@@ -357,7 +355,7 @@ class LibraryPage(QWidget):
         chosen.setFocus()
 
     def _add_all(self) -> None:
-        """Add what was found, as far as the filter shows it."""
+        """Add all offers that the filter shows."""
         typed = self.filter.text()
         for offer in self._offers:
             if _has_words(typed, offer.name, offer.found_in):
@@ -377,7 +375,7 @@ class LibraryPage(QWidget):
 
 
 def _kept_words(rows: Sequence[LibraryRow]) -> str:
-    """How many there are, and what those take that were downloaded."""
+    """The number of models, and the size of downloaded ones."""
     number, kept = len(rows), sum(row.size_bytes for row in rows if not row.in_place and not row.missing)
     if not kept:
         return translate("LibraryPage", "%n models", None, number)

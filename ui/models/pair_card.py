@@ -1,4 +1,4 @@
-"""A target and a draft judged before anything is downloaded: do they match, do they fit, and what can be done now."""
+"""Judges a target and a draft before a download: do they match, do they fit, and what can be done now."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class MemoryBar(QWidget):
-    """How much of what is free would be taken; the words beside it carry the figures."""
+    """The used share of free memory; the text beside it has the numbers."""
 
     def __init__(self, theme: Theme, place: FitPlace) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class MemoryBar(QWidget):
         return QSize(160, 16)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """A rounded line, filled as far as the share goes; what is too large fills it whole and is hatched."""
+        """A rounded bar, filled by the share; hatched if it exceeds the memory."""
         tokens, place = self._theme.tokens, self._place
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -77,7 +77,7 @@ def place_words(place: FitPlace) -> str:
 
 
 def _heading(table: FitSummary) -> str:
-    """What the figures hold for."""
+    """What the table applies to."""
     size, number = count(table.n_ctx), count(table.parallel)
     if table.parallel == 1:
         return translate("FitView", "Needed with a context of {count} tokens").format(count=size)
@@ -89,8 +89,6 @@ def _heading(table: FitSummary) -> str:
 
 
 class FitView(QWidget):
-    """Values in by `set_table`."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -152,8 +150,6 @@ class FitView(QWidget):
 
 
 class PairCard(QFrame):
-    """Values in by `set_pair`; actions go out by the shared requests."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests
@@ -233,7 +229,7 @@ class PairCard(QFrame):
         self.setAccessibleName(" ".join(filter(None, said)))
 
     def _show_gain(self, pair: PairView) -> None:
-        """What the pair gave here, by a race or by answers; else what it may give."""
+        """Show the measured gain of a race or of answers, else the expected one."""
         speed_forecast = pair.speed_forecast
         is_measured = speed_forecast is not None and speed_forecast.is_measured
         is_gain = speed_forecast is not None and speed_forecast.is_gain
@@ -243,7 +239,7 @@ class PairCard(QFrame):
         show_text(self.note, pair.note)
 
     def _show_actions(self, pair: PairView) -> None:
-        """What can be done now; of a refused pair with the target alone, of one that is being checked nothing yet."""
+        """Show the possible actions; for a rejected pair only those of the target, while checking none."""
         self.action_buttons.clear()
         self.action_buttons.add_gap()
         draft = None if _is_refused(pair) else pair.draft
@@ -308,7 +304,7 @@ def _is_refused(pair: PairView) -> bool:
 
 
 def _is_certain(pair: PairView) -> bool:
-    """Whether what is offered is known to work, and to pay: a pair that nobody checked may still be refused."""
+    """Whether the pair is known to work and to pay; an unchecked one may still be rejected."""
     if pair.speed_forecast is not None and pair.speed_forecast.would_lose and not _is_refused(pair):
         return False
     return pair.draft is None or pair.match in (VocabularyMatch.YES, VocabularyMatch.TRANSLATED, VocabularyMatch.NO)

@@ -1,4 +1,4 @@
-"""The panel of the models: its pages, the list that leads to them, and banners below."""
+"""The Models panel: its pages, the list that leads to them, and banners below."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _TOP = Qt.AlignmentFlag.AlignTop
 
 
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
-    """What runs well here first, as it is offered elsewhere; then the rest by what is against it, smallest first."""
+    """Models that run well first; the rest grouped by their drawback, smallest first."""
     well = sorted((row for row in rows if row.suits >= Suitability.WELL), key=lambda row: row.preference, reverse=True)
     rest = sorted((row for row in rows if row.suits < Suitability.WELL), key=_num_bytes)
     fitting = _of(rest, FitLevel.FITS)
@@ -197,7 +197,7 @@ class RecommendedPage(QWidget):
         self.right.setCurrentIndex(0)
 
     def set_pair(self, key: str, pair: PairView) -> None:
-        """The verdicts on one pair; another may be shown by now."""
+        """Show the verdicts on one pair, unless another one is shown by now."""
         if key == self.list.current_key():
             self.card.set_pair(pair)
 
@@ -227,7 +227,7 @@ class RecommendedPage(QWidget):
 
 
 def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
-    """Matching ones first, then those not checked, then the rejected ones with their reasons."""
+    """Matching drafts first, then unchecked ones, then rejected ones with their reasons."""
     groups = (
         (translate("DraftsPage", "Matching"), (VocabularyMatch.YES,)),
         (translate("DraftsPage", "With another vocabulary"), (VocabularyMatch.TRANSLATED,)),
@@ -256,7 +256,7 @@ def _draft_choice(row: DraftRow) -> Choice:
 
 
 class DraftsPage(QWidget):
-    """For the target in use, or one that was chosen elsewhere."""
+    """Drafts for the target in use or one chosen elsewhere."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -293,7 +293,7 @@ class DraftsPage(QWidget):
             self._requests.drafts_requested.emit(None)
 
     def set_drafts(self, found: DraftList) -> None:
-        """Show what was found so far; never an empty list without words."""
+        """Show the drafts found so far; an empty list has an explanation."""
         other = found.target != self.found_drafts.target
         self.found_drafts = found
         self.target.setText(found.target.name if found.target else translate("DraftsPage", "No target"))
@@ -377,10 +377,10 @@ Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage |
 
 
 class ModelsPanel(QWidget):
-    """What the user asks for in any of its pages comes by the signals of `requests`.
+    """Requests from all pages leave by the signals of `requests`.
 
     Signals:
-        back: the chat is wanted.
+        back: return to the chat.
     """
 
     back = Signal()
@@ -470,7 +470,6 @@ class ModelsPanel(QWidget):
         hbox(side, (right, 1), parent=self, margins=0, spacing=0)
 
     def open(self, page: str = "") -> None:
-        """Show this page, or the one that was shown last."""
         self.show_page(page or self.page or "recommended")
 
     def leave(self) -> None:
@@ -506,12 +505,12 @@ class ModelsPanel(QWidget):
         return dialog
 
     def show_link(self, view: LinkView) -> None:
-        """Show what is behind the address that was given; nothing where the dialog was closed meanwhile."""
+        """Show the model behind a link, if the dialog is still open."""
         if self.link is not None and isValid(self.link):
             self.link.set_view(view)
 
     def show_scan(self, view: ScanView | None) -> None:
-        """Show how far the scan of a folder is; None: there is nothing to tell."""
+        """Show a folder scan's progress; None hides it."""
         for page in (self.library, self.welcome):
             page.scan.set_view(view)
 
@@ -521,7 +520,7 @@ class ModelsPanel(QWidget):
         self._show_names()
 
     def _show_names(self) -> None:
-        """In a narrow window icons must do; names stay for the pointer and for screen readers."""
+        """In a narrow window only icons; names stay in hovers and for screen readers."""
         narrow = self._is_narrow
         self.side.setFixedWidth(NARROW_NAV_PX if narrow else self._nav_px())
         self.heading.setVisible(not narrow)
@@ -536,7 +535,7 @@ class ModelsPanel(QWidget):
             item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
 
     def _nav_px(self) -> int:
-        """As wide as the longest name: text and language decide."""
+        """The width of the longest name."""
         words = [translate("Place", english) for _key, english, _icon in PAGES]
         words += [translate("ModelsPanel", " Back to the chat"), translate("ModelsPanel", " Get started")]
         return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + BESIDE_NAME_PX)
@@ -549,13 +548,13 @@ class ModelsPanel(QWidget):
             self._show_names()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The foot takes room only while one of its banners speaks."""
+        """Show the foot only while one of its banners is visible."""
         if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
             self.foot.setVisible(not (self.problem.isHidden() and self.notice.isHidden()))
         return super().eventFilter(watched, event)
 
     def _go_in(self, item: QListWidgetItem) -> None:
-        """Clicked, or Enter: what comes next is meant for the page, such as the words to search for."""
+        """After a click or Enter, focus the page."""
         page = str(item.data(Qt.ItemDataRole.UserRole))
         if page != self.page:
             self.show_page(page)

@@ -1,4 +1,4 @@
-"""What the pages of the models share: marks with an icon and a word, invitations of empty pages."""
+"""Shared parts of the model pages: status marks, offers, empty pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BESIDE_PX = 24
 
 
 class StatusMark(QWidget):
-    """An icon and a word in one colour: never the colour alone. With ``wrap`` it takes all the width for sentences."""
+    """An icon and a word in one colour: never colour alone. ``wrap`` for sentences."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, wrap: bool = False) -> None:
         super().__init__(parent)
@@ -50,7 +50,7 @@ class StatusMark(QWidget):
         self._recolor()
 
     def show_fit(self, level: FitLevel, text: str = "") -> None:
-        """Show a verdict on size; ``text`` replaces its usual word."""
+        """Show a verdict on the size; ``text`` replaces its word."""
         tones = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
         self.show_mark(FIT_ICONS[level], text or translate("Words", FIT_WORDS[level]), tones.get(level, "muted"))
 
@@ -64,18 +64,17 @@ class StatusMark(QWidget):
         set_style_property(self.text, "kind", f"tone-{self._tone}")
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The icon is drawn for the screen it appears on."""
         super().showEvent(event)
         self._recolor()
 
 
 class OfferCard(QFrame):
-    """A model that another app keeps, with one click to use it where it lies."""
+    """A model of another app, usable in place by one click."""
 
     def __init__(
         self, theme: Theme, offer: Offer, text: str, action: Callable[[], object], *, name: str, in_list: bool
     ) -> None:
-        """``name`` is what the button with ``text`` is called; ``in_list``: set as the rows of the library are."""
+        """``name``: the accessible name of the button; ``in_list``: styled as a library row."""
         super().__init__()
         self.offer = offer
         self.setObjectName("card")
@@ -89,7 +88,7 @@ class OfferCard(QFrame):
 
 
 class WrappingRow(QWidget):
-    """Controls side by side; one below the other where there is no room."""
+    """Controls side by side; stacked in a narrow page."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,7 +102,7 @@ class WrappingRow(QWidget):
         self._turn()
 
     def add_gap(self) -> None:
-        """What follows stands at the right."""
+        """The following controls are at the right."""
         self._line.addStretch(1)
 
     def _widths(self) -> list[int]:
@@ -133,7 +132,7 @@ class WrappingRow(QWidget):
 
 
 class EmptyPagePlaceholder(QWidget):
-    """What an empty page says, and the one or two things it offers."""
+    """The text and actions of an empty page."""
 
     def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -165,12 +164,12 @@ class EmptyPagePlaceholder(QWidget):
         self._recolor()
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as what cannot wrap; the words follow."""
+        """As narrow as what cannot wrap."""
         least = max(self.title.minimumSizeHint().width(), self.buttons.minimumSize().width(), LEAST_TEXT_PX)
         return QSize(least + 2 * BESIDE_PX, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The words are at most as wide as can be read well."""
+        """Limit the text to a readable width."""
         super().resizeEvent(event)
         self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), LEAST_TEXT_PX))
 

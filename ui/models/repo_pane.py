@@ -1,4 +1,4 @@
-"""One repository: who made it, what access needs, its files with verdicts, and what it says of itself."""
+"""A repository: maker, access, files with verdicts, and its README."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NUM_COLUMNS = 5
 
 
 class FileTable(QWidget):
-    """Values in by `set_files`; actions go out by the shared requests."""
+    """Values in by `set_files`; requests out by `ModelsRequests`."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,6 @@ class FileTable(QWidget):
         self.grid = grid(gaps=(12, 6), parent=self, margins=0)
 
     def set_files(self, files: Sequence[FileRow]) -> None:
-        """Models first, then what only goes with them."""
         focused = next((file for file, row in self.action_buttons.items() if any(one.hasFocus() for one in row)), "")
         empty_layout(self.grid)
         self.action_buttons = {}
@@ -160,8 +159,6 @@ class FileTable(QWidget):
 
 
 class TokenBox(QFrame):
-    """Hidden where nothing is gated."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests
@@ -195,7 +192,7 @@ class TokenBox(QFrame):
         )
 
     def show_gate(self, words: str, page: str, *, has_token: bool) -> None:
-        """Explain what access needs; empty ``words`` hide the box."""
+        """Explain the gate; empty ``words`` hide the box."""
         self._page = page
         self.words.setText(words)
         self.field.clear()
@@ -217,7 +214,7 @@ class TokenBox(QFrame):
 
 
 def readme_html(markdown: str) -> str:
-    """HTML for Qt's text documents; raw HTML stays visible as text, images become their descriptions."""
+    """README as HTML for Qt; raw HTML stays visible as text, images become their descriptions."""
     text = markdown[:MAX_CHARS]
     head = _FRONT_MATTER.match(text[:_MAX_FRONT_CHARS])
     body = text[head.end() :] if head else text
@@ -263,8 +260,6 @@ def facts(row: RepoRow) -> str:
 
 
 class RepoPane(QStackedWidget):
-    """Empty words, or a repository."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, page_url: str = "https://huggingface.co/") -> None:
         super().__init__()
         self._page_url = page_url
@@ -318,7 +313,6 @@ class RepoPane(QStackedWidget):
         self.setCurrentIndex(0)
 
     def show_details(self, details: RepoView, page_url: str = "") -> None:
-        """Fill the page; the same repository again keeps its place."""
         row = details.row
         self._page_url = page_url or self._page_url
         if row.repo != self._repo:

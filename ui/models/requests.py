@@ -1,4 +1,4 @@
-"""Everything a person can ask for in the panel of the models, as signals of one object that its pages share."""
+"""All requests of the Models panel, as signals of one object that its pages share."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from PySide6.QtCore import QObject, Signal
 
 
 class ModelsRequests(QObject):
-    """Signals, grouped by where they arise.
+    """Signals, grouped by their source.
 
     Signals:
         closed: back to the chat. page_requested(str), page_shown(str): "recommended", "search", "drafts", "library",
-        "downloads", "engines" or "welcome": go there; it is seen.
+        "downloads", "engines" or "welcome".
         search_requested(object): a `SearchQuery`. repo_requested(str): the details of a repository.
         token_entered(str), token_removed: access to gated models.
         pair_requested(object, object): judge a target and a draft (`ModelRef`, the draft may be None).
         drafts_requested(object): find drafts for a `ModelRef`; None is the target in use.
-        catalog_requested(str): a recommended pair was opened. recommendations_requested: the recommendations, afresh.
-        pull_requested(object, bool): download these `ModelRef`s (a tuple, the target first); True: chat with them then.
+        catalog_requested(str): a recommended pair was opened. recommendations_requested: reload the list.
+        pull_requested(object, bool): download these `ModelRef`s (a tuple, the target first); True: then chat.
         download_action_requested(str, str): the key of a download, and "pause", "resume", "cancel", "retry" or
         "forget".
         chat_requested(object, object): load this target and draft (`ModelRef` or None).
         draft_requested(object): use this `ModelRef` as the draft of the target in use.
         reveal_requested(str), remove_requested(str), add_requested(str), offer_taken(str), rescan_requested: the
-        library; removing has been confirmed. scan_requested(str): look through this folder; scan_stopped: no longer.
-        link_wanted: a model of an address is wanted. link_given(str): say what is behind it. link_closed: no longer.
-        self_draft_requested(object): make a draft of this `ModelRef` itself.
-        builtin_requested, welcome_done: the first run. first_model_requested, first_model_stopped: its small real model
-        is to be downloaded and chatted with; or no longer.
+        library; removing has been confirmed. scan_requested(str), scan_stopped: of a folder.
+        link_wanted: open the link dialog. link_given(str): check a link. link_closed: cancel.
+        self_draft_requested(object): make a draft from this `ModelRef`.
+        builtin_requested, welcome_done: the first run. first_model_requested, first_model_stopped: download the small
+        real model and chat with it; cancel.
         link_requested(str): an address of a README.
-        engine_added(str, str, bool): address and key of an engine of others, and whether it may be sent to unencrypted.
-        engine_asked(str), engine_removed(str): its address. engine_chat_requested(str): one of its models, by its path.
+        engine_added(str, str, bool): URL and key of a remote server, and whether the key may be sent unencrypted.
+        engine_asked(str), engine_removed(str): its URL. engine_chat_requested(str): the path of one of its models.
     """
 
     closed = Signal()

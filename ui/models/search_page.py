@@ -1,4 +1,4 @@
-"""Searching the hub: query, order and filter at the left with the results, the chosen repository at the right."""
+"""Hub search: query, order and filter with the results at the left, the chosen repository at the right."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WIDTH_PX = 560
 
 
 class LinkDialog(Dialog):
-    """One view in, requests out. The primary button looks first, and downloads once it is known what there is."""
+    """The primary button first checks the link, then downloads."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget) -> None:
         super().__init__(parent, translate("LinkDialog", "A model from a link"))
@@ -84,7 +84,6 @@ class LinkDialog(Dialog):
         )
 
     def set_view(self, view: LinkView | None) -> None:
-        """Show what is known of the address in the field; what is told of another one comes too late."""
         if view is not None and view.url != self.address.text().strip().partition("#")[0]:
             return
         self._view = view
@@ -135,7 +134,7 @@ class LinkDialog(Dialog):
 
 
 def result_row(row: RepoRow) -> Choice:
-    """A result as a line of the list."""
+    """A result as a list row."""
     known = row.fit is not FitLevel.UNKNOWN
     number = row.downloads or 0
     second = [
@@ -155,7 +154,7 @@ def result_row(row: RepoRow) -> Choice:
 
 
 class SearchPage(QWidget):
-    """Asks while typing, after a pause."""
+    """Searches while typing, after a pause."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -215,7 +214,6 @@ class SearchPage(QWidget):
         return SearchQuery(self.field.text().strip(), str(self.sort.currentData()), self.fitting.isChecked())
 
     def start(self) -> None:
-        """The page is seen: the first time, look for what is most used."""
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._asked is None:
             self.search()
@@ -227,7 +225,6 @@ class SearchPage(QWidget):
         self._requests.search_requested.emit(self._asked)
 
     def set_results(self, query: SearchQuery, rows: Sequence[RepoRow]) -> None:
-        """The answer to a search; one that is no longer wanted is ignored."""
         if query != self._asked:
             return
         self.list.set_rows([result_row(row) for row in rows])

@@ -1,4 +1,4 @@
-"""Makes a draft of a model itself, on request: what that is, how far it is, what was measured, and what follows."""
+"""Makes a draft from a model, on request: explanation, progress, measurements, result."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ NONE_KEPT = mark(
 
 
 class SelfDraftDialog(Dialog):
-    """One view in, intentions out. Closing it ends what is under way.
+    """One view in, requests out. Closing it cancels.
 
     Signals:
-        start_requested(), stop_requested(): make and measure copies; no longer.
+        start_requested(), stop_requested(): make and measure copies; cancel.
         draft_taken(str): use this file as the draft.
     """
 

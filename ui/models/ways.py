@@ -1,4 +1,4 @@
-"""Ways to models beside the hub: a folder that is looked through, and a link; with how far the look is."""
+"""Other ways to models: scan a folder, download a link; with the scan's progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.widgets.file_dialogs import open_dialog
 
 
 class WaysToModels(WrappingRow):
-    """Two buttons. Where they stand alone, or among others: a page may take them out."""
+    """The two buttons; a page may lay them out itself."""
 
     def __init__(self, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,7 +42,7 @@ class WaysToModels(WrappingRow):
 
 
 class ScanLine(QWidget):
-    """How far the scan of a folder is, with a way to stop it; then what came of it. Hidden until there is one."""
+    """A folder scan's progress with a stop button, then its result. Hidden before the first scan."""
 
     def __init__(self, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,7 +54,7 @@ class ScanLine(QWidget):
         self.hide()
 
     def set_view(self, view: ScanView | None) -> None:
-        """Show this; None hides it."""
+        """Show the scan; None hides it."""
         if view is not None:
             self.words.setText(scan_words(view))
             self.stop_button.setVisible(view.is_running)
@@ -62,7 +62,7 @@ class ScanLine(QWidget):
 
 
 def scan_words(view: ScanView) -> str:
-    """``Searching /data: 12,345 files, 3 models``; at the end what came of it."""
+    """``Searching /data: 12,345 files, 3 models``; at the end the result."""
     found = translate("ScanLine", "%n models", None, view.num_found)
     files = translate("ScanLine", "{number} files").format(number=count(view.num_files))
     if view.is_running:

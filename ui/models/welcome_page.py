@@ -1,4 +1,4 @@
-"""The first run: the best pairs for this machine, a small real model, the built-in pair, or a file of one's own."""
+"""The first run: the best pairs for this machine, a small real model, the built-in pair, or a local file."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ GAP_PX = 16
 
 
 def weight_words(view: FirstModelView) -> str:
-    """What it takes of the connection and of the disk."""
+    """Its download and disk sizes."""
     if view.status is DownloadStatus.DONE:
         return translate("FirstModelCard", "{size}, already downloaded").format(size=size(view.size_bytes))
     return translate("FirstModelCard", "{weight} to download, {size} on disk").format(
@@ -104,7 +104,7 @@ def progress_words(view: FirstModelView) -> str:
 
 
 class FirstModelCard(QFrame):
-    """One view in, requests out. Nothing is shown of it before the first view."""
+    """One view in, requests out. Hidden before the first view."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -192,7 +192,7 @@ class FirstModelCard(QFrame):
 
 
 def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
-    """Icon, name and words of each thing found."""
+    """Icon, name and text of each device."""
     cores = hardware.num_cores
     memory = translate("WelcomePage", "{total}, {free} free").format(
         total=size(hardware.memory_bytes), free=size(hardware.free_memory_bytes)
@@ -228,8 +228,6 @@ def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
 
 
 class SuggestionCard(QFrame):
-    """One pair with one click to have it."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, row: CatalogRow) -> None:
         super().__init__()
         self.setObjectName("card")
@@ -271,7 +269,7 @@ class SuggestionCard(QFrame):
         )
 
     def set_primary(self, primary: bool) -> None:
-        """Whether it is the first choice of the page."""
+        """Whether it is the page's primary choice."""
         set_style_property(self.action_button, "kind", "primary" if primary else "")
 
     def _begin(self) -> None:
@@ -283,7 +281,7 @@ class SuggestionCard(QFrame):
 
 
 def _weight_words(row: CatalogRow) -> str:
-    """What is to be downloaded; sizes that the hub has not confirmed are about right."""
+    """The download size; approximate until the hub confirms it."""
     if row.pair.is_here:
         return translate("SuggestionCard", "already downloaded")
     words = (
@@ -295,12 +293,12 @@ def _weight_words(row: CatalogRow) -> str:
 
 
 def is_quick(row: CatalogRow) -> bool:
-    """Whether a pair is known to run well enough here to be the first choice."""
+    """Whether a pair is known to run well enough to be the primary choice."""
     return row.pair.is_here or row.suits >= Suitability.WELL
 
 
 class WelcomePage(QWidget):
-    """Shown once, and again when asked for."""
+    """Shown on the first start, and on request."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -407,13 +405,13 @@ class WelcomePage(QWidget):
 
     @property
     def _primary(self) -> QWidget:
-        """The first choice: the best real pair that is fast enough here, else the small real model, else the demo."""
+        """The primary choice: the best real pair that is fast enough, else the small real model, else the demo."""
         if self._has_best:
             return self.cards[0].action_button
         return self.builtin_button if self.first.isHidden() else self.first.action_button
 
     def _choose_primary(self, before: QWidget) -> None:
-        """Let one button stand out; the focus goes along where it was on the one that did ``before``."""
+        """Highlight one button; the focus follows if it was on ``before``."""
         chosen = self._primary
         for each in self.cards:
             each.set_primary(each.action_button is chosen)
@@ -438,7 +436,7 @@ class WelcomePage(QWidget):
         self._recolor()
 
     def set_offers(self, offers: Sequence[Offer]) -> None:
-        """Offer what other apps keep on this computer, the largest that is likely to run here first."""
+        """Offer the models of other apps, the largest that is likely to run first."""
         free = self._free_bytes
         usable = [row for row in offers if row.kind.runs_alone]
         usable.sort(key=lambda row: (bool(free) and row.size_bytes > MOST_OF_MEMORY * free, -row.size_bytes, row.name))
@@ -459,14 +457,13 @@ class WelcomePage(QWidget):
         return OfferCard(self._theme, row, chat, lambda: self._take(row.path), name=named, in_list=False)
 
     def set_first_model(self, view: FirstModelView) -> None:
-        """Offer the small real model, or show how far it is."""
         before = self._primary
         self.first_title.show()
         self.first.set_view(view)
         self._choose_primary(before)
 
     def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
-        """Suggest up to three, the best first; ``words`` say why there are fewer, or what is not known."""
+        """Suggest up to three pairs, best first; ``words`` explain fewer, or missing data."""
         before = self._primary
         was_focused = before.hasFocus()
         shown = rows[:NUM_SUGGESTED]

@@ -1,4 +1,4 @@
-"""Facts of the models panel in words: verdicts, kinds of files, speeds and dates."""
+"""Words of the Models panel: verdicts, kinds of files, speeds and dates."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def rate(bytes_per_s: float | None) -> str:
 
 
 def time_left(seconds: float | None) -> str:
-    """How long it will still take, no finer than it can be known."""
+    """The remaining time, rounded to what can be known."""
     if seconds is None:
         return translate("Words", "time left unknown")
     if seconds < 60:
@@ -117,7 +117,7 @@ def time_left(seconds: float | None) -> str:
 
 
 def day(moment: date | None, today: date) -> str:
-    """A date as people say it."""
+    """A date in words."""
     if moment is None:
         return UNKNOWN
     age = (today - moment).days
@@ -131,7 +131,6 @@ def day(moment: date | None, today: date) -> str:
 
 
 def used(moment: datetime | None, today: date) -> str:
-    """When a model was last used."""
     return (
         translate("Words", "never used")
         if moment is None

@@ -1,4 +1,4 @@
-"""One lane of a race: its figures, how far it has come, and its answer with the tokens marked by their source."""
+"""A lane of a race: its statistics, its progress, and its answer with the tokens marked by source."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 
 class LaneBar(FigureWidget):
-    """``share`` is how much of the bar is filled, from 0 to 1."""
+    """``share``: the filled fraction of the bar."""
 
     def __init__(self, theme: Theme) -> None:
         self._tokens, self._seconds, self._is_base = 0, 0.0, False
@@ -72,7 +72,6 @@ class LaneBar(FigureWidget):
         self.update()
 
     def set_base(self, is_base: bool) -> None:
-        """The lane that the others are compared with has a bar in grey."""
         self._is_base = is_base
         self.update()
 
@@ -112,7 +111,7 @@ class LaneBar(FigureWidget):
 
 
 class LaneTextView(SelectingArea, QScrollArea):
-    """The answer of a lane, as one message. While it grows its end stays in sight, unless somebody scrolled up."""
+    """A lane's answer. It stays scrolled to the end while it grows, unless the user scrolled up."""
 
     message_id, role, shows_reasoning = 0, "assistant", True
 
@@ -193,21 +192,21 @@ class LaneTextView(SelectingArea, QScrollArea):
         self._follows = bar.value() >= bar.maximum()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Who scrolls up wants to read there."""
+        """Scrolling up ends following."""
         super().wheelEvent(event)
         self._note_place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """What is made next is laid out for this width at once."""
+        """Lay out new widgets for this width at once."""
         super().resizeEvent(event)
         self.body.expect_width(max(self.viewport().width() - 2 * TEXT_MARGIN_PX, 40))
 
 
 class LaneCard(QFrame):
-    """Values in by methods. What a round changes stays as it was until the round has something to show."""
+    """Values in by methods. A round's values stay until the next round has some."""
 
     def __init__(self, theme: Theme, choice: LaneChoice, base_name: str) -> None:
-        """``base_name`` is the lane that this one is compared with; empty where it is that one itself."""
+        """``base_name``: the lane that this one is compared with; empty for the baseline itself."""
         super().__init__()
         self.choice = choice
         self._theme = theme
@@ -274,19 +273,19 @@ class LaneCard(QFrame):
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def wait(self) -> None:
-        """A race begins: there is nothing to show yet, and what another one showed is not its."""
+        """A race begins: clear everything."""
         self.stats = RunStats()
         for each in (self.speed, self.ratio, *self.lines.values()):
             each.set_value("")
 
     def begin_round(self) -> None:
-        """The lane reads the question; what the round before wrote stays until there is something new."""
+        """The lane reads the question; the previous answer stays until there is a new one."""
         self.num_tokens = 0
         self.state_label.setText(translate("Race", "reading the question"))
         self._show_bar(0, 0.0)
 
     def _show_bar(self, tokens: int, seconds: float) -> None:
-        """Tokens and time of the same moment; the bar is as long as the text, which comes before its counters."""
+        """Tokens and seconds of the same moment; the bar follows the text, which precedes its counters."""
         self._reported = tokens, seconds
         self.bar.show_progress(tokens, seconds, self.num_tokens / self._scale)
 
@@ -317,7 +316,7 @@ class LaneCard(QFrame):
         self.ratio.set_value(UNKNOWN if ratio is None else times_plain(ratio))
 
     def show_result(self, result: LaneResult, num_rounds: int, scale: int) -> None:
-        """The sums of all rounds, and the answer of the last one; as while it raced, ``scale`` tokens fill the bar."""
+        """Show the sums of all rounds and the last answer; ``scale`` tokens fill the bar."""
         stats = result.stats
         self._show_stats(stats)
         self.num_tokens, self._scale = stats.tokens, max(scale, 1)

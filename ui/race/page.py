@@ -1,4 +1,4 @@
-"""The page of races: choose what is raced, watch it, read what came of it, and look at earlier ones."""
+"""The race page: set up a race, watch it, read its result, open earlier ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class _TwoLines(QStyledItemDelegate):
-    """Draws the question over its pair, and the figure at the right."""
+    """Paints the question above its pair, and the ratio at the right."""
 
     def __init__(self, theme: Theme, parent: QListWidget) -> None:
         super().__init__(parent)
@@ -63,7 +63,6 @@ class _TwoLines(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """The ground as the stylesheet says, then the texts."""
         super().paint(painter, option, index)
         paint_cache, tokens = self._theme.paint_cache, self._theme.tokens
         area = option.rect.adjusted(INSET_PX, 6, -INSET_PX, -6)
@@ -88,7 +87,7 @@ class _TwoLines(QStyledItemDelegate):
 
 
 class EarlierRaces(QListWidget):
-    """Newest first. It is as high as its rows: the page around it scrolls.
+    """Newest first. As high as its rows: the page around it scrolls.
 
     Signals:
         chosen(str), delete_requested(str): the id of a race.
@@ -122,7 +121,7 @@ class EarlierRaces(QListWidget):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """As high as all rows: beside the scrollbars that it never has, Qt would leave room for them."""
+        """The height of all rows; Qt would add room for scrollbars that never appear."""
         rows = sum(self.sizeHintForRow(row) for row in range(self.count()))
         around = 2 * self.frameWidth() + self.contentsMargins().top() + self.contentsMargins().bottom()
         return QSize(super().sizeHint().width(), rows + around)
@@ -164,11 +163,11 @@ class RacePage(QWidget):
     """Values in by methods.
 
     Signals:
-        start_requested(object), stop_requested: a `RaceSetup`; the race that goes on.
-        drafts_wanted(str): those of a target that a lane was given, by its file.
-        result_requested(str), delete_requested(str): a kept race, by its id.
-        export_requested(str), picture_copied: the shown result, as "png", "md" or "json"; its picture to the clipboard.
-        back: the chat is wanted.
+        start_requested(object), stop_requested: a `RaceSetup`; the running race.
+        drafts_wanted(str): the drafts of a lane's target, by its file.
+        result_requested(str), delete_requested(str): a stored race, by its id.
+        export_requested(str), picture_copied: the shown result, as "png", "md" or "json"; its picture.
+        back: return to the chat.
     """
 
     start_requested = Signal(object)
@@ -255,7 +254,7 @@ class RacePage(QWidget):
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def set_blocked(self, reason: str) -> None:
-        """Why no race can start now; empty where one can."""
+        """Why no race can start now; empty if one can."""
         self.form.set_blocked(reason)
         self.again_button.setEnabled(not reason)
         self.again_button.setToolTip(reason or translate("Race", "The same race once more"))
@@ -268,7 +267,7 @@ class RacePage(QWidget):
     def ask(
         self, question: str, before: tuple[Message, ...] = (), pictures: tuple[tuple[int, Picture], ...] = ()
     ) -> None:
-        """Offer to race a question; while a race goes on, that one stays in sight."""
+        """Set up a race for a question; a running race stays visible."""
         if self.is_racing:
             return
         self.form.set_question(question, before, pictures)
@@ -313,7 +312,7 @@ class RacePage(QWidget):
         self.copy_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def leave(self) -> None:
-        """What Esc does: stop the race, go back to the choice, go back to the chat."""
+        """Esc: stop the race, else return to the set-up, else to the chat."""
         if self.is_racing:
             self.stop_requested.emit()
         else:

@@ -1,6 +1,6 @@
-"""A race as one picture to be shown to others: verdict, models, machine, lanes, question.
+"""A race as a picture to share: verdict, models, machine, lanes, question.
 
-`draw_picture` needs no window and touches no widget, so it may run on any thread; `look_of` is asked on the GUI thread.
+`draw_picture` uses no widget and may run on any thread; call `look_of` on the GUI thread.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class PictureLook:
 
 
 def look_of(theme: Theme) -> PictureLook:
-    """The look in force."""
+    """The current look."""
     icon = theme.application_icon().pixmap(ICON_PX * RATIO, ICON_PX * RATIO).toImage()
     return PictureLook(theme.tokens, QFont(QApplication.font()), icon)
 
 
 def draw_picture(result: RaceResult, look: PictureLook) -> QImage:
-    """Draw it, at twice the logical size."""
+    """Draw it at twice the logical size."""
     image = QImage(round(WIDTH * RATIO), round(HEIGHT * RATIO), QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(RATIO)
     image.fill(QColor(look.tokens.page))
@@ -118,7 +118,7 @@ class _Picture:
         self._text(right, when(self._result.created), SMALL_PX, tokens.text_muted, flags=_RIGHT)
 
     def _draw_verdict(self, top: float) -> float:
-        """The figure, and beside it what it says; gives where it ends."""
+        """Draw the ratio and its sentence; returns the bottom edge."""
         tokens, lanes = self._look.tokens, self._lanes
         verdict = main_verdict(self._result.verdicts, list(lanes))
         figure = UNKNOWN if verdict is None or verdict.ratio is None else times_plain(verdict.ratio)
@@ -175,7 +175,7 @@ class _Picture:
 
 
 def _lane_line(lane: LaneResult) -> str:
-    """The figures of a lane after its speed."""
+    """A lane's statistics after its speed."""
     stats = lane.stats
     parts = [own] if (own := own_models(lane.choice)) else []
     parts.append(translate("Race", "{number} tokens per pass").format(number=per_pass(stats.tokens_per_pass)))

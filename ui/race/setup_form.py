@@ -1,4 +1,4 @@
-"""What is raced: the question, the lanes, how long."""
+"""The race set-up: question, lanes, length."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class LaneRow(QWidget):
         self._follow_mode()
 
     def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        """The other models that can be loaded: file and name."""
+        """Set the other targets: file and name."""
         chosen, chosen_name = self.target_box.currentData(), self.target_box.currentText()
         self.target_box.clear()
         self.target_box.addItem(translate("Race", "Loaded model"), "")
@@ -151,13 +151,13 @@ class LaneRow(QWidget):
         self._follow_mode()
 
     def set_drafts(self, drafts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
-        """The other drafts that can be loaded for each target, by its file; that of the loaded one is empty."""
+        """Set the other drafts by target file; the loaded target's key is empty."""
         self._drafts = drafts
         self._fill_drafts()
         self._follow_mode()
 
     def _fill_drafts(self, *, same_target: bool = True) -> None:
-        """Offer the drafts of the chosen target; what was chosen for it stays unless they are known without it."""
+        """List the drafts of the chosen target; the choice stays unless the known drafts lack it."""
         target, chosen, name = self.target_box.currentData(), self.draft_box.currentData(), self.draft_box.currentText()
         known = self._drafts.get(target, ())
         self.draft_box.clear()
@@ -180,12 +180,12 @@ class LaneRow(QWidget):
         return self.target_box.count() > 1 or self.draft_box.count() > 1
 
     def show_models(self) -> None:
-        """Let other models be chosen, where there are some."""
+        """The settings of one lane."""
         self._shows_models = True
         self._follow_mode()
 
     def show_number(self, number: int, *, removable: bool) -> None:
-        """The place of the lane, from 1."""
+        """The number of the lane, from 1."""
         name = translate("Race", "Lane {number}").format(number=number)
         self.number.setText(name)
         self.number.setMinimumWidth(ceil(self._theme.text_width(name)) + 4)
@@ -198,7 +198,7 @@ class LaneRow(QWidget):
         self.remove.setVisible(removable)
 
     def show_reason(self, reason: str) -> None:
-        """Why the lane cannot run; empty where it can."""
+        """Why the lane cannot run; empty if it can."""
         show_text(self.reason, reason)
 
     def _on_mode(self, _index: int) -> None:
@@ -212,7 +212,7 @@ class LaneRow(QWidget):
 
 
 def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
-    """Choose a model's file, which is offered from now on; none is the first."""
+    """Select a model file, adding it if needed; no file selects the first entry."""
     if file and box.findData(file) < 0:
         box.addItem(name or name_of_file(file), file)
     box.setCurrentIndex(max(box.findData(file), 0))
@@ -229,11 +229,11 @@ def _has_depth(mode: Mode) -> bool:
 
 
 class SetupForm(QFrame):
-    """The card with all of it.
+    """The set-up card.
 
     Signals:
         start_requested(object): the `RaceSetup`.
-        drafts_wanted(str): those of a target that a lane has been given, by its file.
+        drafts_wanted(str): the drafts of a lane's target, by its file.
     """
 
     start_requested = Signal(object)
@@ -330,9 +330,9 @@ class SetupForm(QFrame):
         pictures: tuple[tuple[int, Picture], ...] = (),
         lost_pictures: int = 0,
     ) -> None:
-        """Show a question; ``before`` may go along: a system prompt, and the messages of the chat before it.
+        """Show a question; ``before``: the system prompt and the previous messages, which may be included.
 
-        Its ``pictures`` go along; of a race that was kept, ``lost_pictures`` are not there any more.
+        ``pictures`` are included; ``lost_pictures`` of a stored race no longer exist.
         """
         self.question.setPlainText(text)
         self._before, self._pictures, self._lost_pictures = before, pictures, lost_pictures
@@ -345,7 +345,6 @@ class SetupForm(QFrame):
         self._update()
 
     def set_temperature(self, temperature: float) -> None:
-        """What the settings have; 0 is always offered, since only there answers can be compared."""
         self._temperature = temperature
         greedy = self.temperature.currentIndex() <= 0
         self.temperature.clear()
@@ -360,21 +359,20 @@ class SetupForm(QFrame):
         self._update()
 
     def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        """The other models that a lane may load for itself: file and name."""
         self._targets = targets
         for row in self.rows:
             row.set_targets(targets)
         self._number()
 
     def set_drafts(self, drafts: Sequence[tuple[str, str]], target: str = "") -> None:
-        """The other drafts that a lane with this target may load for itself: file and name; empty: the loaded one."""
+        """Set the other drafts of this target (empty: the loaded one): file and name."""
         self._drafts[target] = drafts
         for row in self.rows:
             row.set_drafts(self._drafts)
         self._update()
 
     def set_blocked(self, reason: str) -> None:
-        """Why no race can start now; empty where one can."""
+        """Why no race can start now; empty if one can."""
         self._blocked = reason
         self._update()
 
@@ -490,7 +488,7 @@ class SetupForm(QFrame):
         self.start_button.setEnabled(not words and runs and bool(self.question.exact_text().strip()))
 
     def _reason(self, choice: LaneChoice) -> str:
-        """Why a lane cannot run; a draft of its own is what the modes of a draft lack, where others can run."""
+        """Why a lane cannot run; modes with a draft may lack only a draft of their own."""
         if choice.target:  # what it can do is found when it is loaded
             needs_draft = choice.mode is Mode.DRAFT and not choice.draft
             return translate("Race", "This lane's model has no draft. Choose one for it.") if needs_draft else ""

@@ -1,4 +1,4 @@
-"""The lanes side by side, with the verdict above them: while a race goes on, and after it."""
+"""The lanes side by side, with the verdict above: during a race and after it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower
 
 
 class RaceVerdictBox(QFrame):
-    """The one figure that a race is about, and the sentences with what is uncertain about it."""
+    """The race's main ratio, and sentences about its uncertainty."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class RaceVerdictBox(QFrame):
         hbox(self.headline, (column, 1), parent=self, margins=(16, 10, 16, 10), spacing=20)
 
     def say(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
-        """Show what is known by now; ``state`` is the line below it."""
+        """Show the current verdicts; ``state`` is the line below."""
         first = main_verdict(tuple(verdicts), list(lanes))
         self._show_figure(None if first is None else first.ratio, is_sure=first is not None and first.is_sure)
         self.title.setText(verdict_title(first, lanes))
@@ -66,7 +66,7 @@ class RaceVerdictBox(QFrame):
         self.setAccessibleName(" ".join([self.title.text(), *sentences, state]))
 
     def show_live(self, ratios: Sequence[tuple[LaneChoice, float]]) -> None:
-        """Before the first round is over: speeds over the baseline's by now; that of `AUTO_LANE` is the figure."""
+        """Before the first round ends: current speeds relative to the baseline; `AUTO_LANE` has the large number."""
         words = translate("Race", "{lane}: {times} so far")
         lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
         self.words.setText("\n".join(lines))
@@ -74,7 +74,7 @@ class RaceVerdictBox(QFrame):
         self._show_figure(main, is_sure=False)
 
     def _show_figure(self, ratio: float | None, *, is_sure: bool) -> None:
-        """In the accent's colour only what is sure to be so the next time, too; nothing where there is none yet."""
+        """In the accent colour only if it is significant; empty without a ratio."""
         kind = "" if is_sure else "unsure"
         if self.headline.property("kind") != kind:
             set_style_property(self.headline, "kind", kind)
@@ -102,7 +102,7 @@ def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> s
 
 
 class RaceTrack(QWidget):
-    """Takes the events of one race after the other, or a race that was kept."""
+    """Shows the events of a race, or a stored race."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class RaceTrack(QWidget):
         )
 
     def _fit_legend(self) -> None:
-        """Each as wide as its name, and the room as high as they are."""
+        """As wide as the names, and as high as needed."""
         for row in self.legend.values():
             row.setFixedWidth(ceil(self._theme.text_width(row.name, -1)) + BESIDE_NAME_PX)
             row.ensurePolished()  # the stylesheet has the least height of what is clicked
@@ -158,7 +158,7 @@ class RaceTrack(QWidget):
         self.verdict.say((), setup.lanes, translate("Race", "Waiting for the model"))
 
     def begin_lanes(self) -> None:
-        """The engine has taken the race up: it opens the lanes."""
+        """The engine has started the race: enable the lanes."""
         words = translate("Race", "Measuring what a pass costs, and reading the question")
         self.verdict.say((), self._setup.lanes, words)
 
@@ -176,7 +176,7 @@ class RaceTrack(QWidget):
             lane.begin_round()
 
     def _explain(self, spans: Iterable[TokenSpan]) -> None:
-        """Have the legend say what the marks of these tokens mean."""
+        """Add these tokens' sources to the legend."""
         seen = {span.source for span in spans}
         for source, row in self.legend.items():
             row.setVisible(source in seen or not row.isHidden())
@@ -231,7 +231,7 @@ class RaceTrack(QWidget):
         return max(max(lengths, default=self._setup.max_tokens), longest, 1)
 
     def _show_live_ratios(self) -> None:
-        """Before a round is over, by the counters of this moment: of lanes that have more than a few tokens."""
+        """Before a round ends, from the current counters of lanes with enough tokens."""
         choices = [lane.choice for lane in self.lanes]
         number = base_of(choices)
         begun = [lane.stats.tokens >= FEWEST_TOKENS for lane in self.lanes]
@@ -302,5 +302,5 @@ class RaceTrack(QWidget):
 
 
 def base_of(choices: Sequence[LaneChoice]) -> int:
-    """Which lane the others are compared with: plain decoding, else the first."""
+    """The baseline: plain decoding, else the first lane."""
     return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0

@@ -1,6 +1,6 @@
-"""What is said of a race: names of lanes, verdicts with their uncertainty, how it was run.
+"""Words of a race: lane names, verdicts with their uncertainty, conditions.
 
-The sentences say what those of `paceline race` say, for a person in front of a window.
+The same statements as `paceline race`, worded for the window.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def lane_name(choice: LaneChoice) -> str:
 
 
 def short_name(choice: LaneChoice) -> str:
-    """The same without the models that a lane has for itself."""
+    """The lane's name without its own models."""
     return lane_name(LaneChoice(choice.mode, choice.depth))
 
 
 def own_models(choice: LaneChoice) -> str:
-    """``SmolLM2 360M with SmolLM2 135M``, or its draft alone; empty where a lane runs on what is loaded."""
+    """``SmolLM2 360M with SmolLM2 135M``, or its draft alone; empty if a lane uses the loaded models."""
     draft = choice.draft_name or (name_of_file(choice.draft) if choice.draft else "")
     target = choice.target_name or (name_of_file(choice.target) if choice.target else "")
     return pair_name(target, draft) if target else draft
@@ -51,7 +51,7 @@ def two_digits(value: float) -> str:
 
 
 def speed_sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
-    """How much faster a lane was, and how sure that is."""
+    """How much faster a lane was, and how certain that is."""
     names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}
     if verdict.ratio is None:
         return translate("Race", "{lane} and {base} cannot be compared.").format(**names)
@@ -82,7 +82,7 @@ def speed_sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
 
 
 def answers_sentence(verdict: LaneVerdict) -> str:
-    """Whether both answers are the same, and what it means where they are not."""
+    """Whether the answers are identical, and what a difference means."""
     parting = verdict.parting
     if not verdict.are_alike:
         return translate("Race", "It is another model, so the answers are not compared.")
@@ -123,7 +123,7 @@ def result_line(result: RaceResult) -> str:
 
 
 def machine_line(result: RaceResult) -> str:
-    """``AMD EPYC, 2 cores, 2 threads at the end``, and what lies on a GPU."""
+    """``AMD EPYC, 2 cores, 2 threads at the end``, and the GPU layers."""
     parts = [result.processor, translate("Race", "%n threads at the end", None, result.threads)]
     if result.gpu_layers:
         parts.append(translate("Race", "%n layers on the GPU", None, result.gpu_layers))
@@ -138,7 +138,7 @@ def pair_name(target: str, draft: str) -> str:
 
 
 def when(created: str) -> str:
-    """Day and time of a race, as the locale writes them."""
+    """Day and time, in the locale's format."""
     try:
         moment = datetime.fromisoformat(created).astimezone()
     except ValueError:

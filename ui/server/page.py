@@ -1,4 +1,4 @@
-"""The page of the local server: switch it, give programs its address, see which models it has and what it was asked."""
+"""The page of the local server: switch it, copy its address, see its models and requests."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class ServerAccess(QWidget):
     """Values in by methods.
 
     Signals:
-        renewal_requested: another key is to be made.
+        renewal_requested: create another key.
     """
 
     renewal_requested = Signal()
@@ -178,19 +178,18 @@ class ServerAccess(QWidget):
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def set_target(self, target: ModelInfo | None) -> None:
-        """The model that answers where none is named."""
+        """The default model."""
         self._model = printable(Path(target.path).stem) if target else ""
         self._n_ctx = target.n_ctx if target else DEFAULT_CTX
         self._show()
 
     def set_address(self, host: str, port: int, *, needs_key: bool = True) -> None:
-        """Where it listens, or will, and whether programs must show the key there."""
         self._url = base_url(host, port)
         self.hint.setVisible(not needs_key)
         self._show()
 
     def set_key(self, key: str, problem: str) -> None:
-        """The key; empty, and why, where there is none."""
+        """The key; if empty, ``problem`` says why."""
         self._key = key
         show_text(self.complaint, problem)
         self._show()
@@ -255,7 +254,7 @@ class ServerAccess(QWidget):
 
 
 def status_words(row: LoggedRequest) -> str:
-    """How far it is, or what came of it: ``200``, ``401, no key, or a wrong one``."""
+    """Progress or result: ``200``, ``401, no key, or a wrong one``."""
     if row.state is not RequestState.DONE:
         return translate("ServerPage", STATES[row.state])
     if row.status == GONE:
@@ -267,7 +266,7 @@ def status_words(row: LoggedRequest) -> str:
 
 
 def cells(row: LoggedRequest) -> tuple[str, ...]:
-    """Its texts, in the order of `COLUMNS`."""
+    """The texts of a row, in the order of `COLUMNS`."""
     return (
         datetime.fromtimestamp(row.at, UTC).astimezone().strftime("%H:%M:%S"),
         row.program or UNKNOWN,
@@ -297,7 +296,7 @@ STRETCHED = 3
 
 
 class RequestTable(QTableWidget):
-    """The newest first. As high as some rows; what is more is scrolled to."""
+    """Newest first. As high as some rows; the rest scrolls."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(0, len(COLUMNS))
@@ -339,7 +338,7 @@ class RequestTable(QTableWidget):
                     item.setToolTip(as_written(text))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Measure by the font of the theme, which it has by now."""
+        """The theme's font is known only now."""
         super().showEvent(event)
         self._fit()
 
@@ -354,7 +353,7 @@ class RequestTable(QTableWidget):
 
 
 def queue_words(activity: Activity) -> str:
-    """How many requests run and wait, and how fast those that run are together."""
+    """How many requests run and wait, and the running ones' total speed."""
     fields = {"running": count(activity.num_running), "waiting": count(activity.num_waiting)}
     if not activity.tokens_per_second:
         return translate("ServerPage", "{running} running, {waiting} waiting").format(**fields)
@@ -367,9 +366,9 @@ class ServerPage(QWidget):
 
     Signals:
         changed(dict): a setting was switched.
-        settings_requested, back: the other settings; the chat is wanted.
-        renewal_requested: another key is to be made.
-        stop_requested, retry_requested: the answer to a program; the server, which failed.
+        settings_requested, back: open the other settings; return to the chat.
+        renewal_requested: create another key.
+        stop_requested, retry_requested: stop the answer to a program; restart the failed server.
     """
 
     changed = Signal(dict)
@@ -448,7 +447,6 @@ class ServerPage(QWidget):
         self._show_models()
 
     def set_view(self, view: ServerView, words: str) -> None:
-        """What the server does, also in words."""
         icon, tone = TONES[view.state]
         self.state.show_mark(icon, words, tone)
         self.retry_button.setVisible(view.state is ServerState.FAILED)
@@ -463,7 +461,6 @@ class ServerPage(QWidget):
         self._show_models()
 
     def set_models(self, target: ModelInfo | None, others: Sequence[str]) -> None:
-        """The model of the chats, and the names of those that may be named beside it."""
         self._target, self._others = target, tuple(others)
         self.access.set_target(target)
         self._show_models()
@@ -492,7 +489,6 @@ class ServerPage(QWidget):
         self.others.setVisible(bool(lines))
 
     def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
-        """The latest requests, the newest first."""
         self.table.set_rows(rows)
         self.table.setVisible(bool(rows))
         self.nothing.setVisible(not rows)

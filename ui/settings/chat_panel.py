@@ -1,6 +1,6 @@
-"""The panel beside a chat with its settings, those of its model and of all chats: what differs says whose it is.
+"""The panel beside a chat with the settings of the chat, its model and all chats, and the origin of each value.
 
-Changes hold at once, from the next message on.
+Changes apply at once, from the next message on.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _HIDDEN: dict[Layer, str] = {
 
 
 class ModeChoiceRow(ChoiceRow):
-    """One of the modes, in a list where its cards would be too tall; their words stand beside it and on hover."""
+    """The mode as a list, for a narrow panel; the mode's explanation stands below."""
 
     def _show_reason(self) -> None:
         self.help.setTextFormat(Qt.TextFormat.PlainText)  # a reason may quote what a file says
@@ -84,11 +84,11 @@ class ModeChoiceRow(ChoiceRow):
 
 
 class LayerRow(QWidget):
-    """One value as it holds at the layer that is being edited.
+    """One setting at the layer that is being edited.
 
     Signals:
-        edited(object): another value, once typing has paused.
-        reset: the value of this layer's own is to go.
+        edited(object): another value, after a pause in typing.
+        reset: remove this layer's own value.
     """
 
     edited = Signal(object)
@@ -116,7 +116,7 @@ class LayerRow(QWidget):
         vbox(self.row, parent=self, margins=0)
 
     def set_value(self, value: LayeredValue, layer: Layer) -> None:
-        """Show a value as it holds at ``layer``; what is being typed stays."""
+        """Show the value at ``layer``; a pending edit stays."""
         own = value.origin is layer
         words = translate("ChatSettings", (_OWN if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
@@ -146,7 +146,7 @@ class LayerRow(QWidget):
         self.row.show_complaint()
 
     def force_value(self, value: LayeredValue, layer: Layer) -> None:
-        """Show a value of another chat or layer; what was being typed was flushed before."""
+        """Show the value of another chat or layer; pending edits were flushed before."""
         self._pause.stop()
         self.set_value(value, layer)
 
@@ -155,7 +155,7 @@ class LayerRow(QWidget):
         self._pause.stop()
 
     def flush(self) -> None:
-        """Emit what was typed now, without waiting for a pause."""
+        """Emit a pending edit now."""
         self._pause.stop()
         if self.row.problem():
             return
@@ -169,9 +169,9 @@ class ChatSettingsPanel(QFrame):
     """Shows one layer at a time.
 
     Signals:
-        changed(object, dict), reset(object, object): a `Layer`, and values or the keys of values that are to go.
-        kept_for_model: what the chat has of its own is to be its model's.
-        closed: it has gone.
+        changed(object, dict), reset(object, object): a `Layer`, and new values or the keys to remove.
+        kept_for_model: copy the chat's own values to its model.
+        closed: it was closed.
     """
 
     changed = Signal(object, dict)
@@ -246,7 +246,7 @@ class ChatSettingsPanel(QFrame):
 
     @property
     def least_width(self) -> int:
-        """Pixels that it takes so that no word of it, in any language, is cut."""
+        """The least width in pixels at which no text is cut, in any language."""
         for widget in self.findChildren(QWidget):
             widget.ensurePolished()  # only then does it know its font
         for layout in self.findChildren(QLayout):
@@ -257,7 +257,7 @@ class ChatSettingsPanel(QFrame):
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def set_view(self, view: LayersView, *, other: bool = False) -> None:
-        """Show these values; ``other``: they are of another chat, so what stands in the editors is not kept."""
+        """Show these values; ``other``: of another chat, so pending edits are dropped."""
         self._view = view
         values = view.values.get(self.layer, {})
         for key, row in self.rows.items():
@@ -304,7 +304,7 @@ class ChatSettingsPanel(QFrame):
     # ---- requests ---------------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Emit the edits that still wait for a pause in typing."""
+        """Emit the pending edits."""
         for row in self.rows.values():
             row.flush()
 
@@ -331,7 +331,7 @@ class ChatSettingsPanel(QFrame):
         self.kept_for_model.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What was typed counts, also where it goes at once."""
+        """Pending edits count, also when the panel is closed at once."""
         super().hideEvent(event)
         if not event.spontaneous() and self.isHidden():
             self.flush()
@@ -339,5 +339,5 @@ class ChatSettingsPanel(QFrame):
 
 
 def _place(field: SettingField) -> tuple[int, bool]:
-    """What comes first, then the rest as it is in the table, speculation last."""
+    """Sort key: first `FIRST`, speculation last, else the order of the table."""
     return FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.section == SPECULATION

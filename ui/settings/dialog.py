@@ -1,6 +1,6 @@
-"""The settings, generated from the table of fields: sections at the left, rows at the right, Save or Cancel.
+"""The settings dialog, generated from the table of fields: sections at the left, rows at the right.
 
-Pages of another kind can stand behind those of the fields; their `save` is called when the dialog is saved.
+Further pages can follow; their `save` is called when the dialog is saved.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAV_PX, AROUND_NAV_PX = 168, 38  # a scroll bar among it
 
 
 class _Sections(QListWidget):
-    """As wide as the names of its sections take at the size of their text."""
+    """As wide as its section names."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ MOST_PX = 320  # what explains a control needs its room, too
 
 
 class ControlWidths(QObject):
-    """Follows the rows of a page, which may be styled or have another size of text at any time."""
+    """Gives a page's controls equal widths, also after a change of style or text size."""
 
     def __init__(self, page: QWidget, rows: Sequence[SettingRow]) -> None:
         super().__init__(page)
@@ -67,9 +67,8 @@ class SettingsDialog(Dialog):
     """Edits a copy of the values.
 
     Signals:
-        saved(dict): only the changed keys and their values.
-        look_previewed(str, str): a key of `LOOKS` and its value: the window is to look like that until the dialog
-            says otherwise.
+        saved(dict): the changed keys and their values.
+        look_previewed(str, str): a key of `LOOKS` and its value, to be previewed by the window.
     """
 
     saved = Signal(dict)
@@ -83,7 +82,7 @@ class SettingsDialog(Dialog):
         pages: Sequence[SettingsPage] = (),
         below: Mapping[str, QWidget] | None = None,
     ) -> None:
-        """``pages`` stand behind those of the fields; ``below`` has, by section, what follows its rows."""
+        """``pages`` follow the fields' pages; ``below``: widgets below the rows, by section."""
         super().__init__(parent, translate("SettingsDialog", "Settings"))
         self._values = {field.key: values.get(field.key, field.default) for field in fields}
         self._below = below or {}
@@ -142,7 +141,7 @@ class SettingsDialog(Dialog):
         return scrolled(content, translate("Settings", section), sideways=False)
 
     def _follow_looks(self) -> None:
-        """What is chosen of the look is seen at once; leaving the dialog without saving gives back what was before."""
+        """Preview changes of the look; cancelling restores the previous look."""
         for key, row in self.rows.items():
             if key in LOOKS and isinstance(row, ChoiceRow):
                 row.combo.activated.connect(lambda _index, key=key: self._preview(key))
@@ -175,7 +174,7 @@ class SettingsDialog(Dialog):
             self.elsewhere.setVisible(bool(problem))
 
     def _problems(self) -> dict[int, str]:
-        """By its page, the first thing there that cannot be saved."""
+        """The first invalid value of each page."""
         sections = list(dict.fromkeys(row.field.section for row in self.rows.values()))
         problems = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
         problems += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
@@ -196,7 +195,7 @@ class SettingsDialog(Dialog):
                 row.set_devices(devices)
 
     def find_setting(self, typed: str) -> None:
-        """Leave the sections that have the typed words, and go to the first setting that does."""
+        """Show the sections that match, and scroll to the first matching setting."""
         words = typed.casefold().split()
         first: SettingRow | None = None
         for place in range(self.nav.count()):
@@ -222,12 +221,12 @@ class SettingsDialog(Dialog):
         self.nav.setCurrentRow(place)
 
     def changed_values(self) -> dict[str, SettingValue]:
-        """What differs from the values that came in."""
+        """The values that differ from the initial ones."""
         edited = {key: row.value() for key, row in self.rows.items()}
         return {key: value for key, value in edited.items() if value != self._values[key]}
 
     def restore_defaults(self) -> None:
-        """Show the default of every setting, the look among them."""
+        """Show the default of every setting, including the look."""
         before = {key: self.rows[key].value() for key in LOOKS if key in self.rows}
         for row in self.rows.values():
             row.set_value(row.field.default)

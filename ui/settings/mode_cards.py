@@ -1,6 +1,6 @@
-"""The modes as cards: name, what it does, needs and costs, and why it cannot run now. One is chosen.
+"""The modes as cards: name, effect, needs and costs, and why a mode cannot run now. One is selected.
 
-Each card is a radio button with its words: arrow keys go from one to the next, screen readers hear all of it.
+Each card is a radio button, so arrow keys move between them and screen readers read the text.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ModeCard(QFrame):
         self.set_reason("")
 
     def set_reason(self, reason: str) -> None:
-        """Say why the mode cannot run now; empty where it can."""
+        """Why the mode cannot run now; empty if it can."""
         text = not_now(reason)
         self.reason.setText(text)
         self.reason.setVisible(bool(reason))
@@ -75,10 +75,10 @@ class ModeCard(QFrame):
 
 
 class ModeCards(QWidget):
-    """All modes, one of them chosen.
+    """All modes, one selected.
 
     Signals:
-        changed: another one was chosen.
+        changed: another one was selected.
     """
 
     changed = Signal()
@@ -100,11 +100,11 @@ class ModeCards(QWidget):
         return next(mode for mode, card in self.cards.items() if card.radio.isChecked())
 
     def set_mode(self, mode: Mode) -> None:
-        """Choose a mode without telling anybody."""
+        """Select a mode without a signal."""
         self.cards[mode].radio.setChecked(True)
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
-        """Say which modes cannot run now, and why; they may be chosen all the same, for when they can."""
+        """Show why modes cannot run now; they stay selectable for later."""
         for mode, card in self.cards.items():
             card.set_reason(reasons.get(mode, ""))
 

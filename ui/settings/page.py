@@ -7,18 +7,18 @@ from PySide6.QtWidgets import QWidget
 
 
 class SettingsPage(QWidget):
-    """What the dialog asks of such a page.
+    """The dialog's interface to such a page.
 
     Signals:
-        changed: something on it was edited.
+        changed: something was edited.
     """
 
     changed = Signal()
     title = ""
 
     def problem(self) -> str:
-        """Why it cannot be saved; empty where it can."""
+        """Why it cannot be saved; empty if it can."""
         return ""
 
     def save(self) -> None:
-        """Emit what was edited."""
+        """Emit the edits."""

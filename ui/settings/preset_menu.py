@@ -1,4 +1,4 @@
-"""The presets as a menu: apply one, save the present values as one, rename or delete one's own."""
+"""The preset menu: apply, save the current values, rename or delete one's own."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _BUILTIN = {
 
 
 class PresetMenu(QToolButton):
-    """A button that names the preset in force, if one is.
+    """A button that names the preset in force, if any.
 
     Signals:
         applied(dict): the values of a preset.
-        saved(str, dict), renamed(str, str), deleted(str): what is to become of presets.
-        opening: the menu is about to compare and save the values; whoever has pending edits must emit them now.
+        saved(str, dict), renamed(str, str), deleted(str): changes of presets.
+        opening: the menu is about to read the values; emit pending edits now.
     """
 
     opening = Signal()
@@ -65,13 +65,12 @@ class PresetMenu(QToolButton):
         self._show()
 
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
-        """The values in force, to be saved or compared."""
         self._values = values
         self._show()
 
     @property
     def in_force(self) -> Preset | None:
-        """The preset whose values are all in force; one of the user's comes before a built-in one."""
+        """The preset whose values are all in force; the user's before built-in ones."""
         own_first = sorted(self._presets, key=lambda preset: preset.builtin)
         return next((each for each in own_first if each.values and self._holds(each)), None)
 
@@ -87,7 +86,7 @@ class PresetMenu(QToolButton):
         self.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fill(self) -> None:
-        """Make the menu when it opens: never while one of its actions is being carried out."""
+        """Fill the menu on opening, never during one of its actions."""
         self.opening.emit()
         menu, chosen = self.list_menu, self.in_force
         menu.clear()
@@ -140,7 +139,7 @@ class PresetMenu(QToolButton):
         question.open()
 
     def _complaint(self, name: str, instead_of: str | None = None) -> str:
-        """Why a preset cannot have this name, if it cannot. A new one may take another's place, a renamed one not."""
+        """Why a preset cannot have this name; empty if it can. A new preset may replace another, a renamed one not."""
         same = [one for one in self._presets if name.casefold() in (one.name.casefold(), _shown_name(one).casefold())]
         if any(one.builtin for one in same):
             return in_language(said("{name} comes with Paceline and cannot be changed.", name=name))

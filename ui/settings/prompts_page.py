@@ -1,4 +1,4 @@
-"""The page of the settings on which reusable prompts are added, edited and deleted."""
+"""The settings page of reusable prompts: add, edit, delete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PromptsPage(SettingsPage):
     """Edits a copy.
 
     Signals:
-        saved(object): all prompts, where they differ from those that came in.
+        saved(object): all prompts, if they changed.
     """
 
     saved = Signal(object)
@@ -96,7 +96,6 @@ class PromptsPage(SettingsPage):
         return ""
 
     def save(self) -> None:
-        """Emit the prompts, if they were edited."""
         if self.prompts() != self._before:
             self.saved.emit(self.prompts())
 

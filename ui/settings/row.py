@@ -1,4 +1,4 @@
-"""What every row of the settings dialog shares: words at the left, a control at the right, a complaint below it."""
+"""The base of setting rows: text at the left, a control at the right, an error below."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CONTROL_PX = 240
 
 
 class SettingRow(QWidget):
-    """Label and help at the left, the control at the right, a complaint below it.
+    """Label and help at the left, the control at the right, an error below.
 
     Signals:
         changed: the value was edited.
@@ -23,7 +23,7 @@ class SettingRow(QWidget):
     is_wide = False  # a wide control goes below its words
 
     def __init__(self, field: SettingField, *, stacked: bool = False) -> None:
-        """``stacked``: any control goes below its words, in a narrow panel."""
+        """``stacked``: the control goes below the text, for a narrow panel."""
         super().__init__()
         self.is_stacked = stacked
         self.field = in_words(field)
@@ -45,16 +45,16 @@ class SettingRow(QWidget):
         hbox((words, 1), right, parent=self, margins=0, spacing=24)
 
     def set_control_px(self, width: int) -> None:
-        """Give a control beside its words another width in pixels."""
+        """Set the width of a control beside its text."""
         self.control.setFixedWidth(width)
         self.complaint.setFixedWidth(width)
 
     def make_control(self) -> QWidget:
-        """The widget that edits the value."""
+        """Create the widget that edits the value."""
         raise NotImplementedError
 
     def value(self) -> SettingValue:
-        """The value as edited."""
+        """The edited value."""
         raise NotImplementedError
 
     def set_value(self, value: SettingValue) -> None:
@@ -62,20 +62,20 @@ class SettingRow(QWidget):
         raise NotImplementedError
 
     def problem(self) -> str:
-        """Why the value cannot be saved; empty where it can."""
+        """Why the value is invalid; empty if it is valid."""
         return ""
 
     def show_complaint(self) -> None:
-        """Say why the value cannot be saved, if it cannot."""
+        """Show the error, if there is one."""
         text = self.problem()
         show_text(self.complaint, text)
 
     def add_note(self, text: str) -> None:
-        """Say one sentence more, of what holds here and now."""
+        """Add a note on the current situation."""
         self.help.setText(f"{self.field.help} {text}".strip())
         self.control.setAccessibleDescription(self.help.text())
 
     def name(self, widget: QWidget, suffix: str = "") -> None:
-        """Give a control its name and its help for screen readers and the pointer."""
+        """Set a control's accessible name, description and hover."""
         widget.setAccessibleName(f"{self.field.label}{suffix}")
         widget.setAccessibleDescription(self.field.help)

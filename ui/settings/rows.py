@@ -1,4 +1,4 @@
-"""The rows of the settings dialog, one class for each kind of field."""
+"""The rows of the settings dialog, one class per kind of field."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as 
 
 
 class NumberRow(SettingRow):
-    """A number as text with its range, or the app's own choice."""
+    """A number with its range, or automatic."""
 
     def make_control(self) -> QWidget:
         box = QWidget(self)
@@ -61,7 +61,7 @@ class NumberRow(SettingRow):
         return box
 
     def _make_slider(self) -> NoWheelSlider | None:
-        """A slider from the least value to the greatest, in steps of the field; the box beside it takes all values."""
+        """A slider over the range in the field's steps; the box beside it takes all values."""
         low, high, step = self.field.minimum, self.field.maximum, self.field.step
         if low is None or high is None or not step:
             return None
@@ -77,7 +77,7 @@ class NumberRow(SettingRow):
         return number_text(value if self.field.kind is FieldKind.NUMBER else int(value), grouped=False)
 
     def _follow_text(self) -> None:
-        """The slider stands where the number is, as near as its steps allow."""
+        """Move the slider to the nearest step."""
         if self.slider is None or self.problem():
             return
         value = self.value()
@@ -99,7 +99,7 @@ class NumberRow(SettingRow):
         return float(text) if self.field.kind is FieldKind.NUMBER else int(text)
 
     def _digits(self) -> str:
-        """The digits of a whole number, its groups of thousands put together; anything else as it is."""
+        """A whole number without group separators; any other text unchanged."""
         text = self.edit.text().strip()
         return re.sub(r"[^\d-]", "", text) if _GROUPED.fullmatch(text) else text
 
@@ -131,7 +131,7 @@ class NumberRow(SettingRow):
 
 
 class TextRow(SettingRow):
-    """Several lines of text."""
+    """Multi-line text."""
 
     is_wide = True
 
@@ -160,7 +160,7 @@ class TextRow(SettingRow):
 
 
 class ChoiceRow(SettingRow):
-    """One of a few."""
+    """A combo box."""
 
     def make_control(self) -> QWidget:
         self.combo = NoWheelComboBox()
@@ -181,7 +181,7 @@ class ChoiceRow(SettingRow):
         self.combo.setCurrentIndex(max(self.combo.findData(value), 0))
 
     def explain(self, reasons: Mapping[str, str]) -> None:
-        """Say of choices why they cannot be had now; the chosen one's reason stands in the place of the help."""
+        """Why some choices are unavailable; the selected one's reason replaces the help text."""
         self._reasons = dict(reasons)
         self._show_reason()
 
@@ -194,7 +194,7 @@ class ChoiceRow(SettingRow):
 
 
 class SwitchRow(SettingRow):
-    """On or off."""
+    """A check box."""
 
     def make_control(self) -> QWidget:
         self.check = QCheckBox(translate("SwitchRow", "On"))
@@ -210,7 +210,7 @@ class SwitchRow(SettingRow):
 
 
 class SeveralRow(SettingRow):
-    """Some of the choices, each with a box of its own."""
+    """A check box per choice."""
 
     def make_control(self) -> QWidget:
         box = QWidget()
@@ -236,7 +236,7 @@ class SeveralRow(SettingRow):
 
 
 class ServersRow(SeveralRow):
-    """The servers of tools that are switched on; the value names those that are left out, also of others."""
+    """Check boxes of the enabled tool servers; the value names the unchecked ones, including unknown servers."""
 
     def make_control(self) -> QWidget:
         self._left_out: tuple[str, ...] = ()
@@ -273,7 +273,7 @@ class ServersRow(SeveralRow):
 
 
 class ModelFileRow(SettingRow):
-    """A path with Browse; empty leaves the choice to the app where the field says so."""
+    """A path with Browse; empty is automatic if the field allows it."""
 
     is_wide = True
     none = mark("ModelFileRow", "No file")
@@ -318,7 +318,7 @@ class FolderSettingRow(ModelFileRow):
 
 
 def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose a GGUF file; ``take`` gets its path. Without ``what`` it is a model to chat with."""
+    """Let the user choose a GGUF file; ``take`` gets its path. ``what``: in the dialog's title."""
     title = (
         translate("SettingRows", "Open a GGUF file: {what}") if what else translate("SettingRows", "Open a GGUF file")
     )
@@ -347,13 +347,13 @@ def _range_words(field: SettingField) -> str:
 
 
 def _start_text(field: SettingField) -> str:
-    """What stands in the box when the app's own choice is switched off."""
+    """The initial text when automatic is switched off."""
     start = max(field.minimum or 0, 0)
     return number_text(start, grouped=False)
 
 
 class LineRow(SettingRow):
-    """One line of text; empty leaves it to the app."""
+    """One line of text; empty is automatic."""
 
     def make_control(self) -> QWidget:
         self.edit = QLineEdit()
@@ -378,7 +378,7 @@ class LineRow(SettingRow):
 
 
 class DevicesRow(LineRow):
-    """Names of devices, typed or ticked in a menu of those that were found."""
+    """Device names, typed or ticked in a menu of detected devices."""
 
     is_wide = True
 
@@ -395,7 +395,7 @@ class DevicesRow(LineRow):
         return box
 
     def _warn(self, text: str) -> None:
-        """Say what a device of another computer means, before anything is loaded there."""
+        """Warn about a device of another computer before anything is loaded there."""
         has_remote = any(name.strip().startswith("rpc:") for name in text.split(","))
         words = translate(
             "DevicesRow", "llama.cpp's RPC knows no authentication: use it only in a network that you trust."

@@ -1,4 +1,4 @@
-"""The servers of tools in the settings: switch, state, what they offer, their log, and how others are added."""
+"""The tool servers in the settings: switch, state, tools, log, and adding others."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ LIST_PX = 240  # at most
 
 
 class ImportDialog(ConfirmDialog):
-    """Each server with its command or address, ticked unless it cannot be used.
+    """Each server with its command or address, checked unless it is unusable.
 
     Signals:
-        chosen(object): the names of those that are to be added.
+        chosen(object): the names to add.
     """
 
     chosen = Signal(object)
@@ -85,7 +85,7 @@ class ImportDialog(ConfirmDialog):
 
 
 class ToolServers(QWidget):
-    """The list, refreshed every second while it is seen."""
+    """The list, refreshed every second while visible."""
 
     def __init__(self, theme: Theme, requests: ToolServerRequests) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ class ToolServers(QWidget):
         self.empty.setVisible(not views)
 
     def _ask_to_open(self, name: str, address: str) -> None:
-        """Ask whether the browser is to open where one signs in."""
+        """Ask before opening the sign-in page in the browser."""
         words = translate("ToolServers", "“{name}” has you sign in here. Your browser will open it.").format(name=name)
         self.question = link_dialog(self, address, words)
         if self.question is None:
@@ -155,7 +155,7 @@ class ToolServers(QWidget):
             self.refresh()
 
     def _import(self) -> None:
-        """Offer the files of other programs that are here, and any other."""
+        """Offer existing files of other programs, and a file dialog."""
         places = self._requests.places()
         if not places:
             self._ask_file()

@@ -1,4 +1,4 @@
-"""The page of the answer in the making, then of the last one: live figures, what the models take, and why."""
+"""The page of the current or last answer: live statistics, memory of the models, and reasons."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class Headline(ValueFigure):
-    """The one large figure, in the accent colour where there is a gain."""
+    """The headline, in the accent colour for a speed-up."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, name_of("headline"), help_of("headline"))
@@ -58,7 +58,6 @@ class Headline(ValueFigure):
         return self.theme.type.headline - self.theme.type.base
 
     def show_verdict(self, verdict: SpeedVerdict, stats: RunStats) -> None:
-        """Show how much faster or slower than plain decoding it was, or how fast."""
         if verdict.is_gain != self._has_gain:
             self._has_gain = verdict.is_gain
             self.update()
@@ -76,7 +75,7 @@ class Headline(ValueFigure):
 
 
 class SpeedBar(ValueFigure):
-    """A speed with its name, and below them a bar as long as its share of the larger one."""
+    """A named speed with a bar below."""
 
     def __init__(self, theme: Theme, key: str, field: str) -> None:
         self._field = field
@@ -89,7 +88,6 @@ class SpeedBar(ValueFigure):
         self.update()
 
     def show_speed(self, tokens_per_s: float | None, most: float) -> None:
-        """Show tokens per second, of which ``most`` fill the bar."""
         share = tokens_per_s / most if tokens_per_s is not None and most > 0 else 0.0
         if share != self._share:
             self._share = share
@@ -116,7 +114,7 @@ class SpeedBar(ValueFigure):
 
 
 class SpeedPart:
-    """The headline, the two bars that it follows from, and what it rests on: the same rows for every answer."""
+    """The headline, its two bars, and the basis of the comparison: the same rows for every answer."""
 
     def __init__(self, theme: Theme) -> None:
         self.headline = Headline(theme)
@@ -130,7 +128,6 @@ class SpeedPart:
         return [self.headline, self.now, self.plain]
 
     def show(self, stats: RunStats, *, live: bool = False) -> None:
-        """Show counters, ``live`` while the answer is made."""
         verdict = answer_verdict(stats)
         now, speedup = stats.tokens_per_second, verdict.speedup
         plain = now / speedup if now is not None and speedup else None
@@ -148,13 +145,13 @@ class SpeedPart:
 class NowPage(StatsPage):
     """Takes `RunStats` a few times a second.
 
-    While an answer is made, figures and plots are drawn in turns of the event loop of their own, not with its text.
+    While an answer streams, the page is updated in turns of the event loop of its own, not with the text.
 
     Signals:
-        sources_selected(object): the frozenset of `Source` whose tokens are to be marked in the answers.
-        refused_toggled(bool): whether refused proposals are to be shown in the answers, struck through.
-        details_toggled(bool): the details were unfolded, or folded.
-        find_draft(): a draft is wanted for the target, which has none.
+        sources_selected(object): the frozenset of `Source` whose tokens to mark in the answers.
+        refused_toggled(bool): whether to show rejected tokens in the answers, struck through.
+        details_toggled(bool): the details were unfolded or folded.
+        find_draft(): find a draft for the target, which has none.
     """
 
     sources_selected = Signal(object)
@@ -308,7 +305,7 @@ class NowPage(StatsPage):
             self._turn.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What came in while another page was looked at, or none, is shown now."""
+        """Show what arrived while the page was hidden."""
         super().showEvent(event)
         if self._num_filled < len(self._parts):
             self._fill()
@@ -318,7 +315,7 @@ class NowPage(StatsPage):
         return not self.isVisible() and self.window().isVisible()
 
     def _set_silent(self, silent: bool) -> None:
-        """Whether the plots make no descriptions: while an answer is made only screen readers need them."""
+        """Whether plots skip their descriptions: during an answer only screen readers need them."""
         if silent != self._is_silent:
             self._is_silent = silent
             for plot in self._plots:
@@ -335,12 +332,12 @@ class NowPage(StatsPage):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What is to be marked in the answers: names of sources, and `REFUSED`."""
+        """The marks in the answers: names of sources, and `REFUSED`."""
         marked = tuple(source.value for source, row in self.sources.items() if row.isChecked())
         return (*marked, REFUSED) if self.refused.isChecked() else marked
 
     def set_marks(self, marks: Collection[object]) -> None:
-        """Mark these in the answers, and nothing else; names that there are not are passed over."""
+        """Mark exactly these in the answers; unknown names are ignored."""
         for source, row in self.sources.items():
             row.setChecked(source.value in marks)
         self.refused.setChecked(REFUSED in marks)
@@ -384,7 +381,7 @@ class NowPage(StatsPage):
         self.details.setAccessibleName(f"{self.details.text()}, {state}")
 
     def _show_parts(self, *, has_answer: bool) -> None:
-        """Show what there is something to say about; of an answer in the making all, so that nothing moves."""
+        """Show the parts that have data; during an answer all, so that nothing moves."""
         stats = self.stats
         has_drafts = self._live or not stats.passes or bool(stats.proposed or stats.proposed_by_depth)
         if not has_drafts:
@@ -462,7 +459,6 @@ class NowPage(StatsPage):
         self.origin.set_parts(source_parts(stats))
 
     def show_context(self, parts: ContextParts) -> None:
-        """Show how full the context of the open chat is, as its meter does."""
         self.context.set_value(context_text(parts))
         names = translate("StatsPanel", "used"), translate("StatsPanel", "free")
         amounts = parts.used, max(parts.size - parts.used, 0)

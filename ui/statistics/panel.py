@@ -1,4 +1,4 @@
-"""The pane on the right: the answer now, this chat, all time; copying, exporting and explaining what is shown."""
+"""The statistics pane: this answer, this chat, all time; copy, export and explain."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ROWS = ("tokens", "passes", "time", "saved", "p50", "p95", "p99")
 
 
 class RecentSpeed(QWidget):
-    """Shown below the sums of a pair of which answers, or races, are kept."""
+    """Below the sums of a pair with recent answers or races."""
 
     def __init__(self, theme: Theme, pair: str) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class RecentSpeed(QWidget):
 
 
 class TotalsPage(StatsPage):
-    """Sums of all rows, then one line for each pair and mode."""
+    """Sums of all rows, then one line per pair and mode."""
 
     def __init__(self, theme: Theme, name: str, empty: str) -> None:
         super().__init__(theme, name)
@@ -150,7 +150,7 @@ class TotalsPage(StatsPage):
     def show_rows(
         self, rows: Sequence[PairSums], sums: Sums, speeds: Mapping[tuple[str, str], PairSpeed] | None = None
     ) -> None:
-        """Show the sums of each pair and mode, and of all; ``speeds`` are the last answers of pairs."""
+        """Show the sums; ``speeds``: the last answers of each pair."""
         self.rows, self.sums, self._speeds = tuple(rows), sums, dict(speeds or {})
         self.empty.setVisible(not self.rows)
         texts = sums_texts(sums)
@@ -215,14 +215,14 @@ class TotalsPage(StatsPage):
 
 
 class StatsPanel(QFrame):
-    """Takes `RunStats` a few times a second; asks for sums only while they are looked at.
+    """Takes `RunStats` a few times a second; requests sums only while they are visible.
 
     Signals:
-        sources_selected(object): the frozenset of `Source` whose tokens are to be marked in the answers.
-        sums_requested(str): "chat" or "all" is looked at and may have changed; answer by `show_chat` or `show_all`.
-        export_requested(str): "answer", "chat", "everything" or "totals" into a file.
-        find_draft(): a draft is wanted for the target, which has none.
-        reset_requested(): the lifetime totals are to begin anew; it was confirmed.
+        sources_selected(object): the frozenset of `Source` whose tokens to mark in the answers.
+        sums_requested(str): "chat" or "all" is visible and may have changed; answer by `show_chat` or `show_all`.
+        export_requested(str): export "answer", "chat", "everything" or "totals".
+        find_draft(): find a draft for the target, which has none.
+        reset_requested(): reset the all-time totals; confirmed.
     """
 
     sources_selected = Signal(object)
@@ -292,7 +292,7 @@ class StatsPanel(QFrame):
 
     @property
     def pages(self) -> dict[str, StatsPage]:
-        """The pages that were looked at, or filled."""
+        """The pages created so far."""
         return {NOW: self.now, **self._sums}
 
     @property
@@ -308,7 +308,6 @@ class StatsPanel(QFrame):
         return self._ensure_page(ALL, name, empty)
 
     def _ensure_page(self, key: str, name: str, empty: str) -> TotalsPage:
-        """Make a page when it is first wanted: few look at sums, and a start would wait for them."""
         if key not in self._sums:
             self._sums[key] = TotalsPage(self._theme, name, empty)
             self.stack.addWidget(self._sums[key])
@@ -316,7 +315,6 @@ class StatsPanel(QFrame):
         return self._sums[key]
 
     def page_of(self, key: str) -> StatsPage:
-        """The page "now", "chat" or "all"."""
         return self.now if key == NOW else self.chat if key == CHAT else self.all
 
     @property
@@ -324,7 +322,6 @@ class StatsPanel(QFrame):
         return next(key for key, page in self.pages.items() if page is self.stack.currentWidget())
 
     def show_page(self, key: str) -> None:
-        """Look at "now", "chat" or "all"."""
         self.switch.buttons[key].setChecked(True)
         page = self.page_of(key)
         self.stack.setCurrentWidget(page)
@@ -338,7 +335,7 @@ class StatsPanel(QFrame):
         self._summarise()
 
     def show_all(self, rows: tuple[PairSums, ...], sums: Sums, speeds: tuple[PairSpeed, ...] = ()) -> None:
-        """Show the sums of all time, and how fast each pair was in its last answers."""
+        """Show the sums of all time, and the speed of each pair's last answers."""
         self.all.show_rows(rows, sums, {(each.target, each.draft): each for each in speeds})
         if self.table is not None:
             self.table.show_rows(rows)
@@ -356,7 +353,7 @@ class StatsPanel(QFrame):
     # ---- values of the answer ----------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Nothing is known of an answer: another chat was opened."""
+        """Clear the answer: another chat was opened."""
         self.now.clear()
         self._summarise()
         self._ask.start()
@@ -378,7 +375,7 @@ class StatsPanel(QFrame):
     # ---- requests ----------------------------------------------------------------------------------------------
 
     def copy(self) -> None:
-        """Put what is looked at on the clipboard, as text."""
+        """Copy the visible page as text."""
         QGuiApplication.clipboard().setText(page_text(self.pages[self.page]))
         self.copy_button.confirm(translate("StatsPanel", "Copied"))
 

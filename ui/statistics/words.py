@@ -1,6 +1,6 @@
-"""What the figures of the statistics are called and mean, one sentence each, and counters put into these words.
+"""Names and explanations of the statistics, and counters in words.
 
-The window, its text for the clipboard and its list of explanations all take their words from here.
+Used by the window, its text copies and the list of explanations.
 """
 
 from __future__ import annotations
@@ -187,24 +187,22 @@ class FigureText:
 
 
 def name_of(key: str) -> str:
-    """What a figure is called."""
     return translate("StatsPanel", _NAMES[key])
 
 
 def help_of(key: str) -> str:
-    """What a figure means."""
     words = translate("StatsPanel", _HELP[key])
     return f"{words} {translate('StatsPanel', _SPREAD)}" if key in _SLOWEST else words
 
 
 def sums_help_of(key: str) -> str:
-    """What a figure means that is of several answers."""
+    """The explanation of a statistic over several answers."""
     timed = key in _SLOWEST or key == "between"
     return f"{help_of(key)} {translate('StatsPanel', _TOGETHER)}" if timed else help_of(key)
 
 
 def explanations() -> tuple[FigureText, ...]:
-    """Every figure with its sentence, in the order of the window."""
+    """Every statistic with its explanation, in the window's order."""
     figures = [FigureText(_named(key), sums_help_of(key)) for key in _NAMES if key != "why"]
     parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
     return (
@@ -219,7 +217,6 @@ def _named(key: str) -> str:
 
 
 def answer_texts(stats: RunStats) -> dict[str, str]:
-    """The figures of one answer by key; a dash for what is not known."""
     known = stats.passes > 0
     prompt = translate("StatsPanel", "{tokens} tokens ({cached} cached)").format(
         tokens=count(stats.prompt_tokens), cached=count(stats.prompt_cached_tokens)
@@ -240,7 +237,7 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
 
 
 def sums_texts(sums: Sums) -> dict[str, str]:
-    """The figures of several answers by key."""
+    """The statistics of several answers by key."""
     stats, saved = sums.stats, sums.saved_s
     minus = "\N{MINUS SIGN}" if saved is not None and saved < 0 else ""
     return {
@@ -258,7 +255,7 @@ def sums_texts(sums: Sums) -> dict[str, str]:
 
 
 def context_text(parts: ContextParts) -> str:
-    """How much of the context is used: ``1,204 of 4,096, 29%``."""
+    """The used context: ``1,204 of 4,096, 29%``."""
     if not parts.size:
         return UNKNOWN
     return translate("StatsPanel", "{used} of {size}, {share}").format(
@@ -275,7 +272,7 @@ def split_of(stats: RunStats) -> dict[str, float]:
 
 
 def memory_texts(target: ModelInfo | None, draft: ModelInfo | None) -> dict[str, str]:
-    """What the loaded models take; an estimate says that it is one."""
+    """The loaded models' memory; estimates are marked."""
     uses = [model.memory if model else None for model in (target, draft)]
     known = [use for use in uses if use is not None]
     texts = dict.fromkeys(MEMORY_KEYS, UNKNOWN)
@@ -300,24 +297,24 @@ def pair_title(row: PairSums) -> str:
 
 
 def target_title(row: PairSums) -> str:
-    """The target of a row; answers of older versions did not note theirs."""
+    """The target of a row; older versions did not record it."""
     return title_of(row.target) or translate("StatsPanel", "Model not recorded")
 
 
 def draft_title(row: PairSums) -> str:
-    """The draft of a row, in words."""
+    """The draft of a row in words."""
     if not row.draft:
         return translate("StatsPanel", "without a draft model")
     return translate("StatsPanel", "with {draft}").format(draft=title_of(row.draft))
 
 
 def mode_title(mode: str) -> str:
-    """A mode's name; one of another version is shown as it is called there."""
+    """A mode's label; an unknown mode's name."""
     return mode_label(mode) if Mode.known(mode) else mode
 
 
 def times_text(rows: Iterable[PairSums]) -> str:
-    """The time between the tokens of several rows, as three percentiles: ``24.1 · 61.2 · 80.4 ms``."""
+    """The time between tokens of several rows as percentiles: ``24.1 · 61.2 · 80.4 ms``."""
     counts: Counter[int] = Counter()
     for row in rows:
         counts.update(row.sums.stats.interval_counts)
@@ -335,7 +332,7 @@ def row_text(sums: Sums) -> str:
 
 
 def summary(texts: Mapping[str, str]) -> str:
-    """The most telling figures as one sentence, for screen readers; empty where nothing is known."""
+    """The main statistics as a sentence for screen readers; empty without any."""
     if texts["speed"] == UNKNOWN:
         return ""
     parts = [translate("StatsPanel", "{number} tokens per second").format(number=texts["speed"])]

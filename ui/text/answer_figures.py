@@ -1,4 +1,4 @@
-"""The figures of one answer in words: the line below it, and its speed beside that of plain decoding."""
+"""One answer's statistics in words: its footer, and its speed compared with standard decoding."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ NEW_TEXT = _Cause(
 
 
 def cause_of(stats: RunStats) -> _Cause:
-    """The cause that explains an answer best."""
+    """The main cause of an answer's speed."""
     reported = [each.template if isinstance(each, Sentence) else each for each in stats.decisions]
     said = [f"{text} {each}" for text, each in zip(reported, stats.decisions, strict=True)]
     if stats.mode is Mode.OFF:
@@ -96,7 +96,7 @@ def cause_of(stats: RunStats) -> _Cause:
 
 
 def figure_words(stats: RunStats) -> str:
-    """What stands among the figures: "nothing drafted", with the cause in a few words."""
+    """The footer's "nothing drafted" with its cause."""
     nothing, cause = translate("Figures", "nothing drafted"), cause_of(stats)
     return f"{nothing}: {translate('NothingDrafted', cause.short)}" if cause.short else nothing
 
@@ -107,7 +107,7 @@ def help_words(stats: RunStats) -> str:
 
 
 def decision_words(decision: str) -> tuple[str, str]:
-    """A decision in the user's language, and the number of the token that it was taken at; empty where none is kept."""
+    """A pacing decision in words, with the token at which it was made; empty without one."""
     found = _WITH_PLACE.fullmatch(decision)
     if found is None:
         return in_language(decision), ""
@@ -116,14 +116,14 @@ def decision_words(decision: str) -> tuple[str, str]:
 
 
 def verdict_words(verdict: SpeedVerdict, stats: RunStats) -> str:
-    """The headline: ``1.62× faster`` where that is known, else the speed itself."""
+    """The headline: ``1.62× faster`` if that is known, else the speed."""
     if verdict.speedup is not None:
         return faster_words(verdict)
     return UNKNOWN if stats.tokens_per_second is None else speed(stats.tokens_per_second)
 
 
 def faster_words(verdict: SpeedVerdict) -> str:
-    """How much faster or slower than plain decoding."""
+    """How much faster or slower than without speculation."""
     speedup = verdict.speedup
     if speedup is None:
         return UNKNOWN
@@ -134,9 +134,9 @@ def faster_words(verdict: SpeedVerdict) -> str:
 
 
 def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
-    """What the verdict on an answer rests on, or why there is none; and what it leaves out.
+    """The basis of the verdict on an answer, or why there is none; and what it leaves out.
 
-    While an answer is made, ``live``, it is the same sentence, so that nothing below it moves.
+    With ``live``, while the answer streams, the wording does not change, so that nothing below moves.
     """
     if live:
         return translate("SpeedVerdict", "Compared with plain decoding as soon as its speed is known well enough.")
@@ -153,7 +153,7 @@ def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -
 
 
 def draft_reading_words(stats: RunStats) -> str:
-    """What the draft model's reading of the prompt took; empty where it read none."""
+    """The time that the draft model took to read the prompt; empty if it read none."""
     if not stats.draft_prompt_s:
         return ""
     words = translate("SpeedVerdict", "The draft model read the prompt in {time}, which is not counted here.")
@@ -164,9 +164,9 @@ def draft_reading_words(stats: RunStats) -> str:
 
 
 def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[str, str]]:
-    """The figures below a finished answer, the most telling first, each with the sentence how it is measured.
+    """The statistics below a finished answer, most important first, each with an explanation.
 
-    Then its ``seed``, where it was drawn by one.
+    Then its ``seed``, if it has one.
     """
     if stats is None or not stats.tokens:
         return []
@@ -194,7 +194,7 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
 
 
 def _length_part(stats: RunStats) -> tuple[str, str]:
-    """How long the answer is, and how long its first token took, where that is known."""
+    """The answer's tokens and its time to the first token, if known."""
     words = translate("Figures", "%Ln tokens", None, stats.tokens)
     meaning = translate("Figures", "Tokens of the answer, its reasoning included.")
     if stats.time_to_first_token_s is None:
@@ -206,14 +206,14 @@ def _length_part(stats: RunStats) -> tuple[str, str]:
 
 
 def _why(stats: RunStats) -> str:
-    """Why tokens were proposed or not, as sentences; empty where nothing is known of it."""
+    """Why tokens were drafted or not; empty if unknown."""
     return " ".join(why_sentences(stats))
 
 
 def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
-    """Where drafted tokens came from and how many there are, then the newest reason.
+    """Where drafted tokens came from and how many, then the latest reason.
 
-    That text repeats holds for the moment: of an answer that has ended only the number of tokens is told.
+    "The text repeats" is about the moment, so a finished answer shows only the number.
     """
     reason = next((each for each in reversed(stats.decisions) if _OF_DRAFTING.match(each)), "")
     words = decision_words(reason)[0] if live or not _OF_TEXT.fullmatch(reason) else ""
@@ -229,7 +229,7 @@ def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
 
 
 def nothing_drafted(stats: RunStats) -> str:
-    """What an answer without a drafted token has in place of figures about them: that it is so, and why."""
+    """For an answer without drafted tokens: that nothing was drafted, and why."""
     meaning = translate("Figures", "No tokens were proposed: every pass gave one token of the target.")
     return " ".join(filter(None, (meaning, _why(stats), help_words(stats))))
 
@@ -253,5 +253,5 @@ def _forced_parts(stats: RunStats) -> list[tuple[str, str]]:
 
 
 def footer(stats: RunStats | None) -> str:
-    """The line of figures below a finished answer."""
+    """The line below a finished answer."""
     return " · ".join(text for text, _ in footer_parts(stats))

@@ -1,4 +1,4 @@
-"""Installs the translation catalogues of a language, and the locale by which numbers and dates are written."""
+"""Installs the translations of a language, and its number and date formats."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _MARK = "paceline-catalogue"
 
 
 def system_language() -> str:
-    """The first of the system's languages that there is a catalogue for; English where there is none."""
+    """The first system language with a catalogue; else English."""
     wanted = (name.replace("_", "-").split("-")[0].lower() for name in QLocale.system().uiLanguages())
     return next((name for name in wanted if name in LANGUAGES), ENGLISH)
 
 
 def code_of(language: str) -> str:
-    """The code of "system", "en" or "de"; of anything else the system's."""
+    """The code of "system", "en" or "de"; any other value is the system's."""
     return system_language() if language == SYSTEM or language not in LANGUAGES else language
 
 
 def install_language(application: QCoreApplication, folder: Path, language: str) -> str:
-    """Use the catalogues of ``language`` ("system", "en" or "de") in ``folder``, and Qt's own; return its code.
+    """Load the catalogues of ``language`` from ``folder``, and Qt's own; returns the language code.
 
-    What is shown already keeps its words. A missing catalogue leaves the English of the code.
+    Texts on screen do not change. Without a catalogue the texts are English.
     """
     code = code_of(language)
     for old in application.findChildren(QTranslator, _MARK):
@@ -46,7 +46,7 @@ def install_language(application: QCoreApplication, folder: Path, language: str)
 
 
 def _locale(code: str) -> QLocale:
-    """The system's own way of writing numbers where it is of this language, or else the usual one."""
+    """The system's locale if it has this language, else the language's default."""
     system = QLocale.system()
     if QLocale.languageToCode(system.language()) == code:
         return system

@@ -1,4 +1,4 @@
-"""What each mode of speculation is called, does, needs and costs, one sentence each."""
+"""The name, effect, needs and cost of each speculation mode."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ui.text.language import mark, translate
 
 @dataclass(frozen=True, slots=True)
 class ModeWords:
-    """The words on one mode, in the user's language."""
+    """A mode's texts in the user's language."""
 
     name: str
     does: str
@@ -19,7 +19,7 @@ class ModeWords:
 
     @property
     def lines(self) -> tuple[str, str, str]:
-        """All three as lines, for where they do not stand in columns."""
+        """All three as lines."""
         return (
             self.does,
             translate("Modes", "Needs: {words}").format(words=self.needs),
@@ -85,17 +85,17 @@ MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEA
 
 
 def not_now(reason: str) -> str:
-    """Why a mode cannot run now, as a line; empty where it can."""
+    """Why a mode cannot run now; empty if it can."""
     return translate("Modes", "Not available: {reason}").format(reason=reason) if reason else ""
 
 
 def mode_word(mode: str) -> str:
-    """A mode's name in the middle of a line; a word that is no mode's as it is."""
+    """A mode's name within a line; an unknown word unchanged."""
     return translate("Modes", _IN_A_LINE.get(mode, mode))
 
 
 def mode_line(mode: str) -> str:
-    """What a mode does, in a line of plain words for a menu."""
+    """A mode's effect in a menu line."""
     return translate("Modes", _LINES[mode])
 
 

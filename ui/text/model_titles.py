@@ -1,4 +1,4 @@
-"""What a person reads of a model known by the name of its file: the title in its header, a note on built-in ones."""
+"""A model's title by its file name: from its header, or a note on built-in models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TINY_NOTE = mark(
 
 
 def note_title(name: str, title: str) -> bool:
-    """A model of this name is called so; whether that is new."""
+    """Set a model's title; returns whether it is new."""
     if not name or not title or _TITLES.get(name) == title:
         return False
     _TITLES[name] = title
@@ -21,5 +21,5 @@ def note_title(name: str, title: str) -> bool:
 
 
 def title_of(name: str) -> str:
-    """Its title; the name itself where nothing is known of it."""
+    """A model's title, else the name."""
     return _TITLES.get(name, name)

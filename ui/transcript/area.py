@@ -1,4 +1,4 @@
-"""The scroll area of the messages: makes their cards with their menus, marks tokens, and forwards their signals."""
+"""The messages' scroll area: creates their cards and menus, marks tokens, and forwards signals."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ CARD_PADDING_PX = 76  # column and card margins around the text
 
 
 def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Mapping[Mode, str] | None = None) -> Menu:
-    """Make the menu of a card; what does not apply to it is left out.
+    """Create a card's menu with the actions that apply.
 
-    ``targets`` may give an answer again; ``modes`` are those offered, each with why it cannot run now, or with nothing.
+    ``targets``: models that can regenerate an answer; ``modes``: offered modes with the reason why each cannot run.
     """
     menu, theme = Menu(card), card.theme
     if isinstance(card, AnswerCard):
@@ -90,13 +90,13 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
-    """Models by what a person reads, as the header has them; those that share a title by the names of their files."""
+    """Model titles; models that share one are named by their files."""
     titles = [title_of(name) for name in names]
     return [title if titles.count(title) == 1 else name for name, title in zip(names, titles, strict=True)]
 
 
 def _add_seed(menu: Menu, card: AnswerCard) -> None:
-    """What can be done with its seed; nothing at temperature 0, where every seed gives the same."""
+    """Add the seed actions; none at temperature 0, where all seeds give the same answer."""
     drawn = card.view.drawn
     if drawn is not None and drawn.is_greedy:
         return
@@ -128,12 +128,12 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
 
 
 class SummaryLine(QFrame):
-    """One summary, or one in the making.
+    """A summary, or one that is being written.
 
     Signals:
-        undo_requested: the messages themselves are to be sent again.
-        skip_requested: no summary is wanted this time.
-        unfolded(bool): it can be read, or not any more.
+        undo_requested: send the messages themselves again.
+        skip_requested: do not summarise this time.
+        unfolded(bool): it was unfolded or folded.
     """
 
     undo_requested = Signal()
@@ -221,11 +221,11 @@ class SummaryLine(QFrame):
 
 
 class SummaryLines(QObject):
-    """Puts the lines below the messages that they end with, whenever those are built.
+    """Places summary lines below the last messages they cover, when those are built.
 
     Signals:
-        undo_requested(int): the last message that the summary stands for.
-        skip_requested: the summary in the making is not wanted.
+        undo_requested(int): the last message that the summary covers.
+        skip_requested: skip the running summary.
     """
 
     undo_requested = Signal(int)
@@ -239,7 +239,7 @@ class SummaryLines(QObject):
         self._unfolded: set[int] = set()  # by the ids of their messages: the lines may go and be made again
 
     def set_views(self, views: Mapping[int, SummaryView]) -> None:
-        """Show these summaries, each by the last message that it stands for, and no others."""
+        """Show exactly these summaries."""
         self._views = dict(views)
         self._unfolded &= self._views.keys()
         for card in self._cards():
@@ -250,7 +250,7 @@ class SummaryLines(QObject):
         return line if isinstance(line, SummaryLine) else None
 
     def attach_line(self, card: MessageCard) -> None:
-        """Add the summary line of a card, or remove it."""
+        """Add or remove a card's summary line."""
         view, line = self._views.get(card.message_id), self.line_of(card)
         if view is None:
             if line is not None:
@@ -278,7 +278,7 @@ class SummaryLines(QObject):
 
 
 class MessageMenus:
-    """Serves the cards of one transcript."""
+    """The menus of one transcript's cards."""
 
     def __init__(self, selection: TranscriptSelection) -> None:
         self._selection = selection
@@ -286,15 +286,15 @@ class MessageMenus:
         self._modes = dict.fromkeys(Mode, "")  # that are offered, and why each cannot run now
 
     def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
-        """Ask this function for the models that can give an answer whenever a menu lists them."""
+        """``source`` returns the models that can regenerate an answer, for each menu."""
         self._targets = source
 
     def set_modes(self, offered: Collection[Mode], reasons: Mapping[Mode, str]) -> None:
-        """Which modes are offered, and why some of them cannot run now."""
+        """Set the offered modes, and why some cannot run now."""
         self._modes = {mode: reasons.get(mode, "") for mode in Mode if mode in offered}
 
     def connect_card(self, card: MessageCard) -> None:
-        """Open the menus of a card from now on."""
+        """Connect a card to its menus."""
         card.menu_requested.connect(self._open_below_button)
         card.context_menu_requested.connect(self._open_over_text)
 
@@ -314,7 +314,7 @@ class MessageMenus:
         self._pop_up(menu, place)
 
     def _offer_of_text(self, menu: QMenu, address: str) -> None:
-        """Put what can be done with a text, and with a link in it, above what can be done with the message."""
+        """Add actions for the selected text and link above the message's actions."""
         first = menu.actions()[0]
         if self._selection:
             menu.insertAction(first, _action(menu, translate("MessageMenu", "Copy selection"), self._selection.copy))
@@ -346,23 +346,23 @@ def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
 
 
 class MessageArea(SelectingArea, QScrollArea):
-    """What is marked is marked in all cards, also in those made later.
+    """Marks apply to all cards, including later ones.
 
     Signals:
         regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version of an
-            answer is wanted, in another mode, from another target.
-        seed_wanted(int, object): as `AnswerCard` has it.
-        continue_requested(int): an answer that was cut short is to go on.
-        edited(int, str): a question is to be asked in other words, as another version.
-        answer_edited(int, str): other words are to stand beside an answer, as another version.
-        edit_typed(int, str): a message and what its editor holds; empty where it was left.
-        attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
-        version_requested(int): another version is to be shown.
-        delete_requested(int), delete_one_requested(int): a message goes, and all after it; a message alone.
-        branch_requested(int): a chat of its own is to go on from a message.
-        race_requested(int): the question of a message is to be raced.
-        call_decided(int, str, str), call_repeated(int): as `ToolCard` has them.
-        link_activated(str): a link was activated; nothing has been opened.
+        answer, in another mode, with another target.
+        seed_wanted(int, object): see `AnswerCard`.
+        continue_requested(int): continue a truncated answer.
+        edited(int, str): an edited question, as another version.
+        answer_edited(int, str): an edited answer, as another version.
+        edit_typed(int, str): a message and its editor's text; empty if it was closed.
+        attachment_opened(int), attachments_left_out(int, object): see `UserCard`.
+        version_requested(int): show another version.
+        delete_requested(int), delete_one_requested(int): a message with all after it; a message alone.
+        branch_requested(int): continue from a message in a new chat.
+        race_requested(int): race the question of a message.
+        call_decided(int, str, str), call_repeated(int): see `ToolCard`.
+        link_activated(str): nothing has been opened.
     """
 
     regenerate_requested = Signal(int)
@@ -399,23 +399,20 @@ class MessageArea(SelectingArea, QScrollArea):
 
     @property
     def cards(self) -> list[MessageCard]:
-        """The cards that there are, from top to bottom."""
         raise NotImplementedError
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """All messages, from top to bottom."""
         raise NotImplementedError
 
     def mark_sources(self, wanted: frozenset[Source]) -> None:
-        """Mark the tokens of these sources in every answer, until others are wanted."""
         self._marked = wanted
         for card in self.cards:
             if isinstance(card, AnswerCard):
                 card.mark_sources(wanted)
 
     def show_refused(self, wanted: bool) -> None:
-        """Show refused proposals struck through in every answer, or not."""
+        """Show or hide rejected tokens, struck through, in every answer."""
         self._shows_refused = wanted
         for card in self.cards:
             if isinstance(card, AnswerCard):
@@ -428,7 +425,7 @@ class MessageArea(SelectingArea, QScrollArea):
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
     def make_card(self, view: MessageView) -> MessageCard:
-        """The card of a message, connected and marked; it is in no layout, and `build_next` fills it."""
+        """A message's card, connected and marked; in no layout, to be filled by `build_next`."""
         width = min(self.width(), COLUMN_PX) - CARD_PADDING_PX
         card = self.pool.take(view, width)
         if card is None:
@@ -442,7 +439,7 @@ class MessageArea(SelectingArea, QScrollArea):
         return card
 
     def make_empty_card(self, view: MessageView) -> MessageCard:
-        """A card for the pool, as `make_card` would make it for this message."""
+        """A card for the pool, of the kind that `make_card` makes for this message."""
         return self._create_card(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
 
     def _create_card(self, view: MessageView, width: int) -> MessageCard:
@@ -484,16 +481,16 @@ class MessageArea(SelectingArea, QScrollArea):
         self.edit_typed.emit(message_id, text)
 
     def recycle_card(self, card: MessageCard) -> None:
-        """Take a card that is hidden and in no layout into the pool, or delete it."""
+        """Put a hidden card into the pool, or delete it."""
         if self.summaries.line_of(card) is not None or not self.pool.recycle(card):
             card.deleteLater()
 
     def on_unfolded(self, card: AnswerCard) -> None:
-        """The reasoning of an answer was opened."""
+        """An answer's reasoning was unfolded."""
         raise NotImplementedError
 
     @staticmethod
     def lay_out() -> None:
-        """Carry out pending layout requests: nothing half laid out is ever painted."""
+        """Run pending layout requests, so that no partial layout is painted."""
         for _ in range(LAYOUT_ROUNDS):
             QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)

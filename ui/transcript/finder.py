@@ -1,6 +1,6 @@
-"""Finds words in the open chat, in all its messages: also in folded reasoning, and in cards that are recycled.
+"""Finds words in all messages of the open chat, also in folded reasoning and recycled cards.
 
-What is counted is what the page shows: the words of a message without the marks of its Markdown, a few messages a turn.
+Counts the text as shown, without Markdown marks, a few messages per turn.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PAUSE_MS = 120  # typing is one search, not one for each key
 
 @dataclass(frozen=True, slots=True)
 class TextMatch:
-    """The ``number``-th place in the reasoning or in the words of a message."""
+    """The ``number``-th match in a message's reasoning or text."""
 
     message_id: int
     in_reasoning: bool
@@ -54,7 +54,7 @@ class TextMatch:
 
 
 class FoundText(FoundWords):
-    """All places of a text in a card, of which one is the current."""
+    """All matches in a card, one of them current."""
 
     def __init__(self, pattern: str, match: TextMatch) -> None:
         super().__init__(())
@@ -66,7 +66,7 @@ class FoundText(FoundWords):
 
 
 class Frame(QWidget):
-    """A frame around the current place; it lies on the view, and goes where the view goes."""
+    """A frame around the current match; moves with the view."""
 
     def __init__(self, theme: Theme, view: View, cursor: QTextCursor) -> None:
         super().__init__(view.viewport())
@@ -79,7 +79,7 @@ class Frame(QWidget):
         self.show()
 
     def eventFilter(self, watched: QObject, event: object) -> bool:  # noqa: ARG002
-        """The view may be laid out anew at any time."""
+        """The view may be laid out again."""
         self.setGeometry(self._view.viewport().rect())
         return False
 
@@ -91,7 +91,7 @@ class Frame(QWidget):
             painter.drawRoundedRect(rect, 3, 3)
 
     def rects(self) -> list[QRect]:
-        """The lines of the place, in pixels of the view."""
+        """The lines of the match, in the view's pixels."""
         caret, lines = QTextCursor(self._cursor), list[QRect]()
         for position in range(self._cursor.selectionStart(), self._cursor.selectionEnd() + 1):
             caret.setPosition(position)
@@ -104,10 +104,10 @@ class Frame(QWidget):
 
 
 class ChatFinder(QObject):
-    """Follows a text that is looked for.
+    """Follows a search text.
 
     Signals:
-        changed(int, int): the current place, from 1 on, or 0, and how many there are; -1 while they are counted.
+        changed(int, int): the current match from 1 on, or 0, and their number; -1 while counting.
     """
 
     changed = Signal(int, int)
@@ -132,7 +132,7 @@ class ChatFinder(QObject):
         return bool(self._pattern)
 
     def look_for(self, text: str) -> None:
-        """Mark all places of this text and go to the first from what is in sight on; capitals do not matter."""
+        """Mark all matches, ignoring case, and go to the first from the visible one on."""
         self._clear_marks()
         words = text.split()
         self._pattern = "[^\\S\n\u2028]+".join(map(re.escape, words))
@@ -140,7 +140,7 @@ class ChatFinder(QObject):
         self._begin()
 
     def step(self, by: int) -> None:
-        """Go to the next place (1) or the one before (-1), around the ends."""
+        """Go to the next (1) or previous (-1) match, cyclically."""
         if self._pattern:
             self._step_wanted += by
             self._begin()  # messages may have come since
@@ -244,7 +244,7 @@ class ChatFinder(QObject):
 
 
 def plain_text(markdown: str) -> str:
-    """The words of a Markdown text as the views of its parts have them; formulas as their source."""
+    """The text of Markdown as its views have it; formulas as their source."""
     stream, document, words = BlockStream(), QTextDocument(), ""
     for block in stream.feed(markdown) + stream.finish():
         if block.is_code:
@@ -256,7 +256,7 @@ def plain_text(markdown: str) -> str:
 
 
 def _shown(raw: str, *, is_answer: bool) -> tuple[str, str]:
-    """The reasoning and the words as the page shows them."""
+    """Reasoning and answer as the page shows them."""
     if not is_answer:
         return "", shown_text(raw)
     split = split_thinking(raw)
@@ -273,7 +273,6 @@ class FindBox(SearchBox):
     back = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Shift turns Enter around."""
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.back.emit()
@@ -282,10 +281,10 @@ class FindBox(SearchBox):
 
 
 class FindBar(QFrame):
-    """Away until it is asked for.
+    """Hidden until requested.
 
     Signals:
-        closed: it was left, and the focus with it.
+        closed: it was closed, and had the focus.
     """
 
     closed = Signal()
@@ -325,7 +324,7 @@ class FindBar(QFrame):
         self.hide()
 
     def open(self) -> None:
-        """Show it with what was looked for last, ready to be typed over."""
+        """Show it with the last search text selected."""
         was_hidden = self.isHidden()
         self.show()
         self.edit.setFocus()
@@ -334,7 +333,7 @@ class FindBar(QFrame):
             self._pause.start()
 
     def step(self, by: int) -> None:
-        """Go to another place; what was typed a moment ago is looked for first."""
+        """Go to another match; a just-typed text is searched first."""
         if self.isHidden():
             self.open()
         elif self._pause.isActive():
@@ -344,7 +343,7 @@ class FindBar(QFrame):
             self.finder.step(by)
 
     def leave(self) -> bool:
-        """Let it go; False where it was away."""
+        """Close it; False if it was closed."""
         if self.isHidden():
             return False
         self.hide()
@@ -352,7 +351,7 @@ class FindBar(QFrame):
         return True
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """The marks go with it."""
+        """Remove the marks."""
         super().hideEvent(event)
         if self.isHidden():
             self._pause.stop()

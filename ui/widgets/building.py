@@ -1,4 +1,4 @@
-"""Widgets and layouts in one expression: labels, buttons, rows and columns, what scrolls."""
+"""Widgets and layouts in one expression."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGE_BAR_PX = 48
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Space that takes what the parts beside it leave, shared by the factors."""
+    """Space that takes the rest, shared by factors."""
 
     factor: int = 1
 
@@ -43,11 +43,11 @@ Margins = int | tuple[int, int, int, int]
 def hbox(
     *parts: Part, parent: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QHBoxLayout:
-    """Make a row of these parts, the layout of ``parent`` if one is given; what is None stays as the style has it.
+    """A row of these parts, as the layout of ``parent`` if given; None keeps the style's default.
 
     Args:
         parts: from left to right, see `Part`.
-        parent: what is laid out by it.
+        parent: the widget to lay out.
         margins: left, top, right and bottom in pixels; one number for all four.
         spacing: pixels between two parts.
     """
@@ -59,14 +59,14 @@ def hbox(
 def vbox(
     *parts: Part, parent: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QVBoxLayout:
-    """Make a column of these parts from top to bottom, as `hbox` makes a row."""
+    """A column of these parts, see `hbox`."""
     box = QVBoxLayout() if parent is None else QVBoxLayout(parent)
     _fill(box, parts, margins, spacing)
     return box
 
 
 def grid(*, gaps: tuple[int, int], parent: QWidget | None = None, margins: Margins | None = None) -> QGridLayout:
-    """Make an empty grid with these gaps in pixels between columns and between rows."""
+    """An empty grid with these gaps between columns and rows."""
     made = QGridLayout() if parent is None else QGridLayout(parent)
     made.setHorizontalSpacing(gaps[0])
     made.setVerticalSpacing(gaps[1])
@@ -103,7 +103,7 @@ def _set_margins(layout: QLayout, margins: Margins | None) -> None:
 
 
 def label(text: str = "", kind: str = "", *, wrap: bool = False, selectable: bool = False) -> QLabel:
-    """Make a label of plain text, in which nothing is ever interpreted; ``kind`` is what the stylesheet selects by."""
+    """A plain text label; ``kind`` is the stylesheet's selector."""
     made = QLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setWordWrap(wrap)
@@ -115,7 +115,6 @@ def label(text: str = "", kind: str = "", *, wrap: bool = False, selectable: boo
 
 
 def show_text(shown: QLabel, text: str) -> None:
-    """Show a text in a label, which is hidden where there is none."""
     shown.setText(text)
     shown.setVisible(bool(text))
 
@@ -138,7 +137,7 @@ def button(
 
 
 def line_edit(name: str, placeholder: str = "") -> QLineEdit:
-    """Make a field of one line; ``name`` is for screen readers, ``placeholder`` is seen while it is empty."""
+    """A line edit; ``name`` is its accessible name."""
     made = QLineEdit()
     made.setAccessibleName(name)
     made.setPlaceholderText(placeholder)
@@ -146,7 +145,7 @@ def line_edit(name: str, placeholder: str = "") -> QLineEdit:
 
 
 def read_only_text(text: str, name: str, height_px: int | None = None) -> QPlainTextEdit:
-    """Make a box of text to read and copy, for which Tab goes on; ``name`` is for screen readers."""
+    """A read-only text box that Tab leaves; ``name`` is its accessible name."""
     made = QPlainTextEdit(text)
     made.setReadOnly(True)
     made.setProperty("kind", "field")
@@ -158,7 +157,7 @@ def read_only_text(text: str, name: str, height_px: int | None = None) -> QPlain
 
 
 def bar(name: str) -> QProgressBar:
-    """Make a thin line of progress; the words beside it carry the figures."""
+    """A thin progress bar; text beside it has the numbers."""
     made = QProgressBar()
     made.setTextVisible(False)
     made.setRange(0, 1000)
@@ -167,7 +166,7 @@ def bar(name: str) -> QProgressBar:
 
 
 def card(*parts: Part, spacing: int = 8) -> QFrame:
-    """Make a raised frame with these parts in a column."""
+    """A raised frame with these parts in a column."""
     frame = QFrame()
     frame.setObjectName("card")
     vbox(*parts, parent=frame, margins=(16, 14, 16, 14), spacing=spacing)
@@ -175,7 +174,7 @@ def card(*parts: Part, spacing: int = 8) -> QFrame:
 
 
 def page_bar(*widgets: QWidget, wide: QWidget) -> QFrame:
-    """Make the bar above a page: ``widgets`` in a row, of which ``wide`` takes the space that is left."""
+    """The bar above a page; ``wide`` takes the remaining space."""
     frame = QFrame()
     frame.setObjectName("header")
     frame.setMinimumHeight(PAGE_BAR_PX)
@@ -184,7 +183,7 @@ def page_bar(*widgets: QWidget, wide: QWidget) -> QFrame:
 
 
 def page_column(*parts: Part, width_px: int, spacing: int, margins: Margins = 24, at_left: bool = False) -> QWidget:
-    """Make a page whose parts stand in a column of at most ``width_px`` in its middle, or ``at_left``."""
+    """A page with a column of at most ``width_px``, centred or ``at_left``."""
     column, page = QWidget(), QWidget()
     column.setMaximumWidth(width_px)
     vbox(*parts, Stretch(), parent=column, margins=margins, spacing=spacing)
@@ -194,7 +193,7 @@ def page_column(*parts: Part, width_px: int, spacing: int, margins: Margins = 24
 
 
 def scrolled(content: QWidget, name: str, *, sideways: bool = True) -> QScrollArea:
-    """Put ``content`` in an area that scrolls; ``sideways`` too, where it is wider than there is room."""
+    """A scroll area; ``sideways`` if it may scroll horizontally."""
     area = QScrollArea()
     if not sideways:
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -207,7 +206,7 @@ def scrolled(content: QWidget, name: str, *, sideways: bool = True) -> QScrollAr
 
 
 def empty_layout(layout: QLayout) -> None:
-    """Take everything out; widgets go when Qt is back in its loop."""
+    """Remove all items; widgets are deleted later."""
     while (item := layout.takeAt(0)) is not None:
         widget, inner = item.widget(), item.layout()
         if widget is not None:
@@ -218,7 +217,7 @@ def empty_layout(layout: QLayout) -> None:
 
 
 def put_in_order(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[QWidget]) -> None:
-    """Have these in place of those ``before`` in a row or column; what stands right stays untouched, others go."""
+    """Replace the widgets ``before`` by these; unmoved ones are not touched, others are deleted."""
     for widget in before:
         if widget not in widgets:
             box.removeWidget(widget)

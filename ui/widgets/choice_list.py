@@ -1,4 +1,4 @@
-"""A list to choose from by pointer or arrows: rows of two or three lines with an icon, below headings."""
+"""A list of rows of two or three lines with an icon, under headings."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _NO_PARENT = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One row; without a key it is a heading. ``tone`` colours the icon: "accent", "good", "warn", "bad" or "muted".
+    """A row, or without a key a heading. ``tone``: the icon's colour, "accent", "good", "warn", "bad" or "muted".
 
-    One that is not ``enabled`` is greyed, and cannot be chosen; its lines, which say why, stay readable.
+    A row that is not ``enabled`` is grey and cannot be chosen; its lines, which say why, stay readable.
     """
 
     key: str
@@ -41,7 +41,7 @@ class Choice:
 
 
 def wrapped(text: str, metrics: QFontMetrics, width: int, most: int = 2) -> list[str]:
-    """A text in at most so many lines of this width in pixels, broken between words; the last one takes the rest."""
+    """A text in at most ``most`` lines of this width in pixels; the last one takes the rest."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".lstrip()
@@ -53,14 +53,14 @@ def wrapped(text: str, metrics: QFontMetrics, width: int, most: int = 2) -> list
 
 
 def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
-    """The rows of all groups, each below its heading; a group without rows has none."""
+    """The rows of all groups under their headings; empty groups are left out."""
     return [choice for heading, rows in groups if rows for choice in (Choice("", heading), *rows)]
 
 
 def kept_in_place(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Choice, ...]:
-    """The ``wanted`` rows with each of those ``shown`` where it is and as high; others follow, below their headings.
+    """The ``wanted`` rows, with those already ``shown`` at the same places; new ones follow under their headings.
 
-    What is not wanted any more stays, and cannot be chosen; it goes only from the end, where nothing lies below it.
+    Unwanted rows stay, disabled, unless they are at the end.
     """
     left = {row.key: row for row in wanted if row.key}
     shown = list(shown)
@@ -104,7 +104,7 @@ class ChoiceModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self.rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
-        """The title; the whole row for screen readers and the hover."""
+        """The title; the whole row for screen readers and tool tips."""
         choice = self.choice(index)
         if choice is None:
             return None
@@ -125,7 +125,7 @@ class ChoiceModel(QAbstractListModel):
 
 
 class _Delegate(QStyledItemDelegate):
-    """Draws the rows with the palette in force."""
+    """Paints the rows."""
 
     def __init__(self, theme: Theme, model: ChoiceModel, pad: int, view: QListView) -> None:
         super().__init__(view)
@@ -147,7 +147,7 @@ class _Delegate(QStyledItemDelegate):
         return QSize(0, 2 * self._pad + self._line_px * num_lines + 2)
 
     def _lines(self, choice: Choice, text: str) -> list[str]:
-        """One of its lines, broken where it may be."""
+        """A row's line, wrapped if allowed."""
         if not choice.wraps:
             return [text]
         room = self._view.viewport().width() - 2 * SIDE_PX - (ICON_PX + ICON_GAP_PX if self._model.has_icons else 0)
@@ -214,11 +214,11 @@ class _Delegate(QStyledItemDelegate):
 
 
 class ChoiceList(QListView):
-    """The list itself.
+    """The list.
 
     Signals:
-        chosen(str): a row was clicked, or reached by the arrows: show it.
-        opened(str): Enter, Space or a double click: do the usual thing with it.
+        chosen(str): a row was clicked or reached by arrow keys.
+        opened(str): Enter, Space or a double click.
     """
 
     chosen = Signal(str)
@@ -241,7 +241,7 @@ class ChoiceList(QListView):
         theme.changed.connect(self.scheduleDelayedItemsLayout)  # density and text size may be others
 
     def set_rows(self, rows: Sequence[Choice], key: str = "") -> None:
-        """Show these; the row of ``key``, else the one that was current, stays current without being chosen again."""
+        """Replace the rows; ``key``, else the current row, stays current without a signal."""
         wanted = key or self.current_key()
         self._filling = True
         self.rows.set_rows(rows)
@@ -259,17 +259,17 @@ class ChoiceList(QListView):
         return choice.key if choice else ""
 
     def choose(self, key: str) -> None:
-        """Make a row current, which chooses it."""
+        """Make a row current, with a signal."""
         line = next((line for line, row in enumerate(self.rows.rows) if row.key == key), None)
         if line is not None:
             self.setCurrentIndex(self.rows.index(line, 0))
 
     def choose_first(self) -> None:
-        """Make the first row current that can be, which chooses it."""
+        """Make the first enabled row current, with a signal."""
         self.choose(next((row.key for row in self.rows.rows if row.key and row.enabled), ""))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lines that wrap make other rows of another width, also where only the scroll bar came: Qt keeps theirs."""
+        """Recompute the heights of wrapped rows, which Qt caches."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width() and any(row.wraps for row in self.rows.rows):
             self.scheduleDelayedItemsLayout()

@@ -1,4 +1,4 @@
-"""Small questions, and the one before a link is opened."""
+"""Confirmation dialogs, and the one before a link is opened."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _FRAME = QSize(16, 48)  # what a desktop puts around a window
 
 
 def within_screen(dialog: QWidget, size: QSize) -> QSize:
-    """This size, or as much of it as the screen has room for: the buttons at a dialog's bottom must stay in reach."""
+    """This size, bounded by the screen, so that the buttons stay reachable."""
     return size.boundedTo(dialog.screen().availableSize() - _FRAME)
 
 
 class Dialog(QDialog):
-    """A dialog that is deleted when it is closed, and in which Enter presses the button in focus."""
+    """A dialog that is deleted on close, and in which Enter presses the focused button."""
 
     def __init__(self, parent: QWidget, title: str, *, modal: bool = True) -> None:
         super().__init__(parent)
@@ -32,7 +32,7 @@ class Dialog(QDialog):
 
 
 class ConfirmDialog(Dialog):
-    """A question with one action and Cancel; Cancel is what Esc does."""
+    """A question with one action and Cancel."""
 
     def __init__(self, parent: QWidget, title: str, text: str, accept_text: str, *, danger: bool = False) -> None:
         super().__init__(parent, title)
@@ -48,7 +48,7 @@ class ConfirmDialog(Dialog):
 
 
 def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog | None:
-    """Show the real address and ask; None where it may not be opened at all. ``text`` says whose address it is."""
+    """Ask before opening a link; None for an unsafe link. ``text`` says whose link it is."""
     if not is_safe(address):
         return None
     question = ConfirmDialog(
@@ -67,7 +67,7 @@ def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog 
 
 
 def copy_with_feedback(pressed: QPushButton, text: str) -> None:
-    """Put a text on the clipboard and have the button say so for a moment, to screen readers too."""
+    """Copy a text; the button confirms it, also for screen readers."""
     QGuiApplication.clipboard().setText(text)
     said, words = translate("Dialogs", "Copied"), pressed.accessibleName()
     pressed.setMinimumWidth(pressed.width())

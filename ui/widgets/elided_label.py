@@ -1,4 +1,4 @@
-"""A label of one line that ends in an ellipsis where it does not fit, and shows the whole on hover."""
+"""A one-line label with an ellipsis; the tool tip has the whole text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ui.text.one_line import cut
 
 
 class ElidedLabel(QLabel):
-    """Like QLabel with plain text; it may be narrower than its text. A hover of its own comes before the whole text."""
+    """Like a plain text QLabel that can be narrower than its text. A tool tip of its own comes first."""
 
     def __init__(self, text: str = "", kind: str = "", *, tip: str = "") -> None:
-        """``kind`` is what the stylesheet selects by, ``tip`` a hover of its own."""
+        """``kind`` is the stylesheet's selector, ``tip`` a tool tip of its own."""
         super().__init__(text)
         if kind:
             self.setProperty("kind", kind)

@@ -1,4 +1,4 @@
-"""Enter presses the button in focus, as Space does: of Qt's platforms only some see to that themselves."""
+"""Enter presses the focused button, like Space: some of Qt's platforms do not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog
 
 
 def press_button(event: QKeyEvent) -> bool:
-    """Take an Enter that came up to the window unused; False where no button has the focus."""
     button = QApplication.focusWidget()
     if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter) or not isinstance(button, QAbstractButton):
         return False
@@ -22,14 +21,14 @@ def press_button(event: QKeyEvent) -> bool:
 
 
 class EnterInDialog(QObject):
-    """Has Enter press the button in focus of a dialog, which else would press the dialog's default one."""
+    """Makes Enter press a dialog's focused button rather than the default one."""
 
     def __init__(self, dialog: QDialog) -> None:
         super().__init__(dialog)
         dialog.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Only what came up unused from a button; in fields and lists Enter keeps its meaning."""
+        """Only events that a button ignored; fields and lists keep Enter."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and press_button(event):
             return True
         return super().eventFilter(watched, event)

@@ -1,4 +1,4 @@
-"""The base of widgets that show a number and explain it in a sentence: on hover, on focus, and to screen readers."""
+"""Widgets that show a number with an explanation: on hover, on focus, and for screen readers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _BY_KEYS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
 class FigureNavigator(Protocol):
-    """Moves the focus from figure to figure. They call it: an event filter would see all their paint events, too."""
+    """Moves the focus between statistics. They call it: an event filter would also get all paint events."""
 
     def on_focused(self, figure: FigureWidget) -> None:
         """The figure got the focus."""
 
     def step_from(self, figure: FigureWidget, key: Qt.Key) -> bool:
-        """A key was pressed on the figure; whether it moved the focus."""
+        """A key was pressed; returns whether it moved the focus."""
 
 
 class FigureWidget(QLabel):
-    """Paints itself, so that a new number moves nothing else; a label, since screen readers read labels."""
+    """Paints itself, so that a new number moves nothing else; a label, which screen readers read."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__()
@@ -41,12 +41,12 @@ class FigureWidget(QLabel):
         theme.changed.connect(self.fit)
 
     def fit(self) -> None:
-        """Take the height that the text size asks for."""
+        """Set the height for the text size."""
         self.update()
 
     @property
     def words(self) -> str:
-        """The name with what is shown, in one line."""
+        """The name and value, in one line."""
         return self.accessibleName()
 
     def paint_focus_ring(self, painter: QPainter) -> None:
@@ -81,6 +81,6 @@ class FigureWidget(QLabel):
 
 
 def figure_widgets_in(widget: QWidget) -> list[FigureWidget]:
-    """All that a widget holds and that can be read now, from top to bottom."""
+    """All visible statistics in a widget, from top to bottom."""
     found = [each for each in widget.findChildren(FigureWidget) if each.isVisibleTo(widget)]
     return sorted(found, key=lambda each: (each.mapTo(widget, QPoint(0, 0)).y(), each.mapTo(widget, QPoint(0, 0)).x()))

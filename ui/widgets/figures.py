@@ -1,7 +1,7 @@
-"""A named number in three shapes: on a line, large, and as a row of the legend.
+"""A named number as a line, a large number, or a legend row.
 
-They paint themselves: a number that changes ten times a second asks no layout for anything. What stands where is worked
-out when it changes, and only the place of the number is painted anew.
+They paint themselves: a number that changes ten times a second causes no layout. Geometry is computed on changes, and
+only the number's area is repainted.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 def baseline(top: float, height: float, metrics: QFontMetricsF) -> float:
-    """Where letters stand that are centred in a line of this height, as Qt puts them."""
+    """The base line of letters centred in a line, as Qt places them."""
     return top + (height + metrics.ascent() - metrics.descent()) / 2
 
 
 class _Line:
-    """A name at the left, which ends in an ellipsis where it must, and a number at the right: where they stand."""
+    """The geometry of a name at the left, elided, and a number at the right."""
 
     def __init__(self, theme: Theme, name: str, field: str) -> None:
         self.value = UNKNOWN
@@ -40,7 +40,7 @@ class _Line:
         self.fit(QSize(0, 0))
 
     def fit(self, size: QSize) -> None:
-        """Stand in a line of this size, in the look in force."""
+        """Fit a line of this size in the current look."""
         paint_cache, tokens = self._theme.paint_cache, self._theme.tokens
         self._width, self._height = size.width(), size.height()
         self._font, self._small = paint_cache.font(), paint_cache.font(-1)
@@ -55,7 +55,6 @@ class _Line:
         self._is_laid = False
 
     def _reach_of(self, text: str) -> int:
-        """What a number does not reach to the left of, whatever its letters: to measure each would take longer."""
         return self._width - INSET_PX - OVERHANG_PX - len(text) * self._em_px
 
     def _lay(self) -> None:
@@ -69,7 +68,7 @@ class _Line:
         self._is_laid = True
 
     def set_value(self, text: str) -> QRect:
-        """Show another number; what has to be painted anew, which is all of it where the name may give way to it."""
+        """Set the number; returns the area to repaint."""
         before, self._reach = self._reach, self._reach_of(text)
         self.value, self._is_laid = text, False
         left = min(before, self._reach)
@@ -77,7 +76,7 @@ class _Line:
         return QRect(left, 0, self._width - left, self._height)
 
     def paint(self, painter: QPainter, left: int) -> None:
-        """Draw what stands to the right of ``left``, and what reaches over it."""
+        """Paint what is right of ``left``."""
         if not self._is_laid:
             self._lay()
         painter.setFont(self._font)
@@ -97,7 +96,7 @@ class _Line:
 
 
 def paint_bar(painter: QPainter, track: QRectF, share: float, ground: QColor, fill: QColor) -> None:
-    """A rounded track, filled from the left by this share."""
+    """A rounded track, filled from the left by a fraction."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(ground)
@@ -110,7 +109,7 @@ def paint_bar(painter: QPainter, track: QRectF, share: float, ground: QColor, fi
 
 
 class ValueFigure(FigureWidget):
-    """A figure that paints its value itself, and keeps its height whatever it says."""
+    """Paints its value, at a constant height."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text)
@@ -120,18 +119,18 @@ class ValueFigure(FigureWidget):
         self.fit()
 
     def set_value(self, text: str) -> None:
-        """Show a number with its unit."""
+        """Set the number with its unit."""
         if text != self.value:
             self.setAccessibleName(f"{self.name}: {text}")
             self.update(self.dirty_rect(text))
             self.value = text
 
     def dirty_rect(self, text: str) -> QRect:  # noqa: ARG002
-        """Give what has to be painted anew where this text comes in place of the value."""
+        """The area to repaint for this text."""
         return self.rect()
 
     def minimumSizeHint(self) -> QSize:
-        """Narrow panes cut the name short, not the number."""
+        """Narrow panes elide the name, not the number."""
         return QSize(60, self.minimumHeight())
 
     def sizeHint(self) -> QSize:
@@ -193,7 +192,7 @@ class LargeFigure(ValueFigure):
         return QRect(0, 0, INSET_PX + math.ceil(widest) + OVERHANG_PX, math.floor(self._room.top()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The name is cut where there is no room for it."""
+        """Elide the name."""
         super().resizeEvent(event)
         self._lay(event.size())
 
@@ -210,7 +209,7 @@ class LargeFigure(ValueFigure):
 
 
 class LegendRow(QPushButton):
-    """A source with its count; switched on, its tokens are marked in the answers."""
+    """A source with its count; when checked, its tokens are marked in the answers."""
 
     def __init__(self, theme: Theme, name: str, help_text: str, field: str) -> None:
         super().__init__()

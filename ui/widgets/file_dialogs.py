@@ -1,4 +1,4 @@
-"""File dialogs: where chats and statistics are written, what is imported or attached. They open no file themselves."""
+"""File dialogs for exports, imports and attachments. They open no file themselves."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FOLDERS: dict[str, str] = {}
 
 
 def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose where to write chats; ``take`` gets the path, with the extension of ``name``."""
+    """Let the user choose an export file; ``take`` gets the path, with the extension of ``name``."""
     extension = name.rsplit(".", 1)[-1]
     title, chosen = translate("ChatFiles", "Export chats"), translate("ChatFiles", CHAT_FILTERS[extension])
     dialog = _save_dialog(parent, title, name, chosen)
@@ -48,7 +48,7 @@ def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -
 
 
 def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
-    """Let the user choose exports, one or many; ``take`` gets their paths."""
+    """Let the user choose exports to import; ``take`` gets their paths."""
     dialog = QFileDialog(
         parent,
         translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown"),
@@ -61,7 +61,7 @@ def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QF
 
 
 def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], object]) -> QFileDialog:
-    """Let the user choose where to write statistics; ``take`` gets the path, and "csv" or "json"."""
+    """Let the user choose a statistics file; ``take`` gets the path, and "csv" or "json"."""
     filters = (
         translate("StatsFiles", "Table for spreadsheets (*.csv)"),
         translate("StatsFiles", "JSON (*.json)"),
@@ -74,13 +74,13 @@ def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], 
 
 
 def statistics_format(path: str) -> str:
-    """The format that a file's extension asks for; a table where it asks for nothing known."""
+    """The format for a file's extension; by default a table."""
     extension = Path(path).suffix.lower().lstrip(".")
     return extension if extension in STATISTICS_FORMATS else STATISTICS_FORMATS[0]
 
 
 def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose where to write a race, as "png", "md" or "json"; ``take`` gets the path."""
+    """Let the user choose a file for a race, as "png", "md" or "json"; ``take`` gets the path."""
     name, chosen = translate("RaceFiles", "Paceline race"), translate("RaceFiles", RACE_FILTERS[kind])
     dialog = _save_dialog(parent, translate("RaceFiles", "Export the race"), f"{name}.{kind}", chosen)
     dialog.fileSelected.connect(take)
@@ -107,7 +107,7 @@ def _save_dialog(parent: QWidget, title: str, name: str, filters: str) -> QFileD
 
 
 def open_dialog(dialog: QFileDialog, kind: str) -> QFileDialog:
-    """Open it where the last one of its ``kind`` was left; at home where there was none, or its folder is gone."""
+    """Open it in the last folder of its ``kind``, else at home."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     folder = FOLDERS.get(kind, "")
     dialog.setDirectory(folder if folder and Path(folder).is_dir() else str(Path.home()))

@@ -1,4 +1,4 @@
-"""Reserves the width of a vertical scroll bar, so that nothing moves aside when there is more to scroll."""
+"""Reserves the scroll bar's width, so that content does not move when it appears."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ GUTTER_PX = 12  # as wide as the stylesheet draws the bar
 
 
 def reserve_scroll_bar(area: QAbstractScrollArea) -> None:
-    """Show the bar always, but its handle only where there is something to scroll to."""
+    """Always show the bar, its handle only if needed."""
     area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
     bar = area.verticalScrollBar()
     bar.rangeChanged.connect(lambda minimum, maximum: bar.setEnabled(maximum > minimum))

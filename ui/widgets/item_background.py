@@ -1,4 +1,4 @@
-"""The background of an item that a delegate paints: selected, under the pointer, with the focus."""
+"""The background of a delegate's item: selected, hovered, focused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A combo box, whose text is elided, and a slider: the mouse wheel changes neither."""
+"""A combo box with elided text and a slider, both without mouse wheel."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ui.widgets.popups import RoundGround
 
 
 class NoWheelComboBox(QComboBox):
-    """Changes by a click or by keys only, never by the wheel of a mouse that happens to be over it."""
+    """Ignores the mouse wheel."""
 
     _is_round = False
 
     def __init__(self, name: str = "", choices: Iterable[tuple[str, object]] = (), *, tip: str = "") -> None:
-        """``name`` is for screen readers, ``choices`` are words and data, ``tip`` is a hover."""
+        """``name``: the accessible name; ``choices``: words and data; ``tip``: the tool tip."""
         super().__init__()
         self.setAccessibleName(name)
         self.setToolTip(hover(tip))
@@ -26,7 +26,7 @@ class NoWheelComboBox(QComboBox):
             self.addItem(words, data)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Styled by a sheet, Qt would cut the words at the edge."""
+        """Elide the text; with a stylesheet Qt would cut it."""
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
         field = QStyle.SubControl.SC_ComboBoxEditField
@@ -46,7 +46,7 @@ class NoWheelComboBox(QComboBox):
 
 
 class NoWheelSlider(QSlider):
-    """A slider that changes by dragging or by keys only; it may be narrow."""
+    """A slider without mouse wheel that may be narrow."""
 
     def __init__(self, orientation: Qt.Orientation) -> None:
         super().__init__(orientation)

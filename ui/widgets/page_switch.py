@@ -1,4 +1,4 @@
-"""A few words side by side of which one is chosen, such as the pages of a panel."""
+"""A segmented switch, such as the pages of a panel."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ui.widgets.building import hbox
 
 
 class PageSwitch(QFrame):
-    """The first is chosen until another is, by a click or by the arrows.
+    """The first is chosen initially; click or arrow keys choose another.
 
     Signals:
-        chosen(object): the key of the one that was chosen by the user.
+        chosen(object): the key of the user's choice.
     """
 
     chosen = Signal(object)
@@ -22,7 +22,7 @@ class PageSwitch(QFrame):
     def __init__(
         self, name: str, choices: Sequence[tuple[Hashable, str]], *, spoken: str = "{page}", stretch: int = 0
     ) -> None:
-        """``choices`` are keys and words, ``spoken`` what screen readers say of each."""
+        """``choices``: keys and words, ``spoken``: their accessible names."""
         super().__init__()
         self.setObjectName("pageSwitch")
         self.setAccessibleName(name)

@@ -22,17 +22,17 @@ ROUND = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
 
 
 def make_round(popup: QWidget) -> None:
-    """Let what lies behind its corners be seen; to be called before it is shown, and `cut_corners` when it is resized.
+    """Make a popup's corners transparent; call before showing, and `cut_corners` on resize.
 
     Args:
-        popup: a window; the stylesheet gives it a border with round corners.
+        popup: a window; the stylesheet gives it a round border.
     """
     popup.setWindowFlags(popup.windowFlags() | ROUND)
     popup.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
 
 
 def cut_corners(popup: QWidget) -> None:
-    """Leave out the pixels that the round border does not touch: X11 without a compositor would draw them black."""
+    """Mask the pixels outside the round border: X11 without a compositor would paint them black."""
     if QGuiApplication.platformName() != "xcb":
         return
     mask = QBitmap(popup.size())
@@ -46,7 +46,7 @@ def cut_corners(popup: QWidget) -> None:
 
 
 def paint_ground(popup: QWidget) -> None:
-    """Draw background and border as the stylesheet has them: of a window that can be seen through, Qt does not."""
+    """Paint background and border of the stylesheet: Qt does not for translucent windows."""
     option, painter = QStyleOption(), QPainter(popup)
     option.initFrom(popup)
     popup.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, popup)
@@ -54,7 +54,7 @@ def paint_ground(popup: QWidget) -> None:
 
 
 class RoundGround(QObject):
-    """Gives a popup that Qt makes itself, such as the list of a combo box, round corners."""
+    """Rounds the corners of Qt's own popups, such as a combo box list."""
 
     def __init__(self, popup: QWidget) -> None:
         super().__init__(popup)
@@ -62,7 +62,7 @@ class RoundGround(QObject):
         popup.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Draw what Qt does not, below what it does, in the colours that the stylesheet has for popups."""
+        """Paint the round background in the stylesheet's popup colours."""
         if isinstance(watched, QWidget) and event.type() == QEvent.Type.Paint:
             palette, painter = watched.palette(), QPainter(watched)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -98,7 +98,7 @@ class Menu(QMenu):
 
 
 class Popup(QFrame):
-    """A frame that opens from a button and closes with a click beside it, or with Escape."""
+    """A frame that opens from a button; a click outside or Esc closes it."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -108,7 +108,7 @@ class Popup(QFrame):
         self.setAccessibleName(name)
 
     def open_from(self, button: QWidget, *, above: bool = False, at_right: bool = False) -> None:
-        """Show it below ``button``, or ``above`` it, within its screen; their left edges meet, or the right ones."""
+        """Show it below ``button``, or ``above``, within its screen; aligned left or ``at_right``."""
         self.setScreen(button.screen())
         self.ensurePolished()
         self.adjustSize()
@@ -131,10 +131,10 @@ class Popup(QFrame):
 
 
 class ChoicePopup(Popup):
-    """A list to choose from, with what belongs to it below.
+    """A list to choose from, with further widgets below.
 
     Signals:
-        picked(str): the key of a row that was clicked, or taken with Enter or Space.
+        picked(str): the key of a row that was clicked, or chosen by Enter or Space.
     """
 
     picked = Signal(str)
@@ -150,12 +150,12 @@ class ChoicePopup(Popup):
         self.setFocusProxy(self.list)
 
     def add_below(self, widget: QWidget) -> None:
-        """Add something below the list, behind a line."""
+        """Add a widget below the list and a rule."""
         self.column.addWidget(rule())
         self.column.addWidget(widget)
 
     def update_rows(self, rows: Sequence[Choice]) -> None:
-        """Show what is known by now while it is open: nothing moves under the pointer, what is new comes last."""
+        """Update the rows while it is open: shown rows stay in place, new ones follow."""
         bar = self.list.verticalScrollBar()
         scrolled = bar.value()
         self.list.set_rows(kept_in_place(self.list.rows.rows, rows))
@@ -163,7 +163,7 @@ class ChoicePopup(Popup):
         bar.setValue(scrolled)
 
     def fit_rows(self) -> None:
-        """Make the list as high as its rows, or as the screen lets it: where it is open, what is left below it."""
+        """Fit the list's height to its rows, within the screen."""
         model = self.list.model()
         height = sum(self.list.sizeHintForRow(row) for row in range(model.rowCount()))
         parent = self.parentWidget()

@@ -1,4 +1,4 @@
-"""Helpers for the stylesheet: properties that it selects by, and the line that it draws for a name."""
+"""Stylesheet helpers: properties and rules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 
 def set_style_property(widget: QWidget, name: str, value: str) -> None:
-    """Set a property that the stylesheet selects by, and have it applied: Qt does not by itself."""
+    """Set a property that the stylesheet selects by, and restyle."""
     widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)

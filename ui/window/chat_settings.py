@@ -1,6 +1,6 @@
-"""Opens the settings of a chat, its presets and reusable prompts: button, shortcuts, panel, prompt list.
+"""Opens a chat's settings, presets and reusable prompts: button, shortcuts, panel, prompt list.
 
-A line above the chat tells the system prompt that is in use.
+A line above the chat shows the system prompt.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SAID: dict[Layer, str] = {
 
 
 class PromptLine(QPushButton):
-    """Away while there is none."""
+    """Hidden without a system prompt."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class PromptLine(QPushButton):
         self.hide()
 
     def show_prompt(self, prompt: LayeredValue | None) -> None:
-        """Tell this one, as it holds for the open chat."""
+        """Show the open chat's system prompt."""
         text = str(prompt.value or "").strip() if prompt is not None else ""
         self.setVisible(bool(text) and prompt is not None and prompt.origin in _SAID)
         if not self.isHidden() and prompt is not None:
@@ -78,7 +78,7 @@ class PromptLine(QPushButton):
         return QSize(0, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """As much of it as fits, on the ground of a button."""
+        """The elided text on a button's background."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setFont(self._theme.paint_cache.font(-1))
@@ -89,13 +89,13 @@ class PromptLine(QPushButton):
 
 
 class ChatSettings(QObject):
-    """The button, the shortcuts and the panel; what the user changes goes out by signals.
+    """The button, the shortcuts and the panel; changes leave by signals.
 
     Signals:
-        changed(object, dict), reset(object, object): a `Layer`, and values or the keys of values that are to go.
-        kept_for_model: what the chat has of its own is to be its model's.
-        preset_saved(str, dict), preset_renamed(str, str), preset_deleted(str): what is to become of presets.
-        prompts_changed(object): all prompts as they are to be.
+        changed(object, dict), reset(object, object): a `Layer`, and new values or the keys to remove.
+        kept_for_model: copy the chat's own values to its model.
+        preset_saved(str, dict), preset_renamed(str, str), preset_deleted(str): changes of presets.
+        prompts_changed(object): all prompts.
     """
 
     changed = Signal(object, dict)
@@ -130,7 +130,7 @@ class ChatSettings(QObject):
         self._show_button()
 
     def add_commands(self, commands: Commands) -> None:
-        """Have its keys."""
+        """Add its shortcuts."""
         commands.add(CHAT, mark("Commands", "Chat settings"), SETTINGS_KEYS, self.open)
         keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
         for mode, key in zip(Mode, keys, strict=True):
@@ -141,7 +141,7 @@ class ChatSettings(QObject):
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def set_view(self, view: LayersView, chat_id: int | None) -> None:
-        """Show the layers as they are; ``chat_id`` tells one chat from another."""
+        """Show the layers; ``chat_id`` tells chats apart."""
         other, self._view, self._chat_id = chat_id != self._chat_id, view, chat_id
         held = view.values.get(Layer.CHAT, {}).get("prompt_format")
         completes = held is not None and held.value == COMPLETES
@@ -155,38 +155,38 @@ class ChatSettings(QObject):
         self._show_button()
 
     def choose_completing(self, completes: bool) -> None:
-        """Have this model continue messages as texts, or answer them."""
+        """Continue messages as texts, or answer them, with this model."""
         self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETES if completes else "chat"})
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
-        """The presets there are."""
+        """Set the presets."""
         self._presets = tuple(presets)
         if self.panel is not None:
             self.panel.presets.set_presets(self._presets)
 
     def set_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
-        """The prompts there are."""
+        """Set the prompts."""
         self._prompts = tuple(prompts)
         self.prompt_list.set_prompts((*self._prompts, SavedPrompt("race", f"{RACE_COMMAND} {{question}}")))
 
     def show_servers(self) -> None:
-        """Offer the servers of tools as they are now."""
+        """Update the tool servers."""
         if self.panel is not None:
             self.panel.set_servers(self._window.tool_servers.names())
 
     def set_engine(self, view: EngineView) -> None:
-        """What can run now."""
+        """Set the available modes."""
         self._engine = view
         if self.panel is not None:
             self.panel.set_unavailable(view.unavailable)
 
     def flush(self) -> None:
-        """Emit pending edits: another chat is about to be opened."""
+        """Emit pending edits before another chat is opened."""
         if self.panel is not None:
             self.panel.flush()
 
     def prompts_page(self) -> PromptsPage:
-        """A page of the settings on which the prompts are edited."""
+        """The settings page of reusable prompts."""
         from ui.settings.prompts_page import PromptsPage  # noqa: PLC0415
 
         page = PromptsPage(self._prompts)
@@ -196,7 +196,7 @@ class ChatSettings(QObject):
     # ---- requests ---------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Show the settings of this chat beside it, or let them go where they are seen already."""
+        """Show or hide the settings of this chat."""
         if self.panel is not None and self.panel.isVisible():
             self.panel.hide()
             return
@@ -218,12 +218,12 @@ class ChatSettings(QObject):
 
     @property
     def has_focus(self) -> bool:
-        """Whether something in the panel has the focus."""
+        """Whether the panel has the focus."""
         focus = QApplication.focusWidget()
         return self.panel is not None and focus is not None and self.panel.isAncestorOf(focus)
 
     def leave(self) -> bool:
-        """Let the panel go; False where it was away."""
+        """Hide the panel; False if it was hidden."""
         if self.panel is None or self.panel.isHidden():
             return False
         self.panel.hide()
@@ -253,7 +253,7 @@ class ChatSettings(QObject):
         return panel
 
     def take_mode(self, mode: Mode) -> None:
-        """Take a mode by its key; where it cannot run, say why."""
+        """Set a mode by its key; if it cannot run, say why."""
         reason = self._engine.unavailable.get(mode, "")
         if reason:
             words = translate("ChatSettings", "{mode} is not available now. {reason}")

@@ -1,4 +1,4 @@
-"""Files dragged over the window: says what dropping them will do, and asks what a GGUF file is to be. Opens no file."""
+"""Files dragged over the window: shows what dropping does, and asks for a GGUF file's role. Opens no file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHOICE_PX = 240
 
 
 class DropOverlay(QFrame):
-    """Asks target or draft.
+    """Asks for target or draft.
 
     Signals:
         chosen(str, str): path and "target" or "draft".
@@ -63,7 +63,7 @@ class DropOverlay(QFrame):
         return made
 
     def ask(self, path: str) -> None:
-        """Ask what the file is to be."""
+        """Ask for the file's role."""
         focus = self._window.focusWidget()
         if focus is None or not self.isAncestorOf(focus):
             self._focus = focus
@@ -75,14 +75,14 @@ class DropOverlay(QFrame):
         self.target_button.setFocus()
 
     def leave(self) -> None:
-        """Go, and give the keyboard back to where it was."""
+        """Close and return the focus."""
         focus, self._focus = self._focus, None
         self.hide()
         if focus is not None and isValid(focus):
             focus.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tab goes round among the three: what lies below is covered."""
+        """Tab cycles among the three buttons: the rest is covered."""
         is_tab = isinstance(event, QKeyEvent) and event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
         if not is_tab or not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
@@ -104,7 +104,7 @@ def is_model(path: str) -> bool:
 
 
 def what_happens(paths: Sequence[str]) -> tuple[str, str]:
-    """What dropping these files does, as a title and the icon for it."""
+    """The effect of dropping these files, as a title and an icon."""
     models = [path for path in paths if is_model(path)]
     if models:
         return translate("DropZone", "Open as a model"), "file-box"
@@ -120,7 +120,7 @@ def what_happens(paths: Sequence[str]) -> tuple[str, str]:
 
 
 class DropHint(QFrame):
-    """A frame over the window while files are dragged over it; the pointer goes through it."""
+    """A frame over the window while files are dragged; the pointer passes through."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -140,7 +140,6 @@ class DropHint(QFrame):
         self.hide()
 
     def show_for(self, paths: Sequence[str]) -> None:
-        """Say what dropping these does."""
         title, icon = what_happens(paths)
         self.title.setText(title)
         names = [PurePath(path).name for path in paths]
@@ -159,7 +158,7 @@ class DropZone(QObject):
 
     Signals:
         model_dropped(str): a GGUF file.
-        files_dropped(list): all other files, to be attached or imported.
+        files_dropped(list): other files, to be attached or imported.
     """
 
     model_dropped = Signal(str)
@@ -173,7 +172,7 @@ class DropZone(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take what is dragged and dropped; everything else goes on."""
+        """Handle drag and drop only."""
         if not isinstance(event, QDropEvent | QDragLeaveEvent):  # most of all events; to ask for its type takes longer
             return False
         if isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop:

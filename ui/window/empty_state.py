@@ -1,4 +1,4 @@
-"""What an empty page offers: a model where there is none, prompts to try where a chat is new."""
+"""The empty page: models if there is none, example prompts for a new chat."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ _CODE_NAME = re.compile(
 
 
 def examples_for(model: ModelInfo | None, *, builtin: bool, completes: bool) -> tuple[Example, ...]:
-    """What suits a model: the built-in pair knows little, a coder writes code, a text model goes on with texts."""
+    """Examples for a model: the built-in pair knows little, a coder writes code, a base model continues texts."""
     if builtin:
         return BUILTIN
     if completes:
@@ -129,7 +129,7 @@ def examples_for(model: ModelInfo | None, *, builtin: bool, completes: bool) -> 
 
 
 class PromptCard(QPushButton):
-    """Draws its words with labels, which a plain button cannot elide."""
+    """Draws its text with labels, which a button cannot elide."""
 
     def __init__(self, theme: Theme, icon: str, title: str, prompt: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,11 +151,11 @@ class PromptCard(QPushButton):
         self.recolor()
 
     def sizeHint(self) -> QSize:
-        """As wide as the page gives."""
+        """The page's width."""
         return QSize(240, self._height)
 
     def minimumSizeHint(self) -> QSize:
-        """Narrower in a narrow page; the prompt is cut, and whole in the hover."""
+        """Narrower in a narrow page; the prompt is elided, with a tool tip."""
         return QSize(LEAST_PX, self._height)
 
     @property
@@ -164,7 +164,7 @@ class PromptCard(QPushButton):
         return max(HEIGHT_PX, words + BETWEEN_PX + BESIDE_PX)
 
     def recolor(self) -> None:
-        """Take the palette in force, and the height that its words need."""
+        """Apply palette and height."""
         self.setFixedHeight(self._height)
         ratio = self.devicePixelRatioF()
         self._mark.setPixmap(self._theme.pixmap(self._icon_name, self._theme.tokens.accent_text, 18, ratio))
@@ -174,8 +174,8 @@ class EmptyState(QScrollArea):
     """Shown in place of the transcript.
 
     Signals:
-        prompt_chosen(str): an example is to be sent.
-        completing_chosen(bool): messages are to be continued as texts, or to be answered.
+        prompt_chosen(str): send an example.
+        completing_chosen(bool): continue messages as texts, or answer them.
     """
 
     prompt_chosen = Signal(str)
@@ -227,7 +227,7 @@ class EmptyState(QScrollArea):
         self.setWidget(page)
 
     def _show_examples(self, examples: tuple[Example, ...]) -> None:
-        """Offer these; the cards stay where they are the same."""
+        """Show these examples; unchanged cards are reused."""
         if examples == self._examples:
             return
         self._examples = examples
@@ -242,7 +242,7 @@ class EmptyState(QScrollArea):
             self._grid.addWidget(card, place // 2, place % 2)
 
     def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
-        """Offer a model where there is none, prompts where there is one. ``builtin`` tells whose model it is."""
+        """Offer a model, or example prompts. ``builtin``: the notes on a built-in model."""
         self._builtin, self._view = builtin, view
         # While another model takes its place, nothing is said of the built-in one.
         loading = view.state is EngineState.LOADING and (view.target is None or builtin)
@@ -280,7 +280,7 @@ class EmptyState(QScrollArea):
             self._say(*self._ready_words(untold))
 
     def set_completing(self, completes: bool) -> None:
-        """Whether messages are continued as texts instead of being answered."""
+        """Whether messages are continued as texts."""
         self._completes = completes
         words = (
             translate("EmptyState", "Answer my messages instead")
@@ -292,7 +292,7 @@ class EmptyState(QScrollArea):
         self.set_engine(self._view, builtin=self._builtin)
 
     def _ready_words(self, untold: bool) -> tuple[str, str]:
-        """Title and text of a new chat with a model of one's own; ``untold``: it came without a chat template."""
+        """Title and text of a new chat; ``untold``: the model has no chat template."""
         if self._completes:
             return (
                 translate("EmptyState", "Continue a text"),
@@ -317,14 +317,14 @@ class EmptyState(QScrollArea):
         self.text.setText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Words beside a button need room."""
+        """Text beside a button needs room."""
         super().resizeEvent(event)
         narrow = event.size().width() < NARROW_PX
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._first_row.setDirection(direction)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The mark is drawn for the screen it appears on."""
+        """The icon depends on the screen."""
         super().showEvent(event)
         self._recolor()
 

@@ -1,4 +1,4 @@
-"""The line above the transcript: title, the models in use with their menu, and the panes' switches."""
+"""The header: title, models with their menu, pane switches."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TARGET, DRAFT, ACTION = "target:", "draft:", "action:"  # how keys of rows begin
 
 
 def target_choice(row: LibraryRow, used: str) -> Choice:
-    """A model that can answer: its name and size, how it was quantized and what drafts for it."""
+    """A target in the list: name, size, quantization, draft."""
     draft = title_of(row.paired_with)
     paired = translate("ModelPicker", "draft: {name}").format(name=draft) if draft else ""
     line = " · ".join(piece for piece in (row.quantization, paired) if piece)
@@ -55,7 +55,7 @@ def target_choice(row: LibraryRow, used: str) -> Choice:
 
 
 def engine_choice(record: EngineRecord, model: RemoteModel, used: str, *, silent: bool = False) -> Choice:
-    """A model that an engine of others has, and whether that did not answer: it can be chosen all the same."""
+    """A remote model in the list; it can be chosen even if its server is ``silent``."""
     path = remote_path(record.url, model.name)
     if silent:
         line = " · ".join((record.host, translate("ModelPicker", "does not answer")))
@@ -66,7 +66,7 @@ def engine_choice(record: EngineRecord, model: RemoteModel, used: str, *, silent
 
 
 def draft_choice(row: LibraryRow, used: str) -> Choice:
-    """A model that can draft for the target in use."""
+    """A draft for the target in use."""
     return _choice(DRAFT + row.path, row, row.quantization or row.architecture, is_used=row.path == used)
 
 
@@ -82,7 +82,7 @@ def _ticked(choice: Choice, *, is_used: bool) -> Choice:
 
 
 def file_row(path: str, name: str, size_bytes: int, quantization: str = "") -> LibraryRow:
-    """A loaded model that the library does not have."""
+    """A loaded model that the library lacks."""
     return LibraryRow(path, path, name, size_bytes, quantization=quantization)
 
 
@@ -90,7 +90,7 @@ class ModelPicker(ChoicePopup):
     """Values in by `show_models`.
 
     Signals:
-        target_picked(str), draft_picked(str): the path of a model; an empty one as the draft is none.
+        target_picked(str), draft_picked(str): a model's path; empty: no draft.
     """
 
     target_picked = Signal(str)
@@ -110,11 +110,10 @@ class ModelPicker(ChoicePopup):
         engines: Sequence[EngineRecord] = (),
         silent: frozenset[str] = frozenset(),
     ) -> None:
-        """Fill the list; in one that is open nothing moves.
+        """Fill the list; an open list keeps its rows in place.
 
-        ``builtin`` is what leads to the models in use where they came with the app.
-
-        Of the ``engines`` those at the ``silent`` addresses do not answer.
+        ``builtin``: the row of the built-in models if they are in use. ``engines``: the remote servers; those at the
+        ``silent`` URLs do not respond.
         """
         target, draft = view.target, view.draft
         used = target.path if target else ""
@@ -180,7 +179,7 @@ class ModelPicker(ChoicePopup):
 
 
 def describe(model: ModelInfo) -> str:
-    """A model in a few lines, for the hover."""
+    """A model in a few lines, for the tool tip."""
     if model.engine_url:
         words = (
             translate("Header", "{name}\nOn {host} ({engine}), another program on this computer.")
@@ -214,7 +213,7 @@ def describe(model: ModelInfo) -> str:
 
 
 def _where(model: ModelInfo) -> str:
-    """What computes: the processor, the GPU, or each of several devices with its layers."""
+    """The model's devices with their layers."""
     number = model.gpu_layers
     if number == 0:
         return translate("Header", "CPU only")
@@ -236,7 +235,7 @@ def _layers_on(use: DeviceUse) -> str:
 
 
 def _apart(target: str, draft: str) -> tuple[str, str]:
-    """Both names without the words that they share: the ends of both, and how the draft's begins; never nothing."""
+    """Both names without their common words; never empty."""
     first, second = target.split(), draft.split()
     while min(len(first), len(second)) > 1 and first[-1] == second[-1]:
         del first[-1], second[-1]
@@ -250,9 +249,9 @@ class Header(QFrame):
     """Values in by methods.
 
     Signals:
-        models_wanted: the list of models is opened; answer by `set_models`.
+        models_wanted: the model list opens; answer by `set_models`.
         target_picked(str), draft_picked(str): a path from that list.
-        remove_draft, use_builtin: from there, too; what else it offers are actions.
+        remove_draft, use_builtin: from that list; its other entries are actions.
     """
 
     models_wanted = Signal()
@@ -300,7 +299,7 @@ class Header(QFrame):
         self._make_actions()
 
     def _make_actions(self) -> None:
-        """What the list of models offers beside them."""
+        """The model list's further actions."""
         self.browse_action = QAction(translate("Header", "Find and download models…"), self)
         words = translate("Header", "Recommended pairs, search, drafts, library, downloads")
         self.browse_action.setToolTip(hover(words))
@@ -318,7 +317,7 @@ class Header(QFrame):
 
     @property
     def picker(self) -> ModelPicker:
-        """The list of models; made when it is first opened."""
+        """The model list; created when first opened."""
         if self._picker is None:
             actions = (
                 (self.stop_action, "square"),
@@ -335,7 +334,7 @@ class Header(QFrame):
         return self._picker
 
     def open_models(self) -> None:
-        """Open the list of models below its button, ready for the keyboard."""
+        """Open the model list with the keyboard focus."""
         if not self.model_button.isVisible():
             return
         self.models_wanted.emit()
@@ -344,7 +343,7 @@ class Header(QFrame):
         self.picker.list.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def open_contexts(self) -> None:
-        """Offer lengths of the context, up to what the model was trained for; the model is loaded again with one."""
+        """Offer context lengths up to the trained one; choosing one reloads the model."""
         target = self._view.target
         if target is None:
             return
@@ -368,7 +367,7 @@ class Header(QFrame):
                 self._fill_picker()
 
     def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
-        """The engines of others, whose models can be chosen, too; the ``silent``, by address, did not answer."""
+        """The remote servers; those at the ``silent`` URLs do not respond."""
         self._engines, self._silent = tuple(records), silent
         if self._picker is not None and self._picker.isVisible():
             self._fill_picker()
@@ -397,7 +396,7 @@ class Header(QFrame):
         self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + AROUND_TEXT_PX))
 
     def add_indicator(self, indicator: QWidget) -> None:
-        """Put a sign of something under way beside the models; one that can loses its words before they lose theirs."""
+        """Add an indicator beside the models; its text is hidden before theirs."""
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
         if isinstance(indicator, ShrinkingButton):
             self._indicators.append(indicator)
@@ -405,13 +404,11 @@ class Header(QFrame):
         set_tab_order((self,))
 
     def set_title(self, title: str) -> None:
-        """Name the conversation."""
         self.title.setText(title or translate("Header", "New chat"))
         self.title.setToolTip(as_written(title))
         self._fit_models()
 
     def set_engine(self, view: EngineView) -> None:
-        """Show the models in use."""
         state = view.state if view.state is EngineState.LOADING else EngineState.READY  # an answer begins as it ends:
         shown = replace(view, state=state)  # with the same models
         if shown != self._view:
@@ -419,7 +416,7 @@ class Header(QFrame):
             self._show()
 
     def set_note(self, note: str) -> None:
-        """A sentence on the models in use, for the hover."""
+        """A note on the models, for the tool tip."""
         if note != self._note:
             self._note = note
             self._show()
@@ -447,9 +444,9 @@ class Header(QFrame):
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fit_models(self) -> None:
-        """The title needs its room, too: first the indicators lose their words, then names are cut; hovers have all.
+        """Share the width with the title: first the indicators lose their text, then names are shortened.
 
-        An indicator that goes whole goes where not even the short names and a piece of the title have room beside it.
+        An indicator is hidden if even the short names and a piece of the title lack room.
         """
         if self._view.state is not EngineState.LOADING:  # what is said meanwhile is short, and soon gone
             title, least = self._title_px(), LEAST_TITLE * self.title.fontMetrics().averageCharWidth()
@@ -468,14 +465,14 @@ class Header(QFrame):
         return self._sparse if indicator.goes_whole else self._compact
 
     def _short_summary(self) -> str:
-        """The names of the models, of the draft's what differs."""
+        """The models' names; for the draft, what differs."""
         view = self._view
         if not view.target or not view.draft:
             return self._summary()
         return " · ".join(_apart(shown_name(view.target), shown_name(view.draft)))
 
     def _fitting(self) -> str:
-        """As much of the names as there is room for: of the draft's what differs, and at last the target's alone."""
+        """The names that fit: both, the draft shortened, or the target alone."""
         metrics, room = self.model_button.fontMetrics(), self._models_px()
         view = self._view
         target = shown_name(view.target) if view.state is not EngineState.LOADING else ""
@@ -492,7 +489,7 @@ class Header(QFrame):
         return metrics.elidedText(target, Qt.TextElideMode.ElideMiddle, left) + draft
 
     def _models_px(self) -> int:
-        """What the names of the models have: more than half where there is not enough, but some of the title stays."""
+        """The width of the model names: more than half if it is scarce, but some of the title stays."""
         room, title = self._room_px(compact=self._compact), self._title_px()
         least = min(title, self._title_px(translate("Header", "New chat")))
         return max(room - title, min(round(room * MODELS_SHARE), room - least))
@@ -501,7 +498,7 @@ class Header(QFrame):
         return self.title.fontMetrics().horizontalAdvance(title or self.title.text()) + 1
 
     def _room_px(self, *, compact: bool) -> int:
-        """What title and names share."""
+        """The common width of title and names."""
         margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
         taken = margins.left() + margins.right() + spacing + CHROME_PX
         for at in range(self.bar.count()):
@@ -519,14 +516,14 @@ class Header(QFrame):
         return self.width() - taken
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The names of the models give way to the title where there is little room."""
+        """The names adapt to the width."""
         super().resizeEvent(event)
         self.progress.setGeometry(0, self.height() - PROGRESS_PX, self.width(), PROGRESS_PX)
         if event.size().width() != event.oldSize().width():
             self._fit_models()
 
     def event(self, event: QEvent) -> bool:
-        """The same where something beside them came, went or has another width."""
+        """Adapt when a neighbour's width changes."""
         if event.type() is QEvent.Type.LayoutRequest:
             self._fit_models()
         return super().event(event)

@@ -1,4 +1,4 @@
-"""The local server in the window: its sign in the header, with a menu, and its page."""
+"""The local server in the window: its header button with a menu, and its page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BUSY_WORDS = mark("LocalServer", "Server answering")
 
 
 def state_words(view: ServerView) -> str:
-    """What it is doing, in a sentence."""
+    """The state in a sentence."""
     if view.state is ServerState.FAILED:
         return explanation(view.problem) if view.problem else translate("LocalServer", "The server is off.")
     if view.state is ServerState.STARTING:
@@ -54,7 +54,7 @@ def _busy_words(view: ServerView) -> str:
 
 
 def count_words(view: ServerView) -> str:
-    """How much it has done, and has to do."""
+    """The counts of requests done and pending."""
     done, waiting = view.activity.num_answered, view.activity.num_waiting
     answered = translate("LocalServer", "{number} requests answered", None, done).format(number=count(done))
     if not waiting:
@@ -67,7 +67,7 @@ def _waiting_words(number: int) -> str:
 
 
 class ServerButton(IconButton):
-    """In the header while the server is wanted: whether it is ready, or whom it answers; its menu has actions."""
+    """Shown while the server is on: ready, or answering; its menu has actions."""
 
     def __init__(self, theme: Theme) -> None:
         name = translate("LocalServer", "Local server")
@@ -94,7 +94,7 @@ class ServerButton(IconButton):
         self.off_action = menu.addAction(translate("LocalServer", "Turn the server off"))
 
     def _line(self, menu: QMenu) -> tuple[QLabel, QWidgetAction]:
-        """A line that says something and does nothing."""
+        """A disabled menu line."""
         label = QLabel()
         label.setObjectName("menuLine")
         label.setTextFormat(Qt.TextFormat.PlainText)
@@ -118,7 +118,7 @@ class ServerButton(IconButton):
         self._fill_menu()
 
     def open_menu(self) -> None:
-        """Show what it does, and what can be done, under the button."""
+        """Open the menu under the button."""
         self._fill_menu()
         below = self.mapToGlobal(self.rect().bottomLeft())
         self.menu_of_server.popup(below + QPoint(0, 1))
@@ -180,10 +180,10 @@ class LocalServer(QObject):
     """Values in by methods.
 
     Signals:
-        key_requested, renewal_requested: the key is to be shown; another one is to be made.
-        stop_requested: of the answer to a program.
-        retry_requested: the server failed, and is to be started again.
-        page_shown: the page is seen; `set_models` and `set_requests` are for it.
+        key_requested, renewal_requested: show the key; create another.
+        stop_requested: stop the answer to a program.
+        retry_requested: restart the failed server.
+        page_shown: the page is visible; call `set_models` and `set_requests`.
     """
 
     key_requested = Signal()
@@ -208,7 +208,7 @@ class LocalServer(QObject):
 
     @property
     def is_page_open(self) -> bool:
-        """Whether somebody sees the page."""
+        """Whether the page is visible."""
         return self._window.server.is_open
 
     def _follow(self, page: ServerPage) -> None:
@@ -231,7 +231,6 @@ class LocalServer(QObject):
             self.page_shown.emit()
 
     def set_view(self, view: ServerView) -> None:
-        """What the server does."""
         if view != self.view:
             self.view = view
             self.button.set_view(view)
@@ -239,22 +238,20 @@ class LocalServer(QObject):
                 self._window.server.page.set_view(view, state_words(view))
 
     def set_values(self) -> None:
-        """Other settings are in force."""
+        """The settings changed."""
         if self._window.server.is_created:
             self._window.server.page.set_values(self._window.dialogs.values)
 
     def set_models(self, others: Sequence[str]) -> None:
-        """What may be named beside the model in use."""
         if self._window.server.is_created:
             self._window.server.page.set_models(self._window.engine_view.target, others)
 
     def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
-        """The latest requests."""
         if self._window.server.is_created:
             self._window.server.page.set_requests(rows)
 
     def set_key(self, key: str, problem: Problem | None = None) -> None:
-        """The key that programs show; empty, and why, where there is none."""
+        """The key; if empty, ``problem`` says why."""
         if self._window.server.is_created:
             self._window.server.page.access.set_key(key, explanation(problem) if problem is not None else "")
 

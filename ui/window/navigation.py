@@ -1,4 +1,4 @@
-"""Switches between the chat, the panel of the models, and the pages of races and of the server."""
+"""Switches between the chat, the Models panel, the race page and the server page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits f
 
 
 class DownloadIndicator(IconButton):
-    """In the header while something downloads, or has stopped and needs a look; a click opens the downloads."""
+    """Shown in the header while downloads run or need attention; opens the downloads."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "download", translate("DownloadIndicator", "Downloads"), text="-", parent=parent)
@@ -36,7 +36,6 @@ class DownloadIndicator(IconButton):
         self.hide()
 
     def set_rows(self, rows: Sequence[Download]) -> None:
-        """Show the share of all that is on its way."""
         from app.core.domain.models import DownloadStatus  # noqa: PLC0415
         from ui.models.downloads_page import overall, summary  # noqa: PLC0415  (brings the whole panel)
 
@@ -53,16 +52,16 @@ class DownloadIndicator(IconButton):
 
 
 class PageNavigation(QObject):
-    """A page in the same stack as the chat, made when it is first wanted.
+    """A page in the chat's stack, created when first needed.
 
     Signals:
-        page_created(object): the page, once; whoever serves it connects to it.
+        page_created(object): the page, once, for its controllers.
     """
 
     page_created = Signal(object)
 
     def __init__(self, theme: Theme, chat: QWidget, first: PageNavigation | None = None) -> None:
-        """``first`` has made the stack."""
+        """``first`` created the stack."""
         super().__init__()
         self._theme, self._chat, self._first = theme, chat, first
         self._made: QWidget | None = None
@@ -72,11 +71,11 @@ class PageNavigation(QObject):
             self.stack.addWidget(chat)
 
     def _make(self) -> QWidget:
-        """The page, with a signal ``back``."""
+        """Create the page, which has a signal ``back``."""
         raise NotImplementedError
 
     def _wanted(self) -> QWidget:
-        """The page; asking for it makes it."""
+        """The page; created on demand."""
         if self._made is None:
             self._made = page = self._make()
             # A page that is not seen must not keep the window wide.
@@ -94,11 +93,10 @@ class PageNavigation(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is seen."""
+        """Whether it is visible."""
         return self._made is not None and self.stack.currentWidget() is self._made
 
     def show_page(self) -> None:
-        """Show the page."""
         page = self._wanted()
         if not self.is_open:
             if self._first is not None:
@@ -107,7 +105,7 @@ class PageNavigation(QObject):
             self.stack.setCurrentWidget(page)
 
     def leave(self) -> None:
-        """Back to the chat, with the focus where it was; what goes on there goes on."""
+        """Return to the chat and its focus; the page's work continues."""
         if self.is_open:
             self.stack.setCurrentWidget(self._chat)
             if self._focus is not None and isValid(self._focus) and self._chat.isAncestorOf(self._focus):
@@ -115,7 +113,7 @@ class PageNavigation(QObject):
 
 
 class ModelsNavigation(PageNavigation):
-    """The panel of the models, and the downloads in the chat's header."""
+    """The Models panel, and the download indicator in the header."""
 
     def __init__(self, theme: Theme, chat: QWidget) -> None:
         super().__init__(theme, chat)
@@ -124,7 +122,6 @@ class ModelsNavigation(PageNavigation):
 
     @property
     def panel(self) -> ModelsPanel:
-        """The panel; asking for it makes it."""
         return cast("ModelsPanel", self._wanted())
 
     def _make(self) -> QWidget:
@@ -137,11 +134,11 @@ class ModelsNavigation(PageNavigation):
 
     @property
     def page(self) -> str:
-        """Which page of the panel is shown, or was last; empty where none was."""
+        """The current or last page of the panel; empty before the first."""
         return self.panel.page if self.is_created else ""
 
     def connect_entry_points(self, header: Header, sidebar: Sidebar, empty: EmptyState) -> None:
-        """Every way in."""
+        """Connect all buttons that open it."""
         header.add_indicator(self.indicator)
         self.indicator.clicked.connect(lambda: self.open("downloads"))
         for wanted in (header.browse_action.triggered, sidebar.models_button.clicked, empty.browse_button.clicked):
@@ -149,24 +146,24 @@ class ModelsNavigation(PageNavigation):
         sidebar.new_chat.connect(self.leave)
 
     def open(self, page: str = "") -> None:
-        """Show the panel, at a page or where it was left."""
+        """Show the panel, at a page or the last one."""
         self.show_page()
         self.panel.open(page or ("" if self.panel.page != WELCOME else "recommended"))
 
     def find_draft(self) -> None:
-        """Show what can draft for the target in use."""
+        """Show drafts for the target in use."""
         self.open("drafts")
         self.panel.requests.drafts_requested.emit(None)
 
     def toggle(self) -> None:
-        """Open it, or go back to the chat."""
+        """Open it, or return to the chat."""
         if self.is_open:
             self.panel.leave()
         else:
             self.open()
 
     def set_downloads(self, rows: Sequence[Download]) -> None:
-        """Show the downloads, there and in the chat's header."""
+        """Show the downloads in the panel and the header."""
         if not rows and not self._downloads:
             return
         self._downloads = rows
@@ -176,10 +173,10 @@ class ModelsNavigation(PageNavigation):
 
 
 class RaceNavigation(PageNavigation):
-    """The page of races.
+    """The race page.
 
     Signals:
-        asked: it was opened with no question of a message. question_asked(str): with this one.
+        asked: it was opened without a question. question_asked(str): with this one.
     """
 
     asked = Signal()
@@ -192,11 +189,10 @@ class RaceNavigation(PageNavigation):
 
     @property
     def page(self) -> RacePage:
-        """The page; asking for it makes it."""
         return cast("RacePage", self._wanted())
 
     def ask(self) -> None:
-        """Show the page, or go back to the chat where it is shown."""
+        """Show the page, or return to the chat."""
         if self.is_open:
             self.leave()
         else:
@@ -217,11 +213,9 @@ class ServerNavigation(PageNavigation):
 
     @property
     def page(self) -> ServerPage:
-        """The page; asking for it makes it."""
         return cast("ServerPage", self._wanted())
 
     def toggle(self) -> None:
-        """Show the page, or go back to the chat."""
         if self.is_open:
             self.leave()
         else:

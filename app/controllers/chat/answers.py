@@ -1,4 +1,4 @@
-"""Answers, one in a chat at a time: from a submitted text to the stored, finished answer."""
+"""Runs answers, at most one per chat: from the submitted text to the stored answer."""
 
 from __future__ import annotations
 
@@ -91,11 +91,11 @@ FULL_OF_ONE_TURN = mark(
 
 @dataclass(slots=True)
 class _StreamingAnswer:
-    """An answer in the making. ``abandoned``: its conversation is deleted, only its end is awaited.
+    """An answer that is being generated.
 
-    ``settings`` and ``title`` are its chat's, which need not be open. ``instead_of``: the version that it stands
-    beside. ``before``: the answer as it was, where one goes on. ``values``: settings in place of the chat's.
-    ``repeats``: the answer that its seed is to give again.
+    ``abandoned``: its chat was deleted and only its end is awaited. ``settings`` and ``title`` belong to its chat,
+    which need not be open. ``instead_of``: the version it stands beside. ``before``: the answer that is continued.
+    ``values``: settings that override the chat's. ``repeats``: the answer that the same seed should reproduce.
     """
 
     request_id: int
@@ -127,7 +127,7 @@ class _StreamingAnswer:
 
 
 class AnswerController(PartsController):
-    """Answers in the making, at most one in a chat; they go on in the background when another chat is opened."""
+    """Manages running answers, at most one per chat; they continue in the background when another chat is opened."""
 
     def __init__(
         self,
@@ -158,7 +158,6 @@ class AnswerController(PartsController):
         page.attachments_left_out.connect(self._left_out.__setitem__)
 
     def _tell(self) -> None:
-        """Say which answers are in the making."""
         answers = {
             each.conversation_id: ChatAnswer(
                 each.state, not each.has_begun, self._before(each), self._beside(each), each.abandoned
@@ -170,9 +169,9 @@ class AnswerController(PartsController):
         self._state.set_answers({**running, **answers})
 
     def submit(self, text: str) -> None:
-        """Store the question and ask for its answer; where that cannot be, the text goes back to the composer.
+        """Store the question and request its answer; on failure the text returns to the composer.
 
-        The engine is asked first: it reads while the page is drawn.
+        The request goes to the engine before the page is drawn, so that reading and drawing overlap.
         """
         if not self._state.models.usable:
             self._window.show_problem(NO_MODEL if builtin_target().exists() else NO_BUILTIN)
@@ -199,7 +198,7 @@ class AnswerController(PartsController):
         conversations.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
-        """Ask an edited question: it becomes another version beside the one that was edited."""
+        """Ask the edited question; it becomes another version of the message."""
         chat, without = self._state.chat, self._left_out.pop(message_id, frozenset())
         changes = AttachmentChanges(without, self._projects.for_question(text))
         turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth, message_id, changes))
@@ -217,10 +216,9 @@ class AnswerController(PartsController):
         values: Mapping[str, SettingValue] | None = None,
         repeats: MessageView | None = None,
     ) -> None:
-        """Ask again for an answer of the open conversation; the old one stays.
+        """Generate another version of an answer in the open chat; the old one stays.
 
-        ``mode``: in another one than the chat's. ``values``: with these settings in place of the chat's. ``repeats``:
-        the answer as it was, where it is to be the same.
+        ``mode`` and ``values`` override the chat's settings. ``repeats``: the answer that the seed should reproduce.
         """
         chat, chats = self._state.chat, self._conversations
         conversation_id = chat.id
@@ -234,7 +232,7 @@ class AnswerController(PartsController):
             self._ask(streaming, turn, chat.mode if mode is None else chats.runnable(mode))
 
     def continue_answer(self, answer_id: int) -> None:
-        """Let an answer that was cut short go on in the same message."""
+        """Continue a truncated answer in the same message."""
         conversation_id = self._state.chat_id
         if conversation_id is None:
             return
@@ -253,7 +251,6 @@ class AnswerController(PartsController):
             self._ask(streaming, turn, self._state.chat.mode)
 
     def stop(self, conversation_id: int) -> None:
-        """Stop the answer in the making of a conversation; what is there stays."""
         streaming = self._in(conversation_id)
         if streaming is None:
             self.tools.stop(conversation_id)
@@ -265,14 +262,14 @@ class AnswerController(PartsController):
             self._tell()
 
     def abandon(self, conversation_id: int) -> None:
-        """Stop the answer in the making of this conversation, which is about to be gone for good."""
+        """Stop the answer of a conversation that is about to be deleted for good."""
         if (streaming := self._in(conversation_id)) is not None:
             streaming.abandoned = True
             self._tell()
         self.stop(conversation_id)
 
     def close(self) -> None:
-        """Store the answers in the making as interrupted: the app is closing."""
+        """Store running answers as interrupted; the app is closing."""
         for streaming in self._making.values():
             if not streaming.abandoned:
                 ending = self._counted(streaming, AnswerEnding(MessageState.INTERRUPTED, streaming.stats))
@@ -281,7 +278,7 @@ class AnswerController(PartsController):
         self.tools.close()
 
     def _show(self) -> None:
-        """Show how far the answer of the open chat is: its words are on the page already."""
+        """Show the progress of the open chat's answer; its text is on the page already."""
         streaming = self._in(self._state.chat_id)
         if streaming is None:
             return
@@ -293,7 +290,6 @@ class AnswerController(PartsController):
             self._window.show_stats(streaming.stats)
 
     def on_event(self, event: AnswerEvent) -> None:
-        """Take what the engine says about an answer."""
         streaming = self._making.get(event.request_id)
         if streaming is None:
             log.info("%s of an answer that is no longer awaited", type(event).__name__)
@@ -320,31 +316,30 @@ class AnswerController(PartsController):
         return next((each for each in self._making.values() if each.conversation_id == conversation_id), None)
 
     def _before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
-        """The titles of the chats whose answers the engine makes first, as many at once as it can; none: it is next."""
+        """Titles of the chats whose answers the engine generates first; empty if this one is next."""
         before = self._asked_before(streaming)
         at_once = self._state.models.num_parallel
         waits = streaming.is_asked and not streaming.has_begun and len(before) >= at_once
         return tuple(each.title for each in before) if waits else ()
 
     def _beside(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
-        """The titles of the chats beside whose answers this one is about to begin."""
+        """Titles of the chats whose answers are generated at the same time."""
         if streaming.has_begun or not streaming.is_asked or self._before(streaming):
             return ()
         return tuple(each.title for each in self._asked_before(streaming))
 
     def _asked_before(self, streaming: _StreamingAnswer) -> list[_StreamingAnswer]:
-        """The answers in the making that the same engine was asked for earlier."""
+        """Answers that were submitted to the same engine earlier."""
         numbers = list(self._making)
         asked = (self._making[number] for number in numbers[: numbers.index(streaming.request_id)])
         return [each for each in asked if each.is_asked and each.engine_url == streaming.engine_url]
 
     def _new_answer(self, turn: StoredTurn) -> _StreamingAnswer:
-        """An answer that is about to be asked for in the open chat."""
         settings = self._state.chat.settings
         return _StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id, settings, turn.title)
 
     def _begin(self, store_it: Callable[[], StoredTurn]) -> StoredTurn | None:
-        """Store what an answer needs; None where the open chat has one in the making or nothing could be stored."""
+        """Store what an answer needs; None if the open chat has a running answer or storing failed."""
         if self._state.answer is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return None
@@ -357,7 +352,7 @@ class AnswerController(PartsController):
         return turn
 
     def _ask_again(self, tool_turn: ToolTurn, after: int) -> None:
-        """Let the model go on below the results of its calls."""
+        """Continue with the model's answer to the tool results."""
         conversation_id = tool_turn.conversation_id
         turn = self._attempt(lambda: self._store.begin_next(conversation_id, after))
         if turn is None:
@@ -371,7 +366,6 @@ class AnswerController(PartsController):
         self._ask(streaming, turn, tool_turn.mode, tool_turn)
 
     def _ask(self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None) -> None:
-        """Ask for an answer whose card is on the page already."""
         self._request(streaming, turn, mode, tools)
         self._show()
         self._tell()
@@ -379,7 +373,7 @@ class AnswerController(PartsController):
     def _request(
         self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None
     ) -> None:
-        """Ask the engine, now or once servers of tools have started."""
+        """Submit to the engine now, or as soon as the tool servers have started."""
         self._making[streaming.request_id] = streaming
         streaming.mode = mode
 
@@ -391,7 +385,7 @@ class AnswerController(PartsController):
             self._send(streaming, turn, tools)
 
     def _send(self, streaming: _StreamingAnswer, turn: StoredTurn, tools: ToolTurn | None = None) -> None:
-        """Ask the engine: the tools are known."""
+        """Submit to the engine with these tools."""
         mode, settings = streaming.mode, streaming.settings
         self._making[streaming.request_id] = self._making.pop(streaming.request_id)  # behind what was asked meanwhile
         tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
@@ -467,7 +461,7 @@ class AnswerController(PartsController):
             self._restore(streaming)
 
     def _end_with_calls(self, streaming: _StreamingAnswer, event: Finished) -> bool:
-        """Store the calls of an answer, and end it; False where it has none, and all of it is its text."""
+        """Store the tool calls of an answer and finish it; False if it has none and is plain text."""
         visible, turn = streaming.visible, self.tools.turns.get(streaming.conversation_id)
         if visible is None or turn is None or streaming.abandoned or event.reason is FinishReason.CANCELLED:
             return False
@@ -489,7 +483,7 @@ class AnswerController(PartsController):
         return True
 
     def _repeated(self, streaming: _StreamingAnswer, before: MessageView, state: MessageState, *, cut: bool) -> str:
-        """Whether the seed gave the same again, and if not, why."""
+        """Whether the seed reproduced the answer; if not, the reason."""
         written = self._store.unwritten(streaming.answer_id)
         text = written.text if written is not None else ""
         after = MessageView(streaming.answer_id, "assistant", text, state, cut=cut, target=streaming.target)
@@ -519,7 +513,7 @@ class AnswerController(PartsController):
             self._window.show_problem(problem, of_chat=True)
 
     def _restore(self, streaming: _StreamingAnswer) -> None:
-        """Leave everything as it was before an answer that brought no word."""
+        """Restore the state before an answer that produced no text."""
         before = streaming.before
         if before is None:
             self._store.discard_answer(streaming.answer_id)
@@ -532,7 +526,7 @@ class AnswerController(PartsController):
             self._conversations.show()
 
     def _counted(self, streaming: _StreamingAnswer, ending: AnswerEnding) -> AnswerEnding:
-        """An ending with the counters of its run: they are added to the totals, and to those of the runs before it."""
+        """Add the counters of this run to the totals and to those of earlier runs of the same answer."""
         stats, before = ending.stats, streaming.before
         ending = replace(ending, thinking_ms=streaming.thinking.thinking_ms)
         if stats is None:
@@ -544,7 +538,7 @@ class AnswerController(PartsController):
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
 
     def _keep_speed(self, run: Generation, temperature: float) -> None:
-        """Have the figures of a run that drafted, or could have, kept by the thread that writes chats."""
+        """Save the statistics of a run that drafted, or could have, on the storage thread."""
         if run.stats.mode is Mode.OFF or not run.target or run.stats.looped:
             return
         speed = answer_speed(run.stats, temperature, time.time())
@@ -552,9 +546,9 @@ class AnswerController(PartsController):
         self._store.run_on_writer_thread(lambda: self._speeds.add_answer(run.target, draft, speed))
 
     def _note_models(self, streaming: _StreamingAnswer) -> None:
-        """Whose answer it is: noted when it is asked for, and again when it begins, as others may be loaded meanwhile.
+        """Record the models of an answer when it is requested and again when it starts: others may be loaded meanwhile.
 
-        One that goes on stays whose it is until it does.
+        A continued answer keeps its models until it starts.
         """
         if streaming.before is not None and not streaming.has_text:
             streaming.target = streaming.before.target
@@ -564,7 +558,7 @@ class AnswerController(PartsController):
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
     def _note_drawn(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
-        """How it is drawn. One that goes on otherwise than it began is not given again by any seed."""
+        """Record how the answer is sampled. If it is continued with other settings, no seed reproduces it."""
         before = streaming.before
         streaming.drawn = drawn if before is None else gone_on(before.drawn, drawn)
         self._store.note_drawn(streaming.answer_id, streaming.drawn)
@@ -574,24 +568,24 @@ class AnswerController(PartsController):
 
 
 def _with_spans(text: str, spans: tuple[TokenSpan, ...]) -> tuple[str, tuple[TokenSpan, ...]]:
-    """Text of which it is not known which tokens it is, as the target's."""
+    """Text whose tokens are not known, attributed to the target."""
     return text, spans or ((TokenSpan(len(text), Source.TARGET),) if text else ())
 
 
 def _seed_of(streaming: _StreamingAnswer, settings: Settings) -> Mapping[str, SettingValue]:
-    """What an answer that goes on is drawn by, where its chat has no seed: its own."""
+    """The seed of a continued answer if its chat has no seed."""
     drawn = streaming.before.drawn if streaming.before is not None else None
     return {"seed": drawn.seed} if drawn is not None and settings.whole("seed") is None else {}
 
 
 def _when_full(request: ChatRequest) -> str:
-    """Why an answer to this ends where the context is full, and what continuing it takes."""
+    """Explains why an answer ends at a full context and how to continue it."""
     num_turns = sum(message.role == "user" for message in request.messages)
     return FULL_OF_ONE_TURN if num_turns < 2 else FULL[request.overflow]
 
 
 def _notice(event: Finished, full: str) -> str:
-    """What a person should know of how an answer came about: what the model did not see, why it ended."""
+    """What the user should know about an answer: text the model did not see, or why it ended."""
     count = event.stats.left_out
     parts = []
     if count:

@@ -1,4 +1,4 @@
-"""The files that go along with the unsent message: read, kept, shown, counted, removed; and the shown ones opened.
+"""The attachments of the unsent message: read, stored, shown, counted and removed; opens shown attachments.
 
 Files are read by `app.core.attachments`.
 """
@@ -77,16 +77,14 @@ class AttachmentController(PartsController):
         self._request(files, may_import=may_import)
 
     def attach_text(self, text: str) -> None:
-        """Attach a pasted text."""
         self._request([(self._pasted_name(), None, text)])
 
     def attach_picture(self, image: QImage) -> None:
-        """Attach a pasted picture."""
         name = self._free_name(translate("Attachments", "Pasted picture"), "png")
         self._request([(name, None, "")], picture=lambda: _png(image))
 
     def remove(self, attachment_id: int) -> None:
-        """Let go of one; a file that is being read is not waited for."""
+        """Remove an attachment; a file that is still being read is cancelled."""
         request = self._reading.pop(-attachment_id, None)
         if request is not None:
             self._reader.cancel(request.key)
@@ -99,7 +97,7 @@ class AttachmentController(PartsController):
         self._changed()
 
     def show_text(self, attachment_id: int) -> None:
-        """Show the text or the picture of an attachment, sent or not."""
+        """Open the text or the picture of an attachment, sent or unsent."""
         found = self._attempt(lambda: self._store.attachments.read(attachment_id))
         if found is not None and found.picture is not None:
             from ui.composer.attachments.reader import PictureViewer  # noqa: PLC0415  (opened by a click)
@@ -112,7 +110,7 @@ class AttachmentController(PartsController):
             ReaderDialog(self._window.theme, shown, self._window).open()
 
     def close(self, timeout_s: float) -> bool:
-        """Stop reading; False where that takes longer."""
+        """Stop reading; False if reading does not end within the time limit."""
         self.sums.stop()
         return self._reader.close(timeout_s)
 
@@ -150,7 +148,7 @@ class AttachmentController(PartsController):
         self._show_sight()
 
     def _show_sight(self) -> None:
-        """Where a picture is attached that the model cannot see, say so, and offer one that can."""
+        """If the model cannot see an attached picture, say so and offer a model that can."""
         tray = self._window.composer.tray
         if not self._of_picture or not any(each.picture for each in self._attached):
             self._seeing = None
@@ -169,7 +167,7 @@ class AttachmentController(PartsController):
 
     @property
     def _of_picture(self) -> str:
-        """What is said of an attached picture: whether the loaded model sees it."""
+        """The note on an attached picture: whether the loaded model can see it."""
         target = self._state.engine.target
         if target is None or target.sees:
             return ""
@@ -235,7 +233,7 @@ class AttachmentController(PartsController):
         self._changed()
 
     def _report_refusals(self) -> None:
-        """Say why files were not attached, several in one problem: the window shows one at a time."""
+        """Report rejected files as one problem, since the window shows one at a time."""
         if self._reading or not self._refused:
             return
         refused, self._refused = self._refused, []
@@ -252,7 +250,7 @@ class AttachmentController(PartsController):
 
 
 def _png(image: QImage) -> bytes:
-    """A picture as a file, for the process that reads all pictures."""
+    """Encode a picture for the process that decodes pictures."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     image.save(buffer, "PNG")  # type: ignore[call-overload]
@@ -260,7 +258,7 @@ def _png(image: QImage) -> bytes:
 
 
 def _too_many(num_files: int) -> str:
-    """So many were chosen beside those that a message can have."""
+    """The problem for more files than a message may have."""
     if num_files == 1:
         return said("A message can have {limit} attachments; 1 more was chosen.", limit=MAX_ATTACHMENTS)
     return said(

@@ -1,4 +1,4 @@
-"""The messages that the model is sent, where a summary stands for the oldest ones."""
+"""The messages sent to the model, with a summary in place of the oldest ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from engine.session.summarising import with_summary
 
 @dataclass(frozen=True, slots=True)
 class CondensedMessages:
-    """Messages without a system prompt, and for each the id of the last stored message that is in it.
+    """Messages without a system prompt, and for each the id of the last stored message it contains.
 
-    ``summary_at`` is the last stored message that a summary stands for; None where none does.
+    ``summary_at``: the last stored message that the summary covers; None without a summary.
     """
 
     messages: tuple[Message, ...]
@@ -27,7 +27,7 @@ class CondensedMessages:
 def condensed_messages(
     views: Sequence[MessageView], summaries: Mapping[int, str], decode: Decode | None = None
 ) -> CondensedMessages:
-    """Put the latest summary on the path of ``views`` in the place of what it stands for.
+    """Replace the messages that the latest summary covers with the summary.
 
     ``summaries`` may hold those of other branches: they end with messages that are not on this path.
     """

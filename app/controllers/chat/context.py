@@ -1,4 +1,4 @@
-"""The context in the window: what takes it up, what happens when it is full, the summaries, the kept caches."""
+"""The context in the window: its use, its overflow, the summaries and the cached states."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from ui.text.problem_words import in_language
 
 @dataclass(slots=True)
 class _Question:
-    """An answer that was asked for: which stored messages its messages end with, and where it goes.
+    """A submitted answer: the stored messages that its prompt ends with, and its destination.
 
-    ``writing`` is the summary that is made for it: the last message that it is of, and what there is.
+    ``writing``: the summary that is being written for it: the last message it covers, and its text so far.
     """
 
     request_id: int
@@ -50,7 +50,7 @@ class _Question:
 
 
 class ContextController(PartsController):
-    """Makes the meter of the header, and the lines of the transcript true."""
+    """Updates the context meter in the header and the summary lines of the transcript."""
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
@@ -82,7 +82,6 @@ class ContextController(PartsController):
     # ---- settings and models ----------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Say how many caches may be kept."""
         self._worker.submit(SetStateLimit((self._state.settings.whole(KEPT_CACHES) or 0) * MIB))
 
     def _on_settings(self, changed: Collection[str]) -> None:
@@ -90,12 +89,12 @@ class ContextController(PartsController):
             self.start()
 
     def model_changed(self, target: ModelInfo) -> None:
-        """Count anew for a model that may see other tokens, and hold another number of them."""
+        """Count again for a model with another vocabulary or context size."""
         self._size, self._target = target.n_ctx, model_name(target)
         self.show()
 
     def _follow_chat(self) -> None:
-        """Other settings hold for the open chat, or it has other tools."""
+        """Follow changed settings or tools of the open chat."""
         held = self._state.chat.settings
         self.meter.set_policy(held.text("overflow"))
         if held.text("system_prompt") != self._system_prompt or self._state.tools_text != self._shown_tools:
@@ -104,7 +103,7 @@ class ContextController(PartsController):
     # ---- summaries --------------------------------------------------------------------------------------------------
 
     def prepare(self, request: ChatRequest, turn: StoredTurn) -> ChatRequest:
-        """Put a stored summary in the place of what it stands for, and name the conversation."""
+        """Put a stored summary in place of the messages it covers, and set the conversation key."""
         conversation_id = turn.conversation_id
         stored = self._attempt(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
         short = condensed_messages(turn.history, stored or {}, self._parts.decode)
@@ -118,7 +117,6 @@ class ContextController(PartsController):
         return replace(request, messages=messages, conversation_id=conversation_id)
 
     def on_summary(self, event: SummaryUpdate) -> None:
-        """Show a summary in the making; keep one that is there."""
         asked = self._question(event.request_id)
         if asked is None:
             return
@@ -144,14 +142,14 @@ class ContextController(PartsController):
         return next((each for each in self._asked.values() if each.request_id == request_id), None)
 
     def undo(self, message_id: int) -> None:
-        """Send the messages themselves again."""
+        """Remove a summary: send the messages themselves again."""
         self._attempt(lambda: self._store.write(lambda db: summaries.remove(db, message_id)))
         self.show()
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 
     def show(self) -> None:
-        """Show the open conversation's summaries, and count what it takes."""
+        """Show the open chat's summaries and count its context."""
         views = self._path()
         short = self._show_lines(views)
         system = self._system_prompt = self._state.chat.settings.text("system_prompt")
@@ -175,7 +173,6 @@ class ContextController(PartsController):
         self._worker.submit(CountRequest(self._count, (*texts, *sizes)))
 
     def on_counted(self, event: TokensCounted) -> None:
-        """Take what the engine counted for the newest question."""
         if event.request_id == self._count and event.counts is not None:
             system, said, answer, *pictures = event.counts
             said = said + self._overhead + sum(pictures) if said or answer or pictures else 0
@@ -185,7 +182,7 @@ class ContextController(PartsController):
             self.meter.set_parts(replace(parts, refused=needed))
 
     def on_failed(self, event: EngineFailed) -> None:
-        """Say what a question would have taken that was too long; a summary in the making is in the making no more."""
+        """Report how many tokens a question that was too long needs; discard an unfinished summary."""
         asked = self._question(event.request_id)
         if asked is None:
             return
@@ -199,14 +196,13 @@ class ContextController(PartsController):
                 self.show()
 
     def _needed(self, num_counted: int) -> int:
-        """Tokens of a last question that exceeded the context, counted here without the engine's report; 0: it fits."""
+        """Tokens of a last question that exceeded the context, counted without the engine's report; 0 if it fits."""
         if self._failed is None:
             return 0
         needed = self._refused.get(self._failed.id, num_counted)
         return needed if needed > self._size - LEAST_ROOM else 0
 
     def on_stats(self, event: StatsUpdate | Finished) -> None:
-        """Follow the answer in the making, where its conversation is the open one."""
         asked, stats = self._question(event.request_id), event.stats
         if asked is None or not stats.context_size:
             return
@@ -216,7 +212,7 @@ class ContextController(PartsController):
 
     @staticmethod
     def _as_used(parts: ContextParts, used: int) -> ContextParts:
-        """Use the total that the engine reported, if any: the conversation is the total minus the other parts."""
+        """Use the engine's total if it reported one: the conversation is the total minus the other parts."""
         if used <= parts.system + parts.last_answer:
             return parts
         return replace(parts, conversation=used - parts.system - parts.last_answer)
@@ -229,7 +225,7 @@ class ContextController(PartsController):
         return tuple(view for view in views if view.state is not MessageState.STREAMING)
 
     def _sizes(self, views: tuple[MessageView, ...], short: CondensedMessages) -> tuple[PictureSize, ...]:
-        """Tokens of the pictures in the prompt: those after a summary, for a model that sees."""
+        """Tokens of the pictures in the prompt after a summary, for a vision model."""
         ids = [view.id for view in views]
         begin = ids.index(short.summary_at) + 1 if short.summary_at is not None else 0
         return picture_sizes(views[begin:]) if self._parts.decode is not None else ()

@@ -1,6 +1,6 @@
-"""Deletes chats, messages and folders so that it can be taken back: by the bar for some seconds, the last deletion.
+"""Deletes chats, messages and folders; the last deletion can be undone for some seconds.
 
-Then messages are gone for good. Chats can be restored for 30 days from "Recently deleted".
+After that, messages are gone. Chats can be restored for 30 days from "Recently deleted".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LIST_PX = 280
 
 @dataclass(frozen=True, slots=True)
 class _Deleted:
-    """``kept_in`` is the marked chat that is wiped in the end; ``of`` the chats that the engine forgets then."""
+    """``kept_in``: the marked chat that is wiped in the end; ``of``: the chats that the engine forgets then."""
 
     kept_in: int | None
     of: tuple[int, ...]
@@ -34,7 +34,7 @@ class _Deleted:
 
 
 class DeletionController(PartsController):
-    """Follows the list's and the messages' wish to delete, and the bar that offers to take it back."""
+    """Handles delete requests of the list and the messages, and the undo bar."""
 
     def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
         super().__init__(parts)
@@ -58,11 +58,11 @@ class DeletionController(PartsController):
         bar.expired.connect(self.wipe)
 
     def start(self) -> None:
-        """Have the engine forget what was deleted last time and is wiped now."""
+        """Make the engine forget the chats of the last deletion, which are wiped now."""
         self._forget(self._store.wiped)
 
     def delete_chats(self, conversation_ids: Sequence[int]) -> None:
-        """Take chats out of sight; an answer in the making ends as it is."""
+        """Hide chats; a running answer ends as it is."""
         ids, deletions = tuple(conversation_ids), self._store.deletions
         for conversation_id in ids:
             self._answers.stop(conversation_id)
@@ -88,7 +88,7 @@ class DeletionController(PartsController):
             self._conversations.refresh()
 
     def show_deleted(self) -> None:
-        """Show the chats that can be restored, with what restores one and what wipes it."""
+        """Show the chats that can be restored, to restore or to wipe."""
         self._window.undo_bar.expire()
         dialog = ConfirmDialog(
             self._window,
@@ -130,7 +130,7 @@ class DeletionController(PartsController):
         self._forget(conversation_ids)
 
     def delete_messages(self, message_id: int, *, alone: bool = False) -> None:
-        """Take a message out of sight, ``alone`` or with all that follows it in all branches."""
+        """Hide a message, ``alone`` or with everything that follows it in all branches."""
         if self._state.answer is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return
@@ -156,7 +156,7 @@ class DeletionController(PartsController):
         self._conversations.show()
 
     def delete_folder(self, folder_id: int) -> None:
-        """Take a folder away; its chats stay in the list."""
+        """Delete a folder; its chats stay."""
         library = self._store.library
         folder = self._attempt(lambda: library.delete_folder(folder_id))
         self._conversations.refresh()
@@ -180,13 +180,12 @@ class DeletionController(PartsController):
         self._offer(_Deleted(None, (), take_back, words))
 
     def take_back(self) -> None:
-        """Show again what was deleted last."""
         last, self._last = self._last, None
         if last is not None:
             last.take_back()
 
     def wipe(self) -> None:
-        """Let what was deleted last be taken back by the bar no more; messages are gone for good then."""
+        """End the undo period: messages are gone for good."""
         last, self._last = self._last, None
         if last is None:
             return
@@ -208,7 +207,7 @@ class DeletionController(PartsController):
         self._conversations.refresh()
 
     def _forget(self, conversation_ids: Sequence[int]) -> None:
-        """Have the engine lose what it keeps of these chats."""
+        """Make the engine drop the cached states of these chats."""
         for conversation_id in conversation_ids:
             self._worker.submit(ForgetState(conversation_id))
         if conversation_ids:

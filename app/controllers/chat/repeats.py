@@ -1,4 +1,4 @@
-"""What is said below an answer that was given again by its seed: whether it is the same, and if not, why."""
+"""Tells whether a seed reproduced an answer, and if not, why."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ITS_OWN = mark("Repeat", "It was drawn with its own settings, not the chat's of 
 
 
 def repeat_notice(before: MessageView, after: MessageView, chat: Settings, inexact: str) -> str:
-    """Compare an answer with the one that its seed was to give again; ``chat`` are the settings of now.
+    """Compare an answer with the one its seed should reproduce; ``chat`` holds the current settings.
 
     ``inexact`` is what `ModelInfo` says of the target.
     """

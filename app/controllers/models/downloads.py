@@ -1,4 +1,4 @@
-"""Connects the downloads page of the Models panel with the download queue."""
+"""Connects the downloads page with the download queue."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:  # the first paint waits for none of it
 
 
 class HubDownloadsController(PartsController):
-    """Lives on the window's thread; its work is done by ``jobs``. ``report`` shows a problem, ``log`` only notes it.
+    """Lives on the GUI thread; ``jobs`` do the work. ``report`` shows a problem, ``log`` only logs it.
 
     Signals:
-        came(): downloads have ended well since the last look.
-        changed(): one stands otherwise than at the last look: another state, a new one, one that is gone.
-        complete(str, str): what was to be chatted with is here: the files of a target and a draft (or an empty text).
+        came(): downloads have completed since the last check.
+        changed(): a download was added, removed, or changed its state.
+        complete(str, str): the target and the draft (or an empty text) to chat with are here.
     """
 
     came = Signal()
@@ -59,13 +59,11 @@ class HubDownloadsController(PartsController):
         return self._window.models
 
     def attach(self, panel: ModelsPanel) -> None:
-        """Follow what is wanted of downloads in a place that was made."""
+        """Connect the panel."""
         panel.requests.pull_requested.connect(self.pull)
         panel.requests.download_action_requested.connect(self._on_action)
 
     def start(self) -> None:
-        """Go on with the downloads of last time."""
-
         def begin(should_stop: Callable[[], bool]) -> None:
             service = self._service()
             if not should_stop():
@@ -82,7 +80,7 @@ class HubDownloadsController(PartsController):
         self._jobs.run("start", begin, begun, failed)
 
     def pull(self, refs: tuple[ModelRef, ...], then_chat: bool) -> None:
-        """Download what is missing; chat with it when all is here."""
+        """Download the missing files; with ``then_chat`` load them when all are here."""
         self._chat_after = refs if then_chat else ()
         if self._navigation.page == WELCOME:
             note_welcomed(self._paths)
@@ -113,7 +111,6 @@ class HubDownloadsController(PartsController):
     # ---- how they stand ---------------------------------------------------------------------------------------------
 
     def show(self) -> None:
-        """Look at the queue and show it."""
         # They change ten times a second: one look at a time, and one more after it, so that none is cut off for ever.
         if self._looking:
             self._look_again = True

@@ -1,4 +1,4 @@
-"""Engines of others in the window: added, asked again, removed, and their models chosen to chat with."""
+"""Manages remote servers: add, refresh, remove, and choose one of their models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ END_S = 1.0
 
 
 class EnginesController(PartsController):
-    """Keeps the list of them, and asks them beside the window."""
+    """Stores the list of remote servers and requests their models in the background."""
 
     def __init__(self, parts: Parts, models: ModelController) -> None:
         super().__init__(parts)
@@ -35,7 +35,6 @@ class EnginesController(PartsController):
             parts.window.show_problem(self._engines.problem)
 
     def targets(self) -> list[tuple[str, str]]:
-        """Path and name of every model of every engine."""
         return [
             (remote_path(record.url, model.name), f"{model.title} ({record.host})")
             for record in self._engines.all
@@ -43,7 +42,6 @@ class EnginesController(PartsController):
         ]
 
     def close(self) -> None:
-        """Wait for nothing any more."""
         if not self._jobs.close(END_S):
             log.info("an engine was left without its answer")  # it is only asked, and ends with the process
 
@@ -64,7 +62,7 @@ class EnginesController(PartsController):
             self._panel.engines.set_engines(records, self._silent)
 
     def _look(self) -> None:
-        """See which engines answer, while their models are offered."""
+        """Check which servers respond, while their models are offered."""
         for record in self._engines.all:
             self._ask_quietly(record.url)
 

@@ -1,4 +1,4 @@
-"""Connects the Models panel with the hub: searches, repositories, tokens, chats with what is here, the first run.
+"""Connects the Models panel with the hub: searches, repositories, tokens, chats, the first run.
 
 The pages of downloads, library, pairs and the first model have controllers of their own, which share its jobs.
 """
@@ -48,7 +48,7 @@ IDLE_ANSWERS = 10  # in a row to which the draft gave nothing: then it only take
 
 
 class HubController(PartsController):
-    """Lives on the window's thread, its jobs on theirs."""
+    """Lives on the GUI thread; its jobs do not."""
 
     def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers) -> None:
         super().__init__(parts)
@@ -81,7 +81,7 @@ class HubController(PartsController):
 
     @property
     def service(self) -> HubService:
-        """Hub, library and downloads. Made by the first who asks, which is a job: it brings much code with it."""
+        """Hub, library and downloads. Created by the first caller, in a job: the import is large."""
         return self._service()
 
     @property
@@ -156,17 +156,15 @@ class HubController(PartsController):
         self._self_draft.attach(panel)
 
     def start(self) -> None:
-        """Go on with the downloads of last time."""
         if not self._closed:
             self._downloads.start()
 
     def greet(self) -> None:
-        """Show the first steps to who is here for the first time."""
+        """Show the first steps on the first start."""
         if is_first_run(self._parts.paths):
             self._navigation.open(WELCOME)
 
     def close(self) -> None:
-        """End jobs and downloads; parts stay on the disk."""
         self._closed = True
         for made_here in (self._first, self._self_draft):
             if made_here is not None:
@@ -185,7 +183,7 @@ class HubController(PartsController):
         return service is not None
 
     def models_loaded(self, ready: EngineReady | None) -> None:
-        """The engine has other models now; None: an engine of others has."""
+        """The engine loaded other models; None: a remote server's."""
         self._ready = ready
         self._loaded = target = ready.target if ready else None
         draft = ready.draft if ready else None
@@ -200,7 +198,7 @@ class HubController(PartsController):
             self._suggest_draft(target, draft)
 
     def _own_file(self, model: ModelInfo | None) -> str:
-        """The file of a model that did not come with the app; else empty."""
+        """The path of a model that did not come with the app; else empty."""
         if model is None:
             return ""
         return "" if Path(model.path).is_relative_to(assets_dir()) else model.path
@@ -210,7 +208,7 @@ class HubController(PartsController):
         return held.text("target_path"), held.text("draft_path")
 
     def _judge_draft(self, target: ModelInfo, draft: ModelInfo) -> None:
-        """Where a draft was chosen that would not pay here, say so once."""
+        """If the chosen draft would slow this model down, say so once."""
         pair = target.path, draft.path
         if pair in self._judged or not all(self._own_file(one) and Path(one.path).is_file() for one in (target, draft)):
             return
@@ -234,7 +232,7 @@ class HubController(PartsController):
         self.jobs.run(SUGGEST, lambda stop: self._judge().loss(*refs, stop), done, self._log)
 
     def _judge_answers(self) -> None:
-        """Where the last answers had not one token of the draft, say so once, with the memory that it takes."""
+        """If no token of the draft was used in the last answers, say so once, with its memory."""
         draft = self._ready.draft if self._ready is not None else None
         pair = self._state.models.names
         if draft is None or pair in self._idle_drafts:
@@ -259,7 +257,7 @@ class HubController(PartsController):
         )
 
     def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
-        """Where a target runs without a draft and one that is worth it is here, say so once, with what it gains."""
+        """Suggest a local draft for a target without one, once, with the expected gain."""
         path = Path(target.path)
         if draft is not None:
             self._suggested.add(target.path)
@@ -333,7 +331,7 @@ class HubController(PartsController):
         self.jobs.run("refresh", lambda _stop: self.service.again(answer), done, self._log)
 
     def _models_changed(self) -> None:
-        """A model came, or went: what is shown of a repository and of pairs tells what is here."""
+        """A model was added or removed: refresh the pages that show what is here."""
         self._refresh_repo()
         if self._first is not None:
             self._first.look()
@@ -409,7 +407,6 @@ class HubController(PartsController):
     # ---- words ------------------------------------------------------------------------------------------------------
 
     def report(self, problem: Problem) -> None:
-        """Show a problem where the user looks."""
         (self._panel if self._navigation.is_open else self._window).show_problem(problem)
 
     def _log(self, problem: Problem) -> None:

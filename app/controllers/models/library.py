@@ -1,4 +1,4 @@
-"""Connects the library page of the Models panel with the library: shown, added to, removed from, revealed."""
+"""Connects the library page with the library: show, add, remove, reveal."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:  # the first paint waits for none of it
 
 
 class HubLibraryController(PartsController):
-    """Lives on the window's thread; its work is done by ``jobs``. ``report`` shows a problem, ``log`` only notes it.
+    """Lives on the GUI thread; ``jobs`` do the work. ``report`` shows a problem, ``log`` only logs it.
 
     Signals:
-        changed(): a model was added or removed by hand.
-        noted(): what is loaded is in the library, as used now.
+        changed(): a model was added or removed by the user.
+        noted(): the loaded models are recorded in the library.
     """
 
     changed = Signal()
@@ -57,7 +57,6 @@ class HubLibraryController(PartsController):
         return self._window.models
 
     def attach(self, panel: ModelsPanel) -> None:
-        """Follow what is wanted of the library in a place that was made."""
         requests = panel.requests
         requests.reveal_requested.connect(self._reveal)
         requests.remove_requested.connect(self._remove)
@@ -70,7 +69,7 @@ class HubLibraryController(PartsController):
         requests.link_closed.connect(lambda: self._jobs.cancel("link"))
 
     def use(self, target: str, draft: str) -> None:
-        """Note which files are loaded, and keep them; empty where there is none, or where they came with the app."""
+        """Record which files are loaded; empty without one, or for built-in ones."""
         self._used = used = (target, draft)
 
         def done(pairs: dict[str, str]) -> None:
@@ -82,11 +81,11 @@ class HubLibraryController(PartsController):
         self._jobs.run("use", lambda _stop: self._service().note_use(*used), done, self._log)
 
     def on_page(self) -> None:
-        """The page is shown: at the first time the folders of other apps are looked at as well."""
+        """The page is shown; the first time, other apps' folders are searched as well."""
         self.show(look_elsewhere=not self._looked_elsewhere)
 
     def show(self, *, look_elsewhere: bool = False) -> None:
-        """Read the library again where there is a place to show it; the folders of other apps when asked for."""
+        """Reload the library if it is visible; with ``look_elsewhere`` also other apps' folders."""
         if not self._navigation.is_created:
             return
         self._looked_elsewhere = self._looked_elsewhere or look_elsewhere

@@ -1,4 +1,4 @@
-"""Models to choose from, for pages other than the one of models: of the library, of engines of others, the built-in."""
+"""Model lists for other pages: the library's, the remote servers', the built-in."""
 
 from __future__ import annotations
 
@@ -21,30 +21,27 @@ Show = Callable[[Sequence[Row]], None]
 
 
 class ModelLists:
-    """What is read of files is read beside the window. Without a hub there is no library, and nothing is shown."""
+    """Reads files in the background. Without a hub the lists are empty."""
 
     def __init__(self, hub: HubController | None, engines: EnginesController) -> None:
         self._hub, self._engines = hub, engines
 
     def targets(self) -> list[Row]:
-        """Every model that can be loaded."""
         found = [] if self._hub is None else self._hub.service.targets()
         return [*found, *self._engines.targets(), *_builtin()]
 
     def find_drafts(self, target: str, show: Show) -> None:
-        """Look for drafts of a target in the library."""
         self._find(
             "drafts", lambda service, stop: [(row.path, row.name) for row in service.drafts_here(target, stop)], show
         )
 
     def find_targets(self, show: Show) -> None:
-        """Read which models of the library can answer."""
+        """Find the library's models that can answer."""
         self._find(
             "targets", lambda service, _: [*((row.path, row.name) for row in service.picker_rows()), *_builtin()], show
         )
 
     def find_seeing(self, show: Show) -> None:
-        """Read which models of the library see pictures, the last used first."""
         self._find("models that see", lambda service, _: [(row.path, row.name) for row in service.seeing_rows()], show)
 
     def _find(self, what: str, find: Callable[[HubService, Callable[[], bool]], list[Row]], show: Show) -> None:

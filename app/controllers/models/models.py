@@ -1,4 +1,4 @@
-"""The models: loading, replacing and removing them, and the engine's state as the window shows it."""
+"""Loads, replaces and removes models, and shows the engine's state."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NOTHING_LOADED = mark("Problems", "Your text is safe. Choose a model to go on.")
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A request that the engine has not answered yet, and the settings to keep once it has succeeded."""
+    """A pending request, and the settings to save after its success."""
 
     wanted: dict[str, SettingValue]
     request: LoadRequest | None = None
@@ -55,7 +55,7 @@ class _Pending:
 
 
 class ModelController(PartsController):
-    """What is loaded. Settings follow what was loaded: a file that fails does not become the chosen one."""
+    """The loaded models. Settings are saved after a load, so a file that fails is not chosen."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -85,7 +85,7 @@ class ModelController(PartsController):
         window.header.context_chosen.connect(lambda size: window.dialogs.save({"n_ctx": size}))
 
     def _tell(self) -> None:
-        """Say what is in use, and what is on its way."""
+        """Publish what is in use and what is loading."""
         self._state.set_models(
             Models(
                 self._ready,
@@ -97,12 +97,12 @@ class ModelController(PartsController):
         )
 
     def awaits(self, number: int) -> bool:
-        """Whether a request is one for models, and not answered yet."""
+        """Whether a request is a pending model request."""
         return number in self._pending
 
     @property
     def _loading_name(self) -> str:
-        """The name of the file that is being read; empty where it is the built-in one, or an engine's of others."""
+        """The file that is being loaded; empty for the built-in model and remote servers."""
         pending = next(iter(self._pending.values()), None)
         if pending is None:
             return ""
@@ -113,13 +113,12 @@ class ModelController(PartsController):
     # ---- requests ---------------------------------------------------------------------------------------------------
 
     def load_chosen(self) -> None:
-        """Load what the settings name."""
         self._load({})
 
     def choose_file(self, path: str, role: str) -> None:
-        """Use a file as target or as draft. Another target brings the draft that it was last used with, or none.
+        """Use a file as target or as draft. A new target brings the draft it was last used with, or none.
 
-        One that was chosen for the target before it may not fit this one, or cost more than it.
+        The previous target's draft may not match it, or slow it down.
         """
         self._say_when()
         if role == "target":
@@ -131,12 +130,12 @@ class ModelController(PartsController):
             self._set_draft(path, {"draft_path": path})
 
     def load_pair(self, target: str, draft: str) -> None:
-        """Use two files together; an empty ``draft`` is none."""
+        """Load two files together; an empty ``draft`` is none."""
         self._say_when()
         self._load({"target_path": target, "draft_path": draft})
 
     def stop_loading(self) -> None:
-        """End what is being loaded; what was loaded before it stays in use."""
+        """Cancel loading; the previously loaded models stay."""
         for number in list(self._pending):
             self._worker.cancel(number)
 
@@ -154,12 +153,12 @@ class ModelController(PartsController):
         self._tell()
 
     def remove_draft(self) -> None:
-        """Go on without a draft."""
+        """Continue without a draft."""
         self._say_when()
         self._set_draft(None, {"draft_path": ""})
 
     def _say_when(self) -> None:
-        """Other models wait for the answers in the making: say so."""
+        """If the load has to wait for running answers, say so."""
         if self._state.answers:
             words = AFTER_THE_ANSWER if len(self._state.answers) == 1 else AFTER_THE_ANSWERS
             self._window.show_notice(translate("Controller", words))
@@ -174,7 +173,7 @@ class ModelController(PartsController):
             self._follow_settings(draft_only=RELOAD_KEYS.isdisjoint(changed))
 
     def _follow_settings(self, *, draft_only: bool) -> None:
-        """Load again what changed in the settings; after what is being loaded, which may change them, too."""
+        """Reload for changed settings, after the running load, which may change them too."""
         if any(each.wanted for each in self._pending.values()):
             self._follow = draft_only and self._follow is not False
         elif draft_only and self._ready is not None:
@@ -190,7 +189,6 @@ class ModelController(PartsController):
     # ---- reports ----------------------------------------------------------------------------------------------------
 
     def on_event(self, event: ModelEvent) -> None:
-        """Take what the engine says about models."""
         if isinstance(event, LoadProgress):
             self._progress = event if self._pending else None
         elif isinstance(event, EngineEnded):
@@ -237,7 +235,7 @@ class ModelController(PartsController):
                 self._say_of_target(event.target)
 
     def _say_of_target(self, target: ModelInfo) -> None:
-        """What a person should know of a model before the first answer."""
+        """Tell what the user should know about a model before the first answer."""
         if "pictures" in target.unused and not target.sees:
             words = translate(
                 "ModelController",
@@ -261,7 +259,7 @@ class ModelController(PartsController):
             self._loaded = replace(self._loaded, draft=event.draft.path if event.draft else None)
 
     def _on_ended(self, event: EngineEnded) -> None:
-        """What was loaded is gone with the engine. It is loaded again, but not where that ended it twice."""
+        """The engine ended. Load its models again, unless that ended it twice."""
         self._ended = event.reason
         if self._ready is not None and self._ready.target.engine_url:
             return  # a model of an engine of others is in use, and stays so
@@ -301,7 +299,7 @@ class ModelController(PartsController):
             self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
 
     def _while_loading(self, pending: _Pending) -> Problem:
-        """The engine ended while it loaded something."""
+        """The engine ended during a load."""
         asked = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
         path = self._progress.path if self._progress else asked
         message = said(
@@ -310,14 +308,14 @@ class ModelController(PartsController):
         return Problem("The model could not be loaded", message, "Choose another file, or fewer layers on the GPU.")
 
     def _say_it_is_back(self) -> None:
-        """What was said to be under way is done."""
+        """Clear the message about the reload."""
         said_before = self._shown_problem
         if said_before is not None and said_before.advice == LOADED_AGAIN:
             self._shown_problem = replace(said_before, advice=IS_LOADED_AGAIN)
             self._window.correct_problem(said_before, self._shown_problem)
 
     def _say(self, problem: Problem) -> None:
-        """Say what went wrong with a model; the next one that is in use takes it back."""
+        """Report a model problem; cleared by the next model in use."""
         self._shown_problem = problem
         self._window.show_problem(problem)
 

@@ -1,6 +1,6 @@
-"""Judges pairs for the Models panel: headers from the hub or the disk, verdicts and fit as they are shown.
+"""Judges pairs for the Models panel by headers from the hub or the disk: match, fit and speed.
 
-Calls block. The verdicts themselves are reached by `app.core.hub.pairs.assessment`.
+Calls block. The verdicts come from `app.core.hub.pairs.assessment`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ BELONGS = mark("HubPairs", "By its header, this head fits the target.")
 
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
-    """The reason, what a draft with another vocabulary can say, or that all agrees."""
+    """The reason against a pair, the share of a translated vocabulary, or that all matches."""
     if verdict.speaks is not None:
         return in_language(speaks_words(verdict.speaks))
     if verdict.reason:
@@ -92,14 +92,14 @@ def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _PairDevices:
-    """The devices of target and draft; none is the processor."""
+    """The devices of target and draft; empty: the CPU."""
 
     target: tuple[Device, ...]
     draft: tuple[Device, ...]
 
     @property
     def all(self) -> tuple[Device, ...]:
-        """Each once."""
+        """Both, without duplicates."""
         return tuple({device.name: device for device in (*self.target, *self.draft)}.values())
 
 
@@ -115,11 +115,11 @@ class PairJudge:
         in_use: Callable[[], LoadRequest | None] = lambda: None,
         speed_forecasts: SpeedForecasts | None = None,
     ) -> None:
-        """``speed_forecasts`` tell what a pair will gain here; without them nothing is said of it.
+        """``speed_forecasts`` estimate a pair's gain here; without them no gain is shown.
 
-        ``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it.
+        ``is_faster_beside`` tells for a draft's file whether the CPU was measured to be faster than the GPU.
 
-        ``in_use`` is what the settings load: its draft may lie outside of the library, as the built-in one does.
+        ``in_use``: the models in the settings; the draft may lie outside the library, as the built-in one does.
         """
         self.service = service
         self._settings = settings
@@ -132,11 +132,11 @@ class PairJudge:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether what is expected of speeds was estimated on a busy machine, and had better be asked again."""
+        """Whether speeds were estimated on a busy machine and should be estimated again."""
         return self._speed_forecasts is not None and self._speed_forecasts.is_doubtful
 
     def known(self, ref: ModelRef, should_stop: ShouldStop, *, may_be_head: bool = False) -> KnownModel:
-        """The header of a model, read once; ``may_be_head``: a head in a file of its own is taken, too.
+        """The header of a model; cached. ``may_be_head``: also accept a head in a file of its own.
 
         Raises:
             HubError, ModelFileError: it cannot be read.
@@ -164,7 +164,7 @@ class PairJudge:
         return sum(known.header.data_offset for known in self._known.values())
 
     def judge(self, target: ModelRef, draft: ModelRef | None, should_stop: ShouldStop) -> PairView:
-        """Both verdicts on a pair, or the fit of a target alone; of a refused pair what its target takes alone.
+        """Judge a pair, or the fit of a target alone; for a rejected pair, the target's memory alone.
 
         Raises:
             HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
@@ -207,7 +207,7 @@ class PairJudge:
         return Conditions(plan, threads, draft_threads, settings.number("temperature"))
 
     def listed_speed_forecast(self, pair: CatalogPair) -> SpeedForecast | None:
-        """What a pair of the list gives here, by its listed sizes; None where nothing here could tell."""
+        """Expected speed of a listed pair by its listed sizes; None if unknown."""
         if self._speed_forecasts is None:
             return None
         fits_gpu = sum(gpu.free_bytes or 0 for gpu in self._devices.gpus()) > pair.target.size_bytes
@@ -217,12 +217,12 @@ class PairJudge:
         return self._speed_forecasts.of_list(target, draft, self._conditions(plan))
 
     def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
-        """The best draft for a target that has none, of the library and beside it; None where none is worth it.
+        """The best local draft for a target without one; None if no draft is worth it.
 
-        Headers tell first what could be worth it: only of that the vocabulary is read, which takes seconds.
+        Vocabularies take seconds to read, so only candidates that headers show to be worth it are read.
 
         Raises:
-            ModelFileError: the target's header cannot be used, or it was asked to stop.
+            ModelFileError: the target's header cannot be used, or the job was cancelled.
         """
         known, best = self.known(target, should_stop), None
         for promise, model in self._worth_a_look(known, should_stop):
@@ -244,7 +244,7 @@ class PairJudge:
         return best
 
     def loss(self, target: ModelRef, draft: ModelRef, should_stop: ShouldStop) -> SpeedForecast | None:
-        """What is expected of a pair whose draft would not pay here though it spoke all of the target's tokens.
+        """The expected speed of a pair that would be slower even if the draft matched all tokens.
 
         None where it may pay, or nothing here could tell.
 
@@ -258,7 +258,7 @@ class PairJudge:
     def _worth_a_look(
         self, target: KnownModel, should_stop: ShouldStop
     ) -> list[tuple[tuple[bool, float], LibraryModel]]:
-        """What would be worth using if it spoke all of the target's tokens, the best first."""
+        """Drafts that would pay if they shared all of the target's tokens, best first."""
         if target.path is None:
             return []
         found, room, own = [], self.room(), target.path.resolve()
@@ -278,7 +278,7 @@ class PairJudge:
     def drafts(
         self, target: ModelRef, catalog: Sequence[CatalogPair], report: ReportDrafts, should_stop: ShouldStop
     ) -> DraftList:
-        """Look everywhere for drafts; ``tell`` gets what is known meanwhile, on this thread.
+        """Search everywhere for drafts; ``report`` receives intermediate results on this thread.
 
         Raises:
             HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
@@ -296,7 +296,7 @@ class PairJudge:
         return _draft_list(side, find_drafts(known, sources, should_stop, on_progress), busy=False)
 
     def _others_here(self, target: KnownModel, library: Sequence[LibraryModel]) -> tuple[LibraryModel, ...]:
-        """The draft in use with this target, where the library does not have it."""
+        """The draft in use with this target if the library lacks it."""
         request = self._in_use()
         if request is None or request.draft is None or target.path is None:
             return ()
@@ -308,7 +308,7 @@ class PairJudge:
         return (LibraryModel(draft.stem, (draft,), kind, Origin.IN_PLACE, size_bytes=size_bytes),)
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
-        """One half of a pair, named by its header where that is known, else by its file."""
+        """One side of a pair, named by its header if known, else by its file."""
         path = self.service.path_of(ref)
         name, facts = ref.name.removesuffix(".gguf"), []
         if known is not None:
@@ -325,7 +325,7 @@ class PairJudge:
         )
 
     def plan(self) -> LoadPlan:
-        """How the settings would load a pair; GPU layers that are left to the app are all."""
+        """How the settings would load a pair; automatic GPU layers count as all."""
         settings, places = self._settings(), self._places()
         layers, draft_layers = settings.whole("gpu_layers"), settings.whole("draft_gpu_layers")
         chosen = EVERYTHING if layers is None else layers
@@ -346,7 +346,7 @@ class PairJudge:
         )
 
     def _places(self) -> _PairDevices:
-        """The devices named in the settings; loading reports one that is missing."""
+        """The devices named in the settings; loading reports a missing one."""
         settings = self._settings()
         try:
             target = self._devices.find(asked_placement(settings).devices)
@@ -356,10 +356,9 @@ class PairJudge:
             return _PairDevices((), ())
 
     def placed(self, target: KnownModel, draft: KnownModel | None, room: FreeMemory) -> LoadPlan:
-        """`plan` with the draft where it would be opened, and with experts that have to stay in main memory.
+        """`plan` with the draft's device, and the experts that must stay in main memory.
 
-        Where that is left to the app, a draft goes to the processor if it was found faster there, and if beside its
-        target it is too large for the GPU.
+        If it is automatic, a draft runs on the CPU if that was measured to be faster, or if it does not fit on the GPU.
         """
         plan = self._with_draft_placed(target, draft, room)
         settings = self._settings()
@@ -382,11 +381,10 @@ class PairJudge:
         return beside if fits is FitVerdict.TOO_LARGE and fits_beside is not FitVerdict.TOO_LARGE else plan
 
     def room(self) -> FreeMemory:
-        """What is free here."""
+        """Free memory here."""
         return free_room(self.service.library.folder, self._places().all)
 
     def hardware(self) -> Hardware:
-        """What this machine has."""
         memory = psutil.virtual_memory()
         gpus = tuple(Gpu(gpu.description, gpu.total_bytes, gpu.free_bytes) for gpu in self._devices.gpus())
         disk = free_room(self.service.library.folder).disk_bytes
@@ -394,17 +392,17 @@ class PairJudge:
 
 
 class MeasuredPlaces:
-    """Where drafts were measured to be faster, read anew for each question: the engine may have measured meanwhile."""
+    """Measured draft devices, read for each query because the engine may have measured since."""
 
     def __init__(
         self, request: Callable[[], LoadRequest], cost_folder: Path, gpus: Callable[[], tuple[Device, ...]]
     ) -> None:
-        """``request`` is what would be loaded now; ``cost_folder`` is where the engine keeps measured costs."""
+        """``request``: the load under consideration; ``cost_folder``: the engine's measured costs."""
         self._request, self._gpus = request, gpus
         self._folder = cost_folder
 
     def is_processor_faster(self, path: str) -> bool | None:
-        """Of a draft's file; None where both places were never compared."""
+        """For a draft's file; None if never compared."""
         request = self._request()
         return DraftPlacement(CostStore(self._folder), self._gpus).is_processor_faster(path, draft_options(request, 0))
 
@@ -414,7 +412,7 @@ def _is_head(model: KnownModel | None) -> bool:
 
 
 def _drafting(target: KnownModel, draft: KnownModel | None) -> Drafting:
-    """By the headers, whatever a list says."""
+    """How it drafts, by the headers rather than a list."""
     if draft is not None:
         return Drafting.SIDE_FILE if _is_head(draft) else Drafting.DRAFT_MODEL
     return Drafting.HEADS_INSIDE if has_next_token_layers(target.header) else Drafting.TEXT

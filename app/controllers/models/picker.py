@@ -1,4 +1,4 @@
-"""Connects the header's list of models with the library: what can be chosen, and what was."""
+"""Connects the header's model list with the library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the first paint waits for none of it
 
 
 class ModelPickerController(PartsController):
-    """Lives on the window's thread; its work is done by ``jobs``."""
+    """Lives on the GUI thread; ``jobs`` do the work."""
 
     def __init__(
         self,
@@ -39,7 +39,6 @@ class ModelPickerController(PartsController):
         self._header.target_picked.connect(self._pick)
 
     def show(self) -> None:
-        """Read the library, and what of it can draft for the target in use."""
         target = self._state.engine.target
         path = target.path if target else ""
         if path != self._drafts_of:
@@ -58,7 +57,7 @@ class ModelPickerController(PartsController):
             )
 
     def prepare(self) -> None:
-        """Read the library ahead: a list that opens is whole, but for drafts, whose vocabularies are read first."""
+        """Read the library ahead, so that the list is complete on opening, except for drafts."""
 
         def listed(rows: tuple[LibraryRow, ...]) -> None:
             self._window.note_titles([(name_of_file(row.path), row.name) for row in rows])
@@ -68,7 +67,7 @@ class ModelPickerController(PartsController):
         self._jobs.run("models to choose", lambda _stop: self._service().picker_rows(), listed, self._report)
 
     def _pick(self, path: str) -> None:
-        """Load a target, with the draft that it is paired with; the chat goes on with it."""
+        """Load a target with its paired draft; the chat continues with it."""
         target = self._state.engine.target
         if target is not None and target.path == path:
             return

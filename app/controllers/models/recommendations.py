@@ -1,4 +1,4 @@
-"""The recommended pairs as they are shown: judged by size at once, by the hub and the headers when one is opened.
+"""The recommended pairs: judged by size at once, by the hub and the headers when one is opened.
 
 Calls block. The catalog itself is `app.core.hub.pairs.catalog`.
 """
@@ -60,7 +60,7 @@ class BrokenCatalogError(AppError):
 
 @dataclass(frozen=True, slots=True)
 class OpenedPair:
-    """A pair that was asked for: its row with what the hub said, and its verdicts."""
+    """An opened pair: its row with the hub's data, and its verdicts."""
 
     row: CatalogRow
     pair: PairView
@@ -83,10 +83,10 @@ class Recommendations:
         return tuple(self._row(pair, hardware) for pair in self.pairs())
 
     def suggested(self) -> tuple[CatalogRow, ...]:
-        """Up to three that fit and are fast enough to chat with, of different families if possible.
+        """Up to three pairs that fit and are fast enough, of different families if possible.
 
-        First comes what runs well here, with memory left (`CatalogRow.preference`). Where nothing here could tell how
-        fast, what fits and is meant for such a machine is suggested; where nothing is fast enough, the quickest.
+        First come those that run well here with memory to spare (`CatalogRow.preference`). If speeds are unknown, pairs
+        meant for such a machine; if none is fast enough, the fastest.
 
         Raises:
             BrokenCatalogError: the list cannot be read.
@@ -112,7 +112,7 @@ class Recommendations:
         return tuple(row for _pair, row in chosen[:NUM_SUGGESTED])
 
     def open(self, key: str, should_stop: ShouldStop) -> OpenedPair:
-        """Ask the hub about a pair, and judge it by its headers.
+        """Query the hub for a pair and judge it by its headers.
 
         Raises:
             BrokenCatalogError: the list cannot be read.
@@ -187,7 +187,7 @@ class Recommendations:
 
 
 def _expected(speed_forecast: SpeedForecast | None, drafting: Drafting) -> str:
-    """What text alone gives, of a model with a head: what a token of it costs is not among the listed sizes."""
+    """The expected gain; for a head that of n-grams alone, as its cost is not in the list."""
     if speed_forecast is None:
         return ""
     words = in_language(speed_forecast.headline)
@@ -197,7 +197,7 @@ def _expected(speed_forecast: SpeedForecast | None, drafting: Drafting) -> str:
 
 
 def _fit(pair: PairView, weights_bytes: int, hardware: Hardware) -> FitLevel:
-    """By the listed sizes: the memory for the weights, and the disk for what is still to be downloaded."""
+    """Fit by the listed sizes: memory for the weights, disk for the download."""
     missing, free_disk = pair.missing_bytes, hardware.free_disk_bytes
     if missing and free_disk is not None and missing + RESERVE_BYTES > free_disk:
         return FitLevel.TOO_LARGE

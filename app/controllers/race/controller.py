@@ -1,4 +1,4 @@
-"""Races in the window: what is raced, the race on the engine's thread, what came of it, kept and exported."""
+"""Runs races: the setup, the race on the engine's thread, the stored and exported result."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ANSWERING = mark("Race", "An answer is being written. Wait for it, or stop it.")
 
 
 class RaceController(PartsController):
-    """One race at a time. It goes on while the chat is looked at, and ends where other models are to be loaded."""
+    """One race at a time. It continues while the chat is shown, and ends when other models are loaded."""
 
     def __init__(self, parts: Parts, lists: ModelLists) -> None:
         super().__init__(parts)
@@ -87,7 +87,7 @@ class RaceController(PartsController):
     # ---- requests ---------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Show the page with what stands in the composer, else with the last question of the chat, else empty."""
+        """Show the page with the composer's text, else the last question, else empty."""
         navigation = self._window.race
         self.show_state()
         unsent = None if self._state.is_racing else self._unsent()
@@ -101,7 +101,7 @@ class RaceController(PartsController):
         navigation.show_page()
 
     def _unsent(self) -> Message | None:
-        """What stands in the composer, with what is attached, as it would be asked; None where that is no question."""
+        """The composer's text with its attachments as a question; None if it is none."""
         chat_id, typed = self._state.chat_id, self._window.composer.text.strip()
         attached = self._attempt(lambda: self._store.attachments.unsent(chat_id)) or ()
         view = MessageView(0, "user", typed, attachments=attached)
@@ -111,13 +111,11 @@ class RaceController(PartsController):
         return None if only_names else message
 
     def open_with(self, question: str) -> None:
-        """Show the page with this question, as the first of a chat."""
         self.show_state()
         self._page.ask(question, self._before_new())
         self._window.race.show_page()
 
     def open_for(self, message_id: int) -> None:
-        """Show the page with the question that a message is, or that it answers."""
         self.show_state()
         views = self._views()
         place = next((number for number, view in enumerate(views) if view.id == message_id), None)
@@ -131,7 +129,7 @@ class RaceController(PartsController):
         self._window.race.show_page()
 
     def start(self, setup: RaceSetup) -> None:
-        """Race, where that is possible now."""
+        """Start the race if that is possible now."""
         from app.core.benchmark.job import RaceJob  # noqa: PLC0415  (a start waits for nothing of a race)
 
         reason = self._blocked
@@ -145,19 +143,16 @@ class RaceController(PartsController):
         self._state.set_racing(is_racing=True)
 
     def stop(self) -> None:
-        """End the race where it is; the rounds before count."""
         if self._state.is_racing:
             self._worker.cancel(self._number)
 
     def show(self, race_id: str) -> None:
-        """Show a race that was kept."""
         try:
             self._page.show_result(self.store.read(race_id))
         except AppError as error:
             self._page.problem.show_problem(error.problem)
 
     def delete(self, race_id: str) -> None:
-        """Remove a race that was kept."""
         try:
             self.store.delete(race_id)
         except AppError as error:
@@ -165,14 +160,14 @@ class RaceController(PartsController):
         self._page.set_earlier(self.store.all())
 
     def close(self, timeout_s: float) -> bool:
-        """Wait for a file that is being written; False where it takes longer. The race ends with the engine."""
+        """Wait for a file being written; False after the time limit. The race ends with the engine."""
         return self._jobs.close(timeout_s)
 
     # ---- the race ---------------------------------------------------------------------------------------------------
 
     @property
     def _blocked(self) -> str:
-        """Why no race can start now, in the user's language; empty where one can."""
+        """Why no race can start, in the user's language; empty if one can."""
         if self._state.is_racing:
             return translate("Race", RACING)
         if self._state.models.is_loading:
@@ -192,15 +187,14 @@ class RaceController(PartsController):
         )
 
     def awaits(self, number: int) -> bool:
-        """Whether a request is the race that goes on."""
+        """Whether a request is the running race."""
         return self._state.is_racing and number == self._number
 
     def on_failed(self, event: EngineFailed) -> None:
-        """Take that the race could not be run, or broke off."""
+        """The race could not be run, or broke off."""
         self._on_ended(RaceEnded(problem=event.problem))
 
     def on_event(self, event: JobEvent) -> None:
-        """Take what the engine's thread says of the race."""
         if isinstance(event, JobEnded):
             return  # of another job
         page = self._page
@@ -229,7 +223,7 @@ class RaceController(PartsController):
             self._state.model_answered.emit()
 
     def show_state(self) -> None:
-        """Show what can be raced now."""
+        """Show what can be raced."""
         if not self._window.race.is_created:
             return
         from ui.race.words import pair_name  # noqa: PLC0415  (brought by the page)
@@ -258,12 +252,12 @@ class RaceController(PartsController):
     # ---- files ------------------------------------------------------------------------------------------------------
 
     def ask_export(self, kind: str) -> None:
-        """Ask where to write the shown race, then write it."""
+        """Ask for a file, then export the shown race."""
         if self._page.result is not None:
             ask_race_file(self._window, kind, lambda path: self.export(Path(path), kind))
 
     def export(self, file: Path, kind: str) -> None:
-        """Write the shown race as "png", "md" or "json", on a thread of its own."""
+        """Write the shown race as "png", "md" or "json" on its own thread."""
         result = self._page.result
         if result is None or self._is_exporting:
             return
@@ -282,7 +276,6 @@ class RaceController(PartsController):
         self._jobs.run("race export", write, self._on_exported, self._on_exported)
 
     def copy_picture(self) -> None:
-        """Put the picture of the shown race on the clipboard."""
         from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
 
         if self._page.result is not None:
@@ -308,17 +301,17 @@ class RaceController(PartsController):
         return next((view.id for view in reversed(self._views()) if view.role == "user"), None)
 
     def _before_new(self) -> tuple[Message, ...]:
-        """What goes before a question that is asked of nobody yet: the system prompt."""
+        """What precedes a question outside of a chat: the system prompt."""
         return prompt_messages(self._state.chat.settings.text("system_prompt"), ())
 
 
 def _within(setup: RaceSetup) -> tuple[tuple[int, Picture], ...]:
-    """The pictures of the question, whose words may have been changed since."""
+    """The pictures of the question, whose text may have changed."""
     return tuple((min(place, len(setup.question)), picture) for place, picture in setup.pictures)
 
 
 def write_bytes(file: Path, data: bytes) -> None:
-    """Write a race where a person wants it.
+    """Write a race to a file.
 
     Raises:
         RaceExportError: the folder or the disk does not take it.
@@ -340,7 +333,7 @@ def _png(image: QImage) -> bytes:
 
 
 def _markdown(result: RaceResult) -> str:
-    """The report of `paceline race` with the question and the answers of the last round."""
+    """The report of `paceline race`, with the question and the answers of the last round."""
     lines = [result.markdown.rstrip(), "", "## Question", "", *_quoted(result.setup.question), ""]
     for lane in result.lanes:
         lines += [f"## {lane.choice.mode.value}", "", *_quoted(lane.text), ""]

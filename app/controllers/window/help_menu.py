@@ -1,4 +1,4 @@
-"""Answers the help menu: opens the log folder, copies diagnostics, asks for updates once, says what this is."""
+"""The help menu: opens the log folder, copies diagnostics, checks for updates, shows the about box."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class HelpMenuController(PartsController):
         )
 
     def close(self) -> None:
-        """Whatever is gathered or asked ends with the process; its answer is not waited for."""
+        """Pending work ends with the process."""
         self._jobs.close(0.0)
 
     def _open_logs(self) -> None:
@@ -57,7 +57,7 @@ class HelpMenuController(PartsController):
             self._parts.window.show_notice(translate("HelpMenu", "The logs are in {folder}.").format(folder=folder))
 
     def _gather_diagnostics(self) -> None:
-        """Make the text on a thread of its own: a helper process has to load llama.cpp for it."""
+        """Collect on a thread: a helper process has to load llama.cpp."""
         models, settings, paths = self._state.engine, self._state.settings, self._parts.paths
 
         def gather(_stop: object) -> str:
@@ -76,7 +76,7 @@ class HelpMenuController(PartsController):
     # ---- updates -----------------------------------------------------------------------------------------------------
 
     def _ask_for_updates(self) -> None:
-        """Ask the page of releases; a second press while it is asked asks anew."""
+        """Query the releases; another press during a query starts a new one."""
         self._window.show_notice(translate("Updates", "Asking whether there is a newer version…"))
 
         def work(_stop: object) -> Release:
@@ -91,7 +91,6 @@ class HelpMenuController(PartsController):
         self._window.show_problem(problem)
 
     def _show_release(self, release: Release) -> None:
-        """Say that this is the newest version, or what there is."""
         self._window.notice_banner.hide()
         if not release.is_newer:
             words = translate("Updates", "You have the newest version, {version}.").format(version=app.__version__)

@@ -1,6 +1,6 @@
-"""Tells somebody who looks elsewhere that a long answer has ended: by the taskbar, and by a tray message if wanted.
+"""Notifies a user who looks elsewhere that a long answer ended: by the taskbar, and optionally by a tray message.
 
-What was said never leaves the window.
+The chat's text never leaves the window.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ SHOWN_MS = 8_000
 
 
 class NotificationController(PartsController):
-    """Lives as long as the window; the tray icon is there only while a message stands."""
+    """Lives as long as the window; the tray icon exists only with a message."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self.tray: QSystemTrayIcon | None = None
 
     def on_event(self, event: Event) -> None:
-        """Look whether an answer has ended unseen."""
+        """Notify if an answer ended while the window was not in focus."""
         if isinstance(event, EngineFailed) and event.request_id:
             self._notify(
                 translate("NotificationController", "The answer could not be finished"),
@@ -86,13 +86,13 @@ class NotificationController(PartsController):
             self.tray.hide()
 
     def _on_focus(self, focused: QWindow | None) -> None:
-        """Whoever comes back by another way needs no icon in the tray any more."""
+        """Remove the tray icon when the window gets the focus."""
         if focused is not None:
             self._hide_tray()
 
 
 def send_to_portal(title: str, words: str) -> None:
-    """Have the desktop show a message where there is no tray, as in GNOME; nothing happens without a portal."""
+    """Show a desktop notification without a tray, as in GNOME; does nothing without a portal."""
     from PySide6.QtDBus import QDBusConnection, QDBusMessage  # noqa: PLC0415  (few answers are told of so)
 
     message = QDBusMessage.createMethodCall(

@@ -1,7 +1,7 @@
-"""The models that programs may name: that of the chats, and where the settings allow it, those of the library.
+"""The models that programs may request: the chats' model and, if the settings allow it, the library's.
 
-One is in memory at a time. What a program had loaded stays for as long as the window needs nothing of the engine; then
-the model of the chats comes back (`engine.own_models`).
+One is in memory at a time. A model loaded for a program stays until the window needs the engine; then the chats' model
+is loaded again (`engine.own_models`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # the server's thread loads its libraries
 
 
 def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
-    """What holds where a request says nothing."""
+    """The defaults of a request."""
     mode, _reason = Models(ready).runnable(Mode(settings.text("mode")))
     request = chat_request(settings, (), mode, settings.whole("depth"), 0)
     # Chats that are not the window's are nobody's here: nothing of them is kept, or left out unasked.
@@ -41,9 +41,9 @@ def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
 class ServedModels:
     """Implements `app.core.server.library.NamedModels`.
 
-    ``settings_of`` gives what holds for new chats with a model's file.
+    ``settings_of`` gives the settings of new chats with a model's file.
 
-    ``on_change`` is called on any thread where `guest` is another.
+    ``on_change`` is called on any thread when `guest` changes.
     """
 
     def __init__(self, parts: Parts, settings_of: Callable[[str], Settings], on_change: Callable[[], None]) -> None:
@@ -61,11 +61,11 @@ class ServedModels:
 
     @property
     def guest(self) -> str:
-        """The model that a program had loaded in place of the chats'; empty where theirs is in memory."""
+        """The program's model in place of the chats' model; empty if the chats' is in memory."""
         return self._guest
 
     def serve(self, ready: EngineReady | None, settings: Settings, request: LoadRequest | None) -> None:
-        """The chats' model is this one, loaded by ``request``; None while there is none to be served."""
+        """Set the chats' model and the ``request`` that loaded it; None without one."""
         with self._lock:
             if self._own is None or self._own[1] != settings:
                 self._known.clear()  # other settings may hold for them, too
@@ -74,7 +74,7 @@ class ServedModels:
             self._set_guest("")
 
     def note_back(self) -> None:
-        """The chats' model is in memory again, or on its way."""
+        """The chats' model is in memory again, or loading."""
         self._set_guest("")
 
     def _set_guest(self, name: str) -> None:
@@ -104,7 +104,6 @@ class ServedModels:
         return ServedModel(name, ready, defaults, settings.text("system_prompt"), self._pictures)
 
     def known(self, name: str) -> ServedModel | None:
-        """See `NamedModels.known`."""
         with self._lock:
             return self._known.get(name) if self._may_load else None
 
@@ -113,7 +112,7 @@ class ServedModels:
         return list(dict.fromkeys([self.current().name, *self.others()]))
 
     def others(self) -> list[str]:
-        """The names that may be given beside that of the chats' model; reads the disk."""
+        """The names besides the chats' model; reads the disk."""
         own = self._own
         own_path = own[0].target.path if own is not None else ""
         return [one.name for one in self._library() if str(one.path) != own_path]
@@ -156,7 +155,7 @@ class ServedModels:
         self._set_guest(shown_name(ready.target))
 
     def _draft_of(self, model: LibraryModel) -> str:
-        """The file of the draft that a model is paired with; empty where there is none."""
+        """The path of a model's paired draft; empty without one."""
         models = open_library(self._paths, self._state.settings).models()
         return next((str(one.path) for one in models if model.draft == one.name and not one.missing), "")
 
@@ -165,7 +164,7 @@ class ServedModels:
         return bool(self._state.settings.values["server_loads"])
 
     def _library(self) -> list[LibraryModel]:
-        """The models that may be named."""
+        """The library's models that may be requested."""
         if not self._may_load:
             return []
         models = open_library(self._paths, self._state.settings).models()

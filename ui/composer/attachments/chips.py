@@ -46,7 +46,7 @@ ROWS_SEEN = 3.5  # half a row says that there are more
 
 
 def facts(attachment: Attachment) -> str:
-    """Kind, size and tokens in a line: ``Markdown · 1.2 kB · 310 tokens``; of a picture its size in pixels."""
+    """Kind, size and tokens: ``Markdown · 1.2 kB · 310 tokens``; for a picture its size in pixels."""
     parts = [translate("Attachments", KINDS[attachment.kind])]
     if attachment.picture is not None:
         parts.append(f"{attachment.picture.width} × {attachment.picture.height}")
@@ -59,7 +59,7 @@ def facts(attachment: Attachment) -> str:
 
 
 def _thumbnail(attachment: Attachment, most_px: int, ratio: float) -> QPixmap | None:
-    """A picture made small enough for a chip; None for other files."""
+    """A picture scaled for a chip; None for other files."""
     pixmap = QPixmap()
     if attachment.picture is None or not pixmap.loadFromData(attachment.picture.thumbnail):
         return None
@@ -80,7 +80,7 @@ class AttachmentChip(QPushButton):
     removed = Signal(int)
 
     def __init__(self, theme: Theme, attachment: Attachment, *, removable: bool, note: str = "") -> None:
-        """``note`` stands in the place of what is not known yet."""
+        """``note``: shown in place of unknown facts."""
         super().__init__()
         self._theme = theme
         self.attachment = attachment
@@ -163,7 +163,7 @@ class AttachmentRows(QWidget):
         self.hide()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str] = ()) -> None:
-        """Show these, each with its note; the chip that has the focus keeps it, or gives it to its neighbour."""
+        """Show these with their notes; the focused chip keeps the focus, or passes it to its neighbour."""
         focused = next((i for i, chip in enumerate(self.chips) if chip.isAncestorOf(self.focusWidget() or self)), None)
         focused = next((i for i, chip in enumerate(self.chips) if chip.hasFocus()), focused)
         for chip in self.chips:
@@ -197,13 +197,13 @@ class AttachmentRows(QWidget):
         self.setFixedHeight(y + height)
 
     def event(self, event: QEvent) -> bool:
-        """A chip that has grown, with the style or the text size, may need another place."""
+        """A chip that changed its size may need another row."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._place()
         return super().event(event)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What is shown has its style, and so its size."""
+        """Chips have their style, and so their size, only now."""
         super().showEvent(event)
         self._place()
 
@@ -241,7 +241,6 @@ class AttachmentScrollArea(QScrollArea):
         return super().eventFilter(watched, event)
 
     def fit(self) -> None:
-        """Take the height of the rows, or of those that may be seen; the newest come into sight, and the focus."""
         chips = self._rows.chips
         self.setVisible(bool(chips))
         if not chips:
@@ -261,7 +260,7 @@ class AttachmentScrollArea(QScrollArea):
             self.ensureWidgetVisible(focused, 0, SPACING_PX)
 
     def _follow(self) -> None:
-        """The rows get their height after they were filled; until somebody scrolls, the newest stay in sight."""
+        """Rows get their height after they are filled; the newest stay visible until the user scrolls."""
         if self._is_at_end:
             self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
@@ -270,12 +269,12 @@ class AttachmentScrollArea(QScrollArea):
 
 
 class AttachmentTray(QWidget):
-    """Out of sight while there is nothing to show.
+    """Hidden while it is empty.
 
     Signals:
         removed(int), opened(int): an attachment's id.
-        text_offered(str): a pasted text is to become an attachment; it stands in the box no more.
-        model_wanted(str): the file of a model that sees.
+        text_offered(str): a pasted text that was moved out of the box, to be attached.
+        model_wanted(str): the file of a vision model to load.
     """
 
     removed = Signal(int)
@@ -306,14 +305,13 @@ class AttachmentTray(QWidget):
         self._leave_offer()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
-        """Show these, each with a note of what is not known yet."""
         self.rows.show_attachments(attachments, notes)
         self.room.fit()
         self._put_in_tab_order()
         self._update()
 
     def show_sight(self, words: str, path: str = "", name: str = "") -> None:
-        """Say that the model cannot see the pictures, and offer one that can, where there is one; no words: it can."""
+        """Say that the model cannot see the pictures, and offer a vision model if there is one; no words: it can."""
         had_focus = self.load_button.hasFocus()
         self._seeing = path
         self.sight_text.setText(words)
@@ -326,7 +324,7 @@ class AttachmentTray(QWidget):
         self._update()
 
     def _put_in_tab_order(self) -> None:
-        """Chips are made when they are shown; Tab reaches them where they stand: before the text."""
+        """Chips are created late; put them before the text in the tab order."""
         before = self._edit.previousInFocusChain()
         while before is not None and self.rows.isAncestorOf(before):
             before = before.previousInFocusChain()

@@ -1,4 +1,4 @@
-"""Shows an attachment to look at, copy and save: its text, of which the model is given all, or its picture."""
+"""Shows an attachment to look at, copy and save: its text, or its picture."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MARGINS = QSize(80, 80)  # of the window that stay in sight around the dialog, i
 
 
 class AttachmentDialog(Dialog):
-    """The text of one attachment, of very long ones a part; Esc closes it."""
+    """The text of an attachment, truncated if very long; Esc closes it."""
 
     def __init__(self, theme: Theme, attachment: Attachment, parent: QWidget) -> None:
         super().__init__(parent, attachment.name)
@@ -61,7 +61,7 @@ class AttachmentDialog(Dialog):
 
 
 class _Picture(QLabel):
-    """A picture that is made smaller where there is less room, and never larger."""
+    """A picture that shrinks to fit, and never grows."""
 
     def __init__(self, pixmap: QPixmap) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class _Picture(QLabel):
 
 
 class PictureViewer(Dialog):
-    """One attached picture, as large as the window has room for; Esc closes it."""
+    """An attached picture, as large as the window allows; Esc closes it."""
 
     def __init__(self, attachment: Attachment, parent: QWidget) -> None:
         super().__init__(parent, attachment.name)
@@ -120,7 +120,7 @@ class PictureViewer(Dialog):
         return "jpg" if kept is not None and kept.data.startswith(b"\xff\xd8") else "png"
 
     def save(self, path: str) -> None:
-        """Write the picture as it is kept; say where it could not be."""
+        """Save the original picture; report a failure."""
         kept = self._attachment.picture
         if kept is None:
             return

@@ -1,4 +1,4 @@
-"""An answer on the page: its reasoning folded, its words, its figures and what can be done with it."""
+"""An answer on the page: folded reasoning, text, statistics and actions."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ UNKNOWN_AUTHOR = "Paceline"  # answers of older versions did not note their mode
 
 
 def state_notice(state: MessageState) -> str:
-    """Why an answer has no usual end; empty where it has."""
+    """Why an answer did not end normally; empty if it did."""
     return translate("MessageCard", STATE_NOTICES[state]) if state in STATE_NOTICES else ""
 
 
 class AnswerCard(MessageCard):
-    """What the model wrote. A finished answer is filled by `build_next`, so that long ones can be made in slices.
+    """An answer. A finished one is filled by `build_next`, so that long ones are built in slices.
 
     Signals:
-        regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version is
-            wanted; the `Mode`, the path of the target.
-        seed_wanted(int, object): something is wanted of its seed, a `SeedWish`.
-        unfolded(object): the reasoning of this card was opened.
-        continue_requested(int): an answer that was cut short is to go on.
-        link_activated(str): a link of the answer was activated.
-        edited(int, str), edit_typed(int, str): other words for it, saved; what its editor holds, as with `UserCard`.
+        regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version; the
+        `Mode`, the path of the target.
+        seed_wanted(int, object): an action on its seed, a `SeedWish`.
+        unfolded(object): this card's reasoning was opened.
+        continue_requested(int): continue a truncated answer.
+        link_activated(str): a link of the answer.
+        edited(int, str), edit_typed(int, str): an edited answer, saved; the editor's text, see `UserCard`.
     """
 
     regenerate_requested = Signal(int)
@@ -139,7 +139,7 @@ class AnswerCard(MessageCard):
             self.reasoning.set_duration(view.thinking_ms)
 
     def _grow(self, *, final: bool = False) -> None:
-        """Bring reasoning and words up to date with the text."""
+        """Update reasoning and answer to the text so far."""
         split = split_thinking(self._text, final=final)
         if self.reasoning is not None or split.thought_end > split.thought_start:
             reasoning = self._ensure_reasoning()
@@ -169,7 +169,7 @@ class AnswerCard(MessageCard):
         return self.reasoning
 
     def build_next(self) -> bool:
-        """Make one more part of a finished answer, from its end; False where none is missing."""
+        """Build one more part, from the end; False if all are built."""
         if self.body.build_next() or (self.reasoning is not None and self.reasoning.build_next()):
             return True
         if self._state_to_restore is not None:
@@ -199,7 +199,7 @@ class AnswerCard(MessageCard):
         return self._is_streaming or not self._is_whole
 
     def save_state(self) -> CardState | None:
-        """With what was unfolded, wrapped and scrolled."""
+        """Includes what was unfolded, wrapped and scrolled."""
         state = super().save_state()
         if state is None:
             return None
@@ -212,11 +212,11 @@ class AnswerCard(MessageCard):
         return replace(state, unfolded=self.reasoning is not None and self.reasoning.is_open, codes=changed)
 
     def can_show(self, view: MessageView) -> bool:
-        """Where it has ended, and there is no other version."""
+        """For a finished answer without other versions."""
         return view.role == "assistant" and view.state is not MessageState.STREAMING and len(view.versions) < 2
 
     def reset(self) -> bool:
-        """Where there was neither another version nor anything to continue."""
+        """If it had no other version and no Continue."""
         if (
             self.versions is not None
             or self.continue_button is not None
@@ -238,7 +238,7 @@ class AnswerCard(MessageCard):
         return True
 
     def rebind(self, view: MessageView, text_width: int) -> None:
-        """It is filled by `build_next`, as a new one."""
+        """`build_next` fills it, like a new card."""
         super().rebind(view, text_width)
         self._text_width = text_width
         self.body.expect_width(text_width)
@@ -251,7 +251,7 @@ class AnswerCard(MessageCard):
         self._set_state(view)
 
     def restore_state(self, state: CardState) -> None:
-        """Unfold the reasoning; lines are wrapped when they are there."""
+        """Unfold the reasoning; line wrapping is restored as code is built."""
         self._state_to_restore = state
         if state.unfolded and self.reasoning is not None:
             self.reasoning.reopen()
@@ -280,7 +280,7 @@ class AnswerCard(MessageCard):
             self._mark()
 
     def show_refused(self, wanted: bool) -> None:
-        """Show refused proposals struck through above the tokens that came in their place, or not."""
+        """Show or hide rejected tokens, struck through above their replacements."""
         if wanted != self._shows_refused:
             self._shows_refused = wanted
             self.body.show_refused(wanted)
@@ -295,15 +295,13 @@ class AnswerCard(MessageCard):
 
     @property
     def text(self) -> str:
-        """The words of the answer as Markdown, without its reasoning."""
+        """The answer's Markdown without its reasoning."""
         return without_thinking(self._text)
 
     def begin_edit(self) -> None:
-        """Put an editor with the words of the answer in their place, and the caret into it."""
         self.resume_edit(self._words).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resume_edit(self, typed: str) -> ExactTextEdit:
-        """Put an editor with this text in the place of the words, if there is none; the focus stays where it is."""
         if self.editor is None:
             self.editor = MessageEditor(self.theme, typed, of_answer=True)
             self.editor.edit.textChanged.connect(self._emit_typed)
@@ -314,7 +312,6 @@ class AnswerCard(MessageCard):
         return self.editor.edit
 
     def end_edit(self) -> None:
-        """Show the words again, as they were."""
         if self.editor is not None:
             self.edit_typed.emit(self.message_id, "")
             self.editor.hide()
@@ -333,7 +330,7 @@ class AnswerCard(MessageCard):
 
     @property
     def raw_text(self) -> str:
-        """The answer as the model wrote it, reasoning and tags included."""
+        """The answer as the model wrote it, with reasoning and tags."""
         return self._text
 
     @property
@@ -347,7 +344,7 @@ class AnswerCard(MessageCard):
 
     @property
     def text_with_reasoning(self) -> str:
-        """The reasoning as a quotation, then the words."""
+        """The reasoning as a quotation, then the answer."""
         if self.reasoning is None:
             return self.text
         quoted = "\n".join(
@@ -383,23 +380,22 @@ class AnswerCard(MessageCard):
         self.progress.setVisible(known and not self._text)
 
     def show_calling(self) -> None:
-        """Say that a call of a tool is being written, which is shown once it is whole."""
         self.progress.hide()
         self.progress_label.hide()
         self.notice.setText(translate("AnswerCard", "Writing a tool call"))
         self.notice.show()
 
     def show_servers_starting(self) -> None:
-        """Say that servers of tools come first, until the prompt is read."""
+        """Say that tool servers are starting, until the prompt is read."""
         self._waits_for_servers = True
         self.progress_label.setText(translate("AnswerCard", "Starting the tool servers"))
 
     def show_waiting(
         self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), beside: Sequence[str] = ()
     ) -> None:
-        """Say that another program's answer comes first, or the model (so much of it is ``loaded``), or no longer.
+        """Say that another answer or a model comes first (``loaded``: its fraction), or clear that.
 
-        ``chats`` have answers that come first, too; beside those of ``beside`` it begins.
+        ``chats``: those whose answers come first; ``beside``: those that run at the same time.
         """
         if len(chats) == 1:
             words = translate("AnswerCard", "Waiting for the answer in “{chat}”").format(chat=chats[0])
@@ -422,7 +418,6 @@ class AnswerCard(MessageCard):
         self.progress_label.setText(words)
 
     def finish(self, view: MessageView) -> None:
-        """The answer ended; its text is made whole where a piece is missing."""
         if view.text and view.text != self._text:
             self._text, self._num_fed = view.text, 0
         self._grow(final=True)
@@ -444,12 +439,12 @@ class AnswerCard(MessageCard):
         self._set_state(view)
 
     def pass_at_caret(self, view: QWidget) -> PassView | None:
-        """The pass of the token at the caret of one of the texts; None where none is noted."""
+        """The pass of the token at the caret; None if unknown."""
         part = next((part for part in self.parts if part.view is view), None)
         return None if part is None else part.pass_at(part.view.textCursor().position(), self._text, self._runs)
 
     def set_last(self, last: bool) -> None:
-        """Only the last answer can go on: what follows an earlier one rests on it. Its buttons are always shown."""
+        """Only the last answer can be continued. Its buttons are always shown."""
         self._is_last = last
         self._update_actions()
 
@@ -460,11 +455,10 @@ class AnswerCard(MessageCard):
 
     @property
     def continue_button(self) -> QPushButton | None:
-        """Lets the answer go on; made when it is first offered."""
+        """Created when it is first offered."""
         return self._action_bar.continue_button
 
     def show_title(self, target: str = "") -> None:
-        """Say whose answer it is, by its title where that is known by now."""
         self.set_author(title_of(target or self.view.target) or UNKNOWN_AUTHOR)
 
     def _set_state(self, view: MessageView) -> None:

@@ -1,4 +1,4 @@
-"""The state of a message card that was recycled: enough to restore it as it was. No widgets."""
+"""The state of a recycled message card. No widgets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.core.domain.messages import MessageView
 
 @dataclass(frozen=True, slots=True)
 class CodeBlockState:
-    """A code block that the user wrapped or scrolled: widget ``number`` of the answer, or of its reasoning.
+    """A code block that the user wrapped or scrolled: widget ``number`` of the answer or its reasoning.
 
     ``scroll_x``: how far it is scrolled sideways, in pixels.
     """
@@ -22,9 +22,9 @@ class CodeBlockState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CardState:
-    """A message, the height of its card in pixels, and what the user did to the card.
+    """A message, the height of its card in pixels, and the user's changes to the card.
 
-    ``wrapping``: how much of the height is text that wraps at the width of the card.
+    ``wrapping``: the part of the height that wraps at the card's width.
     """
 
     view: MessageView

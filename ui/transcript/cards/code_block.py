@@ -1,4 +1,4 @@
-"""A code fence as a widget: language, Wrap, Copy, sideways scrolling; coloured line by line while it is written."""
+"""A code block: language, Wrap, Copy, horizontal scrolling; coloured line by line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_COLOURED_CHARS = 60_000
 
 
 class CodeView(ReadText, QPlainTextEdit):
-    """The text itself: as high as its lines, scrolling sideways only, unless it has more than the ``most_lines``."""
+    """The code: as high as its lines up to ``most_lines``, scrolling sideways only unless there are more."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, most_lines: int = 0) -> None:
         super().__init__(parent)
@@ -53,11 +53,10 @@ class CodeView(ReadText, QPlainTextEdit):
 
     @property
     def wraps(self) -> bool:
-        """Whether long lines go on below instead of beyond the edge."""
+        """Whether long lines wrap."""
         return self.lineWrapMode() is QPlainTextEdit.LineWrapMode.WidgetWidth
 
     def set_wraps(self, wraps: bool) -> None:
-        """Wrap long lines or scroll sideways to their ends."""
         modes = QPlainTextEdit.LineWrapMode
         self.setLineWrapMode(modes.WidgetWidth if wraps else modes.NoWrap)
         policies = Qt.ScrollBarPolicy
@@ -65,7 +64,7 @@ class CodeView(ReadText, QPlainTextEdit):
         self.fit()
 
     def fit(self) -> None:
-        """Be as high as the lines, and the scroll bar where there is one."""
+        """Fit the height to the lines and the scroll bar."""
         line_height = self.blockBoundingRect(self.document().firstBlock()).height()
         if self.wraps:
             line_height /= max(self.document().firstBlock().layout().lineCount(), 1)
@@ -78,7 +77,7 @@ class CodeView(ReadText, QPlainTextEdit):
         self.setFixedHeight(text + margins.top() + margins.bottom() + needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A new width may bring or remove the scroll bar."""
+        """The scroll bar may appear or disappear."""
         super().resizeEvent(event)
         self.fit()
 
@@ -89,14 +88,14 @@ class CodeView(ReadText, QPlainTextEdit):
             self.fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Up and down scroll the transcript, left and right the code."""
+        """Vertical scrolling is the transcript's."""
         if self._most_lines or abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
             super().wheelEvent(event)
         else:
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copying and paging belong to the transcript."""
+        """Copying and paging are the transcript's."""
         if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown) or self.is_of_page(event):
             event.ignore()
             return
@@ -113,7 +112,7 @@ class CodeBlock(QFrame):
     copied = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, view: CodeView | None = None) -> None:
-        """A ``view`` that was made before is taken in."""
+        """Takes a prefetched ``view``."""
         super().__init__(parent)
         self._theme = theme
         self.code = ""
@@ -178,7 +177,7 @@ class CodeBlock(QFrame):
         return top
 
     def _top_of(self, line: int) -> int:
-        """The height at which a line begins."""
+        """The top of a line."""
         view, block = self.view, self.view.document().findBlockByNumber(line)
         top = view.blockBoundingGeometry(block).translated(view.contentOffset()).top()
         return max(view.viewport().mapTo(self, QPoint(0, math.floor(top) - 1)).y(), 0)
@@ -218,7 +217,7 @@ class CodeBlock(QFrame):
         return self._top_of(first)
 
     def _replace(self, shown: str) -> int:
-        """Returns the number of the first line that is another."""
+        """Returns the number of the first line that changed."""
         before = self.code.removesuffix("\n")
         if before and shown.startswith(before):
             line = self.view.blockCount() - 1

@@ -1,6 +1,6 @@
-"""Edits a message in its place: Enter sends it as another version, Esc leaves it as it was.
+"""Edits a message in place: Enter sends it as another version, Esc cancels.
 
-It takes words only; of anything else that is pasted, one sentence says why it does not go in.
+It takes text only; for other pasted content a sentence says why not.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class _Text(ExactTextEdit):
 
     Signals:
         send, give_up: Enter and Esc.
-        refused(str): why what was pasted did not go in.
-        focus_changed(bool): the caret came or went.
+        refused(str): why the pasted content was rejected.
+        focus_changed(bool): the focus came or went.
     """
 
     send = Signal()
@@ -61,7 +61,7 @@ class _Text(ExactTextEdit):
         self.setFixedHeight(height_of(self, MAX_LINES))
 
     def event(self, event: QEvent) -> bool:
-        """Esc is this text's own while it is edited; elsewhere the window has it. The frame around shows the focus."""
+        """Esc belongs to the editor. The frame around shows the focus."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
         if (
@@ -83,11 +83,11 @@ class _Text(ExactTextEdit):
             super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Dragged files are the window's; a pasted picture is taken up to say why it does not go in."""
+        """Dragged files are the window's; a pasted picture is accepted only to explain its rejection."""
         return (source.hasText() or source.hasImage()) and not local_paths(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste text as plain text; of anything else say why not."""
+        """Paste plain text; explain the rejection of anything else."""
         if local_paths(source):
             self.refused.emit(translate("MessageEditor", NO_FILES))
         elif source.hasText():
@@ -104,9 +104,9 @@ class MessageEditor(QFrame):
     """The text with its two buttons.
 
     Signals:
-        sent(str): the edited text. ``left_out`` are the ids of the attachments that were removed.
-        left: nothing is to change.
-        attachment_opened(int): an attachment is to be shown.
+        sent(str): the edited text. ``left_out``: the ids of removed attachments.
+        left: cancelled.
+        attachment_opened(int): show an attachment.
     """
 
     sent = Signal(str)
@@ -151,7 +151,7 @@ class MessageEditor(QFrame):
         set_style_property(self, "focusWithin", "true" if focused else "false")
 
     def _say(self, words: str) -> None:
-        """Say it in place of the hint until something is typed, to screen readers too."""
+        """Show a sentence in place of the hint until the next key, also for screen readers."""
         self._show_hint(words, "warning")
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.edit, words))
 

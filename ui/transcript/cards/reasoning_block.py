@@ -1,4 +1,4 @@
-"""The reasoning of an answer: folded to one line with its duration, opened by click or key. Built only when opened."""
+"""An answer's reasoning: folded to a line with its duration, built when opened."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ TICK_MS = 500
 
 
 def _span(seconds: float) -> str:
-    """Tenths are enough from a second on."""
+    """Tenths of a second from one second on."""
     if not 1 <= seconds < 59.95:
         return duration(seconds)
     return translate("ReasoningBlock", "{seconds} s").format(seconds=locale().toString(seconds, "f", 1))
 
 
 class _Header(QToolButton):
-    """Opens with Enter as well as with Space."""
+    """Opens with Enter as well as Space."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -40,11 +40,11 @@ class _Header(QToolButton):
 
 
 class ReasoningBlock(QWidget):
-    """Takes the reasoning as it grows. While it is folded nothing of it is laid out.
+    """Takes the reasoning as it grows; nothing is laid out while folded.
 
     Signals:
-        unfolded: it was opened by hand.
-        link_activated(str): a link in it was activated.
+        unfolded: the user opened it.
+        link_activated(str): a link in it.
     """
 
     unfolded = Signal()
@@ -97,7 +97,7 @@ class ReasoningBlock(QWidget):
         self.header.setChecked(is_open)
 
     def reopen(self) -> None:
-        """Open it without a signal, as a restored card's was; `build_next` makes what is in it."""
+        """Open it for a restored card, without a signal; `build_next` fills it."""
         with QSignalBlocker(self.header):
             self.header.setChecked(True)
         self._show_frame()
@@ -105,11 +105,11 @@ class ReasoningBlock(QWidget):
         self._update_header()
 
     def build_next(self) -> bool:
-        """Make one more part of what was prepared; False where none is missing."""
+        """Build one more part; False if all are built."""
         return self.body is not None and self.body.build_next()
 
     def set_text(self, text: str, base: int, *, live: bool) -> None:
-        """Show reasoning that stands at ``base`` of the raw text; ``live``: more of it is to come."""
+        """Show reasoning at ``base`` of the raw text; ``live``: it continues."""
         if (text, base, live) == (self.text, self._base, self._is_live) and (text or not live):
             return
         if base != self._base or not text.startswith(self.text):
@@ -131,7 +131,7 @@ class ReasoningBlock(QWidget):
         self._update_header()
 
     def reset(self) -> bool:
-        """Be as if made anew; False where it was ever open."""
+        """Reset; False if it was ever opened."""
         if self.body is not None or self.is_open or self._is_live:
             return False
         self.text, self._base, self._num_fed, self.duration_ms = "", 0, 0, None
@@ -139,7 +139,7 @@ class ReasoningBlock(QWidget):
         return True
 
     def set_duration(self, thinking_ms: int | None) -> None:
-        """Say how long it took, as it was measured elsewhere."""
+        """Show a measured duration."""
         if thinking_ms is not None:
             self.duration_ms = thinking_ms
             self._update_header()
@@ -154,13 +154,13 @@ class ReasoningBlock(QWidget):
             self.body.follow(raw, runs, wanted)
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
-        """Mark what came from the wanted sources, where it is laid out."""
+        """Mark the tokens of the wanted sources, if it is open."""
         self._provenance = (raw, runs, wanted)
         if self.body is not None and self.is_open:
             self.body.mark(raw, runs, wanted, afresh=afresh)
 
     def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
-        """As `AnswerBody.mark_next`, where it is laid out."""
+        """As `AnswerBody.mark_next`, if it is open."""
         self._provenance = (raw, runs, wanted)
         return self.body is not None and self.is_open and self.body.mark_next(raw, runs, wanted)
 
@@ -194,7 +194,7 @@ class ReasoningBlock(QWidget):
         return body
 
     def _update_body(self) -> None:
-        """Bring the body up to date, if it is open: what grows in pieces, what has ended in slices."""
+        """Update the body, if open: growing text in chunks, finished text in slices."""
         if not self.is_open or self._num_fed == len(self.text):
             return
         if self._is_live or self._num_fed:

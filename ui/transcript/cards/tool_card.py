@@ -1,6 +1,6 @@
-"""A call of a tool on the page: what is called with what, what became of it, and its result, folded.
+"""A tool call on the page: tool, arguments, state, and its folded result.
 
-What tools say is shown as plain text only: nothing of it is Markdown, HTML or a link of the app.
+Tool output is shown as plain text only: no Markdown, HTML or links.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ DECISIONS = (
 
 
 class ToolCard(MessageCard):
-    """Follows its call by `show_call`.
+    """Shows its call by `show_call`.
 
     Signals:
-        decided(int, str, str): the call may run: "once", "chat" or "always"; or "refused", with a reason or none.
-        repeat_requested(int): a call without a result is to run again.
-        attachment_opened(int): a picture of the result is to be shown.
-        resized: it is higher or lower.
+        decided(int, str, str): "once", "chat" or "always" allow the call; "refused" with an optional reason.
+        repeat_requested(int): run a call without a result again.
+        attachment_opened(int): show a picture of the result.
+        resized: its height changed.
     """
 
     decided = Signal(int, str, str)
@@ -161,7 +161,7 @@ class ToolCard(MessageCard):
             self.details.fit()
 
     def _show_pictures(self) -> None:
-        """Thumbnails of the result's pictures, below its words."""
+        """Thumbnails below the text of the result."""
         shown = self._view.attachments
         if self.pictures is None and shown:
             self.pictures = AttachmentRows(self.theme, removable=False, parent=self)
@@ -210,7 +210,7 @@ class ToolCard(MessageCard):
             self._asking, self.reason, self.buttons = None, None, {}
 
     def _make_asking(self) -> QWidget:
-        """The buttons; none of them has the focus, or is pressed by Enter."""
+        """Create the buttons; none has the focus or reacts to Enter."""
         asking = QWidget()
         for answer, words in DECISIONS:
             decide = partial(self._decide, answer)
@@ -312,12 +312,12 @@ class ToolCard(MessageCard):
 
 
 def is_result(call: StoredCall) -> bool:
-    """Whether the text of its message comes from a tool; otherwise the app wrote that text for the model."""
+    """Whether the text is a tool's output; otherwise the app wrote it for the model."""
     return bool(call.server) and call.status is not CallStatus.REFUSED
 
 
 def call_text(view: MessageView) -> str:
-    """All that there is of a call: its tool, arguments as JSON, what they were written with, and the whole result."""
+    """All of a call: tool, arguments as JSON, its tokens, and the whole result."""
     call = view.call or StoredCall("", "", "", "")
     arguments = translate("ToolCard", "Arguments")
     result = translate("ToolCard", "Result") if is_result(call) else translate("ToolCard", "Told to the model")
@@ -328,7 +328,7 @@ def call_text(view: MessageView) -> str:
 
 
 def tokens_words(written: CallTokens) -> str:
-    """How many tokens the call was written with, in how many passes, and how many of them cost no pass of their own."""
+    """How many tokens the call has, in how many passes, and how many needed no pass of their own."""
     if not written.passes:  # of an earlier version
         words = translate("ToolCard", "Written with {count} tokens; {drafted} of them were drafted and accepted.")
     elif written.forced:
@@ -346,7 +346,7 @@ def tokens_words(written: CallTokens) -> str:
 
 
 def readable_arguments(arguments: str) -> str:
-    """Each argument as a line, shortened; nothing where they are no object."""
+    """Each argument as a shortened line; empty if they are no JSON object."""
     try:
         found = json.loads(arguments)
     except ValueError:
@@ -363,7 +363,7 @@ def _one_line(value: object) -> str:
 
 
 def pretty_json(arguments: str) -> str:
-    """Arguments as JSON with indents; as they are written where they cannot be read."""
+    """Arguments as indented JSON; unchanged if invalid."""
     try:
         return json.dumps(json.loads(arguments), ensure_ascii=False, indent=2)
     except ValueError:
@@ -371,7 +371,7 @@ def pretty_json(arguments: str) -> str:
 
 
 def _first_lines(text: str) -> str:
-    """As much of a result as the details show; whole but for one of very many lines."""
+    """The result as the details show it; very many lines are cut."""
     lines = text.split("\n", MOST_LINES)
     if len(lines) <= MOST_LINES:
         return text
@@ -380,7 +380,7 @@ def _first_lines(text: str) -> str:
 
 
 def preview_of(text: str) -> tuple[str, bool]:
-    """The first lines of a result, and whether they are all of it."""
+    """The first lines of a result, and whether they are all."""
     lines = text.splitlines()
     preview = "\n".join(lines[:PREVIEW_LINES])
     is_whole = len(lines) <= PREVIEW_LINES and len(preview) <= PREVIEW_CHARS

@@ -1,4 +1,4 @@
-"""A message of the user: plain text on a soft tint, editable in its place."""
+"""A user message: plain text on a soft tint, editable in place."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LINE_CHARS = 5_000  # the layout of a line without a space takes the square of i
 
 
 def shown_text(text: str) -> str:
-    """As much of a message as can be laid out at once, absurd lines broken; copying and sending take all of it."""
+    """The part of a message that can be laid out at once, absurd lines broken; copying and sending use all."""
     lines = text[:MOST_CHARS].split("\n")
     shown = "\n".join(line[at : at + LINE_CHARS] for line in lines for at in range(0, max(len(line), 1), LINE_CHARS))
     if len(text) <= MOST_CHARS:
@@ -44,21 +44,20 @@ def shown_text(text: str) -> str:
 
 
 def beginning(text: str) -> str:
-    """The first lines of a message that is long enough to be folded; empty where it is not."""
     if len(text) <= FOLD_CHARS and text.count("\n") < FOLD_LINES:
         return ""
     return "\n".join(text[:SHOWN_CHARS].split("\n")[:SHOWN_LINES]).rstrip() + MORE
 
 
 class UserCard(MessageCard):
-    """What the user wrote, as plain text, editable in its place; a long text is folded.
+    """A user message as plain text, editable in place; a long text is folded.
 
     Signals:
         resized: it was folded or unfolded.
-        edited(int, str): the message is to be asked in other words.
-        edit_typed(int, str): the message and what its editor holds; empty where it was left or says the same.
-        attachment_opened(int): an attachment is to be shown.
-        attachments_left_out(int, object): the message and ids; what is sent next as `edited` goes without these.
+        edited(int, str): ask the edited message.
+        edit_typed(int, str): the message and its editor's text; empty if closed or unchanged.
+        attachment_opened(int): show an attachment.
+        attachments_left_out(int, object): the message and ids of attachments that the next `edited` drops.
     """
 
     resized = Signal()
@@ -111,7 +110,6 @@ class UserCard(MessageCard):
             layout.addWidget(self._fold, 0, Qt.AlignmentFlag.AlignLeft)
 
     def set_open(self, is_open: bool) -> None:
-        """Show all of a long text, or its beginning."""
         if self._fold is not None:
             self._fold.setChecked(is_open)
 
@@ -174,18 +172,15 @@ class UserCard(MessageCard):
 
     @property
     def edit_button(self) -> IconButton:
-        """The button that begins to edit; made when it is first needed."""
         self.ensure_more_actions()
         if self._edit is None:
             raise RuntimeError("a card added no button to edit")
         return self._edit
 
     def begin_edit(self) -> None:
-        """Put an editor in the place of the text, and the caret into it."""
         self.resume_edit(self._text).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resume_edit(self, typed: str) -> ExactTextEdit:
-        """Put an editor with this text in the place of the message, if there is none; the focus stays where it is."""
         if self.editor is None:
             self.editor = MessageEditor(self.theme, typed, self._attached)
             self.editor.edit.textChanged.connect(self._emit_typed)

@@ -1,4 +1,4 @@
-"""`‹ 2 of 3 ›`: which version of a message is shown, and the ones beside it."""
+"""`‹ 2 of 3 ›`: the shown version of a message, with arrows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ LABEL_GAP_PX = 3
 
 
 class VersionSwitch(QWidget):
-    """Always in sight where there is something to switch: hidden versions would seem lost.
+    """Always visible if there are versions.
 
-    ``pressed_by_key`` says whether an arrow was pressed last by a key or by the pointer.
+    ``pressed_by_key``: whether an arrow was last pressed by key or by pointer.
 
     Signals:
         wanted(int): the id of the version to show.
@@ -58,12 +58,12 @@ class VersionSwitch(QWidget):
         hbox(self.back, self.label, self.forth, parent=self, margins=0, spacing=0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Note how an arrow is pressed: who walks through the versions by keys stays at the arrow."""
+        """Record how an arrow was pressed, to keep the focus on it."""
         if event.type() in (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress):
             self.pressed_by_key = event.type() == QEvent.Type.KeyPress
         return super().eventFilter(watched, event)
 
     def step(self, by: int) -> None:
-        """Ask for the version before (-1) or after (1) this one, if there is one."""
+        """Request the previous (-1) or next (1) version, if any."""
         if 0 <= self._at + by < len(self._versions):
             self.wanted.emit(self._versions[self._at + by])

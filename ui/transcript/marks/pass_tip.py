@@ -1,4 +1,4 @@
-"""The hover text of a marked token: what its pass proposed, kept and refused, and how likely each token was."""
+"""The tool tip of a marked token: what its pass proposed, accepted and rejected, with probabilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAST = {
 
 @dataclass(frozen=True, slots=True)
 class TokenLine:
-    """One token of a pass in words: its text, what became of it, and what gave it which chance."""
+    """A token of a pass in words: its text, result, and probabilities."""
 
     text: str
     fate: str
@@ -33,7 +33,7 @@ class TokenLine:
 
 
 def pass_tip(view: PassView) -> str:
-    """Rich text, every word of the answer escaped; a token on each line, refused ones struck through."""
+    """Rich text with escaped words; a token per line, rejected ones struck through."""
     lines = _lines(view)
     rows = "".join(_row(line) for line in lines[:MOST_ROWS])
     left = len(lines) - MOST_ROWS
@@ -100,7 +100,7 @@ def _last_chance(view: PassView) -> tuple[str, ...]:
 
 
 def _chances(view: PassView, place: int) -> tuple[str, ...]:
-    """What is known of the proposed token at ``place``."""
+    """The probabilities of the proposed token at ``place``."""
     probabilities, num_accepted = view.probabilities, len(view.accepted)
     if probabilities is None or (probabilities.greedy and place > num_accepted):
         return ()
@@ -132,7 +132,7 @@ def _row(line: TokenLine) -> str:
 
 
 def _visible(text: str) -> str:
-    """Spaces at the ends and line breaks are part of a token: they are shown."""
+    """A token with visible spaces and line breaks."""
     shown = text.replace("\n", "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}").replace("\t", "\N{RIGHTWARDS ARROW}")
     if shown != shown.lstrip(" "):
         shown = "\N{OPEN BOX}" + shown[1:]

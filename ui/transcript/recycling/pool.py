@@ -1,4 +1,4 @@
-"""A pool of recycled cards, kept to show other messages: making a card anew takes many times as long."""
+"""A pool of recycled cards: creating a card takes many times longer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ MAX_CARDS = 5  # of questions, and of answers: more come only when many are recy
 
 
 class CardPool:
-    """Its cards stay hidden children of the column until they are taken."""
+    """Its cards stay hidden children of the column."""
 
     def __init__(self) -> None:
         self._cards: list[MessageCard] = []
 
     def recycle(self, card: MessageCard) -> bool:
-        """Keep a card that is hidden and in no layout; False where it is one too many, or cannot be used again."""
+        """Keep a hidden card; False if the pool is full or it cannot be reused."""
         if sum(type(one) is type(card) for one in self._cards) >= MAX_CARDS or not card.reset():
             return False
         self._cards.append(card)
@@ -26,7 +26,7 @@ class CardPool:
         return any(card.can_show(view) for card in self._cards)
 
     def take(self, view: MessageView, text_width: int) -> MessageCard | None:
-        """A card that shows this message from now on; None where there is none that can."""
+        """A card showing this message; None without a suitable one."""
         for card in reversed(self._cards):
             if card.can_show(view):
                 self._cards.remove(card)
@@ -35,6 +35,5 @@ class CardPool:
         return None
 
     def clear(self) -> list[MessageCard]:
-        """Empty the pool; returns its cards, to be deleted."""
         cards, self._cards = self._cards, []
         return cards
