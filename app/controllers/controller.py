@@ -105,7 +105,6 @@ class Controller(PartsController):
         return HubController(self._parts, self.models, self.conversations.layers)
 
     def start(self) -> None:
-        """Show the stored chats and load the models."""
         window = self._window
         self.chat_settings.show()
         self.layout.start()

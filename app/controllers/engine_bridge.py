@@ -47,7 +47,6 @@ class EngineBridge(QObject):
         self.worker = make_worker(self.post)
 
     def post(self, event: Event) -> None:
-        """Queue an event; from any thread."""
         with self._lock:
             if self._closed:
                 return

@@ -66,11 +66,9 @@ class EngineRouter:
 
     @property
     def local(self) -> Engine:
-        """The local engine."""
         return self._local
 
     def start(self) -> None:
-        """Start the local engine."""
         self._local.start()
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
@@ -106,7 +104,6 @@ class EngineRouter:
                 self._remote.made.cancel(number)
 
     def skip_summary(self, number: int) -> None:
-        """See `engine.requests.Engine`."""
         self._local.skip_summary(number)
 
     def close(self, timeout_s: float) -> bool:
@@ -142,7 +139,6 @@ class EngineRouter:
         return self._remote() if remote else self._local
 
     def _is_next(self, request: ModelRequest | ChatRequest) -> bool:
-        """Whether a request can be forwarded now."""
         if not self._loading:
             return True
         if isinstance(request, ChatRequest):  # the engine here has its own order of loads and answers

@@ -57,7 +57,6 @@ class ChatLayers:
         return Layers(self._state.settings, self._models.values(target), file=file).effective()
 
     def view(self) -> LayersView:
-        """What the window shows."""
         now = self.now
         values = {layer: now.values(layer) for layer in EDITABLE}
         return LayersView(LAYERED_FIELDS, values, self._target_name, self.project.name if self.project else "")

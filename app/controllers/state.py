@@ -87,7 +87,6 @@ class Models:
 
     @property
     def sees(self) -> bool:
-        """Whether the target supports pictures."""
         return self.loaded is not None and self.loaded.target.sees
 
     def runnable(self, mode: Mode) -> tuple[Mode, str]:
@@ -154,11 +153,9 @@ class AppState(QObject):
         return frozenset(chat for chat, answer in self.answers.items() if not answer.deleted)
 
     def open_chat(self, chat_id: int | None) -> None:
-        """Set the open chat; it is shown soon."""
         self.chat = replace(self.chat, id=chat_id)
 
     def set_chat_settings(self, settings: Settings, mode: Mode, depth: int | None) -> None:
-        """Set the settings in force for the open chat."""
         self.chat = OpenChat(self.chat.id, settings, mode, depth)
         self.chat_settings_changed.emit()
 
@@ -186,7 +183,6 @@ class AppState(QObject):
             self._note_engine()
 
     def set_tools_text(self, text: str) -> None:
-        """Set the text of the open chat's tool definitions."""
         if text != self.tools_text:
             self.tools_text = text
             self.tools_changed.emit()
@@ -198,7 +194,6 @@ class AppState(QObject):
         self._note_engine()
 
     def _note_engine(self) -> None:
-        """Update the engine's activity."""
         loaded, models = self.models.loaded, self.models
         state = EngineState.READY if loaded else EngineState.EMPTY
         if models.is_loading:

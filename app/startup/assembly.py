@@ -85,7 +85,6 @@ def _remote_engine(on_event: Callable[[Event], None], engines: Engines) -> Remot
 
 
 def _together(problems: Sequence[Problem]) -> Problem:
-    """Merge several problems: the window shows one at a time."""
     if len(problems) == 1:
         return problems[0]
     message = " ".join(f"{problem.title}: {problem.message}" for problem in map(in_words, problems))

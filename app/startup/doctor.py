@@ -125,7 +125,6 @@ def _llama(library: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _heads(lack: dict[str, list[str]]) -> Finding:
-    """The draft heads that this build supports."""
     facts = {"lacks": lack}
     if not any(lack.values()):
         message = f"This build can run heads of the kinds {' and '.join(lack)}. Paceline itself runs Medusa and Hydra."
@@ -136,7 +135,6 @@ def _heads(lack: dict[str, list[str]]) -> Finding:
 
 
 def _advice(error: str) -> str:
-    """What to do about a library that does not load."""
     if "libgomp" in error:
         return "Type: sudo apt install libgomp1"
     if "SIGILL" in error:

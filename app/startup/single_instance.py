@@ -68,7 +68,6 @@ class SingleInstance(QObject):
         self._server.listen(self._name())
 
     def release(self) -> None:
-        """Release the lock."""
         if self._server is not None:
             self._server.close()
         self._lock.unlock()

@@ -52,7 +52,6 @@ class Application(QApplication):
     file = ""  # the last one
 
     def event(self, event: QEvent) -> bool:
-        """Handle a file event."""
         if isinstance(event, QFileOpenEvent) and event.file():
             self.file = event.file()
             self.file_opened.emit(self.file)
@@ -160,7 +159,6 @@ def _bring_forward(window: MainWindow, token: str) -> None:
 
 
 def log_qt_messages() -> None:
-    """Send Qt's messages to the log."""
     qInstallMessageHandler(_log_qt)
 
 

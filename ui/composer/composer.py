@@ -73,14 +73,12 @@ _LINES = {
 
 
 def thinking_name(name: str) -> str:
-    """A reasoning option in a word or two."""
     if name.isdecimal():
         return translate("Thinking", "Up to {number} tokens").format(number=count(int(name)))
     return translate("Thinking", _NAMES[name])
 
 
 def thinking_line(name: str) -> str:
-    """A reasoning option explained in a line."""
     if name.isdecimal():
         return translate("Thinking", "Reasons until so much is written")
     return translate("Thinking", _LINES[name])
@@ -364,11 +362,9 @@ class Composer(QWidget):
 
     @property
     def tools_are_open(self) -> bool:
-        """Whether the menu of tools is seen."""
         return self.tools_popup is not None and self.tools_popup.isVisible()
 
     def open_tools(self) -> None:
-        """Open the menu of tools."""
         if self.tools_popup is None:
             popup = self.tools_popup = ChoicePopup(self._theme, translate("Composer", "Tools of this chat"), self)
             popup.stays_open = True
@@ -455,7 +451,6 @@ class Composer(QWidget):
     # ---- requests ----------------------------------------------------------------------------------------------
 
     def submit(self) -> None:
-        """Send the text if a model can answer."""
         text = self.text.strip("\n")
         if not self._can_send or self.is_busy:
             return

@@ -41,7 +41,6 @@ SYSTEM, CONVERSATION, LAST, FREE, REFUSED = range(5)
 
 
 def part_words(parts: ContextParts) -> list[tuple[str, str]]:
-    """Each part and its tokens."""
     free = max(0, parts.size - parts.used)
     tools = translate("ContextMeter", "System prompt and tools")
     return [
@@ -328,7 +327,6 @@ class ContextPanel(Popup):
 
 
 def _short_words(parts: ContextParts) -> str:
-    """The text beside the bar."""
     if parts.refused:
         words = translate("ContextMeter", "{needed} of {size} · too long")
         return words.format(needed=count(parts.refused), size=count(parts.size))

@@ -63,7 +63,6 @@ def sum_words(context_sum: ContextSum) -> str:
 
 
 def parts_words(context_sum: ContextSum) -> str:
-    """The parts of the sum."""
     typed = context_sum.typed
     words = translate(
         "ContextSum", "Conversation {conversation}, attachments {attached}, this message {typed} tokens.", None, typed
@@ -74,7 +73,6 @@ def parts_words(context_sum: ContextSum) -> str:
 
 
 def warning(context_sum: ContextSum, policy: str) -> str:
-    """What will happen if it is sent; empty if it fits."""
     if context_sum.fits:
         return ""
     alone = ContextSum(0, context_sum.attached, context_sum.typed, context_sum.size)

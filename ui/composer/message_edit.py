@@ -55,7 +55,6 @@ def height_of(edit: QPlainTextEdit, most_lines: int) -> int:
 
 
 def local_paths(mime: QMimeData) -> list[str]:
-    """The local files of a drag or paste."""
     return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
 
 

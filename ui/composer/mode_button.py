@@ -42,7 +42,6 @@ class MenuButton(QToolButton):
         self._recolor()
 
     def make_popup(self) -> ChoicePopup:
-        """Create the popup."""
         raise NotImplementedError
 
     def fill(self) -> None:

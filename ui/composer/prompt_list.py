@@ -36,7 +36,6 @@ _PLACEHOLDER = re.compile(r"\{\w[\w -]{0,40}\}")
 
 
 def placeholders(text: str) -> list[tuple[int, int]]:
-    """Start and end of each placeholder, in code points."""
     return [match.span() for match in _PLACEHOLDER.finditer(text)]
 
 
@@ -56,7 +55,6 @@ def select_placeholder(edit: QPlainTextEdit, *, backwards: bool = False) -> bool
 
 
 def _units(text: str) -> int:
-    """The length in UTF-16 units, as Qt counts."""
     return len(text.encode("utf-16-le")) // 2
 
 
@@ -89,8 +87,6 @@ def builtin_prompts() -> tuple[SavedPrompt, ...]:
 
 
 class _TwoColumns(QStyledItemDelegate):
-    """Paints the name, and the start of the text beside it."""
-
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -98,7 +94,6 @@ class _TwoColumns(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Background as the stylesheet says, then two elided texts."""
         super().paint(painter, option, index)
         area = option.rect.adjusted(INSET_PX, 0, -INSET_PX, 0)
         name_px = round(area.width() * NAME_SHARE)

@@ -216,14 +216,12 @@ class ConversationList(QListView):
             self.setCurrentIndex(next((place for place in places if place.row() >= row), places[-1]))
 
     def follow_day(self) -> None:
-        """Regroup for a new day, unless a name is being edited."""
         if self.state() is not QAbstractItemView.State.EditingState:
             row = self.rows.item(self.currentIndex()) if self.hasFocus() else None
             if self.rows.follow_day() and (row is None or not self._mark_again(row)):
                 self._mark()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """On keyboard focus, show the current row."""
         super().focusInEvent(event)
         if event.reason() != Qt.FocusReason.MouseFocusReason and not self.currentIndex().isValid():
             self._mark_near(0)
@@ -274,7 +272,6 @@ class ConversationList(QListView):
         return self.rows.has(self._current)
 
     def rename(self) -> None:
-        """Edit the name of the current row, else of the open chat."""
         if self.state() is QAbstractItemView.State.EditingState:
             return
         if not self.hasFocus():
@@ -286,7 +283,6 @@ class ConversationList(QListView):
             self.edit(index)
 
     def name_folder(self, folder_id: int) -> None:
-        """Edit a folder's name in place."""
         index = self.rows.index_of_folder(folder_id)
         if index.isValid():
             self.setCurrentIndex(index)
@@ -301,7 +297,6 @@ class ConversationList(QListView):
 
     @property
     def selected_ids(self) -> tuple[int, ...]:
-        """The selected conversations, from the top."""
         items = (self.rows.item(index) for index in sorted(self.selectedIndexes(), key=QModelIndex.row))
         return tuple(item.id for item in items if isinstance(item, ConversationRow))
 

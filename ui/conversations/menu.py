@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def make_menu(listing: ConversationList, index: QModelIndex) -> Menu | None:
-    """The menu of the row at ``index``; None without one."""
     item = listing.rows.item(index)
     if listing.has_several(index):
         return _menu_of_several(listing, QPersistentModelIndex(index))
@@ -97,7 +96,6 @@ def _folder_menu(listing: ConversationList, folder: FolderRow, heading: Heading,
 
 
 def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignals) -> Menu:
-    """Make the menu for all conversations."""
     menu = Menu(parent)
     menu.addAction(
         theme.icon("folder"),

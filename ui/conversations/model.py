@@ -70,7 +70,6 @@ class Heading:
 
     @property
     def can_fold(self) -> bool:
-        """Whether it folds."""
         return self.folder is not None or self.text == ARCHIVED
 
 
@@ -108,7 +107,6 @@ class ConversationModel(QAbstractListModel):
             self._rebuild()
 
     def follow_day(self) -> bool:
-        """Regroup for the current day; False if nothing changed."""
         if not self._rows or self._today == clock.today():
             return False
         self.set_rows(self._rows)
@@ -210,15 +208,12 @@ class ConversationModel(QAbstractListModel):
         return QModelIndex()
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:
-        """The fetched rows, headings included."""
         return 0 if parent.isValid() else self._num_fetched
 
     def canFetchMore(self, parent: Index) -> bool:
-        """Whether there are more rows."""
         return not parent.isValid() and self._num_fetched < len(self._items)
 
     def fetchMore(self, parent: Index) -> None:
-        """Fetch another slice."""
         if not parent.isValid():
             self._fetch(self._num_fetched + BATCH)
 
@@ -394,5 +389,4 @@ def heading_words(heading: Heading) -> str:
 
 
 def _begin(day: date) -> datetime:
-    """The start of a day in the local time zone."""
     return datetime.combine(day, time.min).astimezone()

@@ -70,7 +70,6 @@ class _Model(QAbstractListModel):
 
 
 def _with_place(hit: SearchHit) -> SearchHit:
-    """The title, with a note if its conversation is archived."""
     if not hit.archived:
         return hit
     words = " · " + translate("SearchResults", "archived")
@@ -233,13 +232,11 @@ class SearchResults(QListView):
         self.setCurrentIndex(self._places.index(row, 0))
 
     def choose_first(self) -> None:
-        """Take the first result."""
         first = next((hit for hit in self._places.items if any(found for _, found in hit.parts)), None)
         if first is not None:
             self.chosen.emit(first.conversation_id, first.message_id, first.source or first.parts)
 
     def focus_first(self) -> None:
-        """Focus the first result."""
         if self._places.items:
             self.setCurrentIndex(self._places.index(0, 0))
             self.setFocus(Qt.FocusReason.TabFocusReason)

@@ -29,8 +29,6 @@ from ui.widgets.popups import Menu
 
 
 class HelpButton(IconButton):
-    """A button that opens a menu above itself."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "circle-question-mark", translate("HelpButton", "Help"), parent=parent)
         self.popup_menu = Menu(self)
@@ -192,7 +190,6 @@ class Sidebar(QFrame):
 
 
 def _side(text: str, tip: str) -> QPushButton:
-    """A button that opens a page."""
     made = button(text, kind="side", tip=tip)
     made.setIconSize(QSize(16, 16))
     return made

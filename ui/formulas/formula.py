@@ -118,8 +118,6 @@ def _within(max_calls: int, job: Callable[[], str]) -> str:
 
 
 class Pending(Enum):
-    """Marks a formula that is not ready."""
-
     PENDING = "pending"
 
 

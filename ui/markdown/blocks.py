@@ -71,7 +71,6 @@ def rows_of(group: Group) -> list[list[Token]]:
 
 
 def line_of_row(row: Sequence[Token]) -> int:
-    """The line of a row."""
     return row[0].map[0] if row[0].map else 0
 
 
@@ -168,13 +167,10 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Block(Content):
-    """One top-level block."""
-
     num_rows: int = 0  # of a table
 
     @property
     def num_chars(self) -> int:
-        """How many characters it shows."""
         return len(self.source_map.text)
 
 
@@ -315,7 +311,6 @@ class BlockStream:
 
     @property
     def tail(self) -> Sequence[Block]:
-        """The blocks that may still change."""
         return self._tail_blocks
 
     def _as_final(self, block: Block) -> Block:
@@ -406,7 +401,6 @@ class BlockStream:
         return []
 
     def _is_whole(self, text: str, place: int) -> bool:
-        """Whether the line at this offset is complete."""
         return self._finished or "\n" in text[place:]
 
     def _close_items(self, text: str, group: list[Token], line: int) -> list[Block]:
@@ -501,7 +495,6 @@ def _line_offset(text: str, line: int) -> int:
 
 
 def _is_closed(token: Token, text: str) -> bool:
-    """Whether the closing line of a fence is complete."""
     first, last = token.map or (0, 0)
     lines = text.split("\n")
     closing = lines[last - 1].strip() if last - 1 > first else ""
@@ -509,7 +502,6 @@ def _is_closed(token: Token, text: str) -> bool:
 
 
 def _references(cites: str) -> dict[str, object]:
-    """The reference definitions of citations."""
     return {"references": {str(number): {"href": f"{cites}{number}"} for number in _CITED}} if cites else {}
 
 

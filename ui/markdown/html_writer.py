@@ -170,5 +170,4 @@ _RENDERER = _DocumentRenderer()
 
 
 def render_tokens(parser: MarkdownIt, tokens: Sequence[Token]) -> str:
-    """The HTML of some top-level tokens."""
     return str(_RENDERER.render(list(tokens), parser.options, {}))

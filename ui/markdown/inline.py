@@ -67,27 +67,22 @@ def _is_sign(char: str) -> bool:
 
 
 class _PlacedState(StateInline):
-    """Records the start of each token."""
-
     def __init__(self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]) -> None:  # noqa: N803
         super().__init__(src, md, env, outTokens)
         self._pending_place = 0
         self._last_push = (-1, 0)  # its place, and what was written there so far: delimiters are pushed one by one
 
     def append_pending(self, text: str) -> None:
-        """Called by the rules for words that are not a token yet."""
         if not self.pending:
             self._pending_place = self.pos
         super().append_pending(text)
 
     def pushPending(self) -> Token:
-        """Called when the words end."""
         token = super().pushPending()
         token.meta = {PLACE: self._pending_place}
         return token
 
     def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N803
-        """Called for each run of delimiters."""
         scanned = super().scanDelims(start, canSplitWord)
         end = start + scanned.length
         before = self.src[start - 1] if start > 0 else " "
@@ -97,7 +92,6 @@ class _PlacedState(StateInline):
         return scanned
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
-        """Called for every other token."""
         token = super().push(ttype, tag, nesting)
         place, written = self._last_push
         if ttype == "text" and place == self.pos:
@@ -126,7 +120,6 @@ class PlacedInline(ParserInline):
         self._beginning = _Beginning()
 
     def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
-        """Called by the parser for each inline block."""
         known = self._known.get(src)
         if known is None:
             known = self._known[src] = self._parse(src, md, env)

@@ -26,7 +26,6 @@ _TEX = re.compile(r"[\\^_{}=+<>/*]")
 
 
 def add_formulas(parser: MarkdownIt) -> None:
-    """Add formulas to a parser."""
     parser.inline.ruler.before("escape", INLINE, _inline)
     parser.block.ruler.before("fence", BLOCK, _block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
 

@@ -52,5 +52,4 @@ class SafeParser(MarkdownIt):
             add_formulas(self)
 
     def validateLink(self, url: str) -> bool:
-        """Called by the parser for each address."""
         return is_safe(url)

@@ -90,8 +90,6 @@ def _number_items(tokens: Sequence[Token]) -> None:
 
 
 class _Writer:
-    """Writes tokens as plain text."""
-
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._marks: list[str] = []  # of the items around, each until it is written, then blanks as wide
@@ -145,7 +143,6 @@ def _words_behind(tokens: Sequence[Token], index: int) -> Token:
 
 
 def _words_of(token: Token) -> str:
-    """An inline block's text, formulas as their source."""
     shown = ("\n" if child.type in _BREAKS else child.content for child in token.children or ())
     return "".join(shown).strip("\n")
 
@@ -154,8 +151,6 @@ def _words_of(token: Token) -> str:
 
 
 class _Renderer(RendererHTML):
-    """Renders for the `Drawing` in the environment."""
-
     def __init__(self) -> None:
         super().__init__()
         rules: dict[str, Callable[..., str]] = dict(self.rules)
@@ -189,7 +184,6 @@ def _attributes(tokens: Sequence[Token], index: int) -> dict[str, str | int | fl
 
 
 def pre_html(code: str, language: str, drawing: Drawing) -> str:
-    """A code block with a background."""
     return f'<pre dir="ltr" {_CODE};padding:8px">{drawing.code(code.removesuffix(chr(10)), language)}</pre>\n'
 
 

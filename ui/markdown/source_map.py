@@ -109,7 +109,6 @@ def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0, *, is_mirro
 
 
 def code_places(token: Token, source: str, lines: Lines, base: int) -> Sequence[int]:
-    """The positions of a fence's code; a range if it is contiguous."""
     first = (token.map or [0, 0])[0] + (1 if token.type == "fence" else 0)
     start = lines.starts[first] if first < len(lines.starts) else len(source)
     if source.startswith(token.content, start):

@@ -74,7 +74,6 @@ def place_shown(text: str, before: str, html: str) -> int:
 
 
 def _num_same(one: str, other: str) -> int:
-    """The length of the common prefix."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -16,8 +16,6 @@ CARD_PX = 640
 
 
 class _ListSide(QWidget):
-    """The left side, as wide as its text needs."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
@@ -33,7 +31,6 @@ class _ListSide(QWidget):
 
 
 def list_side(theme: Theme, top_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
-    """The left side, and its column."""
     side = _ListSide(theme)
     column = vbox(parent=side, margins=(12, top_px, 12, 0), spacing=spacing_px)
     return side, column

@@ -131,8 +131,6 @@ class DownloadLine(QFrame):
 
 
 class DownloadsPage(QWidget):
-    """Rows keep their order while they exist."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests
@@ -182,7 +180,6 @@ class DownloadsPage(QWidget):
 
 
 def summary(rows: Sequence[Download]) -> str:
-    """A summary of the running downloads."""
     running = [row for row in rows if row.status in _MOVING]
     if not running:
         return translate("DownloadsPage", "No downloads right now.")
@@ -198,7 +195,6 @@ def summary(rows: Sequence[Download]) -> str:
 
 
 def overall(rows: Sequence[Download]) -> float | None:
-    """The fraction of all running downloads; None without one."""
     moving = [row for row in rows if (row.status in _MOVING or row.status.is_active) and row.size_bytes]
     total = sum(row.size_bytes or 0 for row in moving)
     return sum(row.done_bytes for row in moving) / total if total else None

@@ -100,13 +100,11 @@ class EngineForm(QFrame):
         self.key.setFocus()
 
     def added(self) -> None:
-        """Clear the fields."""
         self.key.clear()
         self.address.clear()
         self.set_busy(False)
 
     def show_failure(self, problem: Problem) -> None:
-        """Say why it was not added; the fields stay."""
         self.set_busy(False)
         words = in_words(problem)
         self.failure.show_mark("triangle-alert", f"{words.message} {words.advice}", "bad")
@@ -114,8 +112,6 @@ class EngineForm(QFrame):
 
 
 class EngineCard(QFrame):
-    """One remote server."""
-
     def __init__(
         self,
         theme: Theme,
@@ -201,8 +197,6 @@ def _about(record: EngineRecord) -> str:
 
 
 class EnginesPage(QWidget):
-    """Values in by `set_engines`; requests out by `ModelsRequests`."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests

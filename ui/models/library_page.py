@@ -46,7 +46,6 @@ def sorted_rows(rows: Sequence[LibraryRow], order: str) -> list[LibraryRow]:
 
 
 def _has_words(typed: str, *texts: str) -> bool:
-    """Whether these texts contain all typed words."""
     return all(word in " ".join(texts).casefold() for word in typed.casefold().split())
 
 
@@ -64,8 +63,6 @@ def facts(row: LibraryRow) -> str:
 
 
 class LibraryLine(QFrame):
-    """One model."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, row: LibraryRow) -> None:
         super().__init__()
         self._theme, self._requests, self.row = theme, requests, row
@@ -355,7 +352,6 @@ class LibraryPage(QWidget):
         chosen.setFocus()
 
     def _add_all(self) -> None:
-        """Add all offers that the filter shows."""
         typed = self.filter.text()
         for offer in self._offers:
             if _has_words(typed, offer.name, offer.found_in):
@@ -375,7 +371,6 @@ class LibraryPage(QWidget):
 
 
 def _kept_words(rows: Sequence[LibraryRow]) -> str:
-    """The number of models, and the size of downloaded ones."""
     number, kept = len(rows), sum(row.size_bytes for row in rows if not row.in_place and not row.missing)
     if not kept:
         return translate("LibraryPage", "%n models", None, number)

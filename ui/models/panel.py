@@ -130,8 +130,6 @@ def _speed(plain: SpeedRange, *, thinks: bool) -> str:
 
 
 class RecommendedPage(QWidget):
-    """Pairs in, requests out."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests
@@ -256,8 +254,6 @@ def _draft_choice(row: DraftRow) -> Choice:
 
 
 class DraftsPage(QWidget):
-    """Drafts for the target in use or one chosen elsewhere."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests
@@ -554,7 +550,6 @@ class ModelsPanel(QWidget):
         return super().eventFilter(watched, event)
 
     def _go_in(self, item: QListWidgetItem) -> None:
-        """After a click or Enter, focus the page."""
         page = str(item.data(Qt.ItemDataRole.UserRole))
         if page != self.page:
             self.show_page(page)

@@ -50,7 +50,6 @@ class StatusMark(QWidget):
         self._recolor()
 
     def show_fit(self, level: FitLevel, text: str = "") -> None:
-        """Show a verdict on the size; ``text`` replaces its word."""
         tones = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
         self.show_mark(FIT_ICONS[level], text or translate("Words", FIT_WORDS[level]), tones.get(level, "muted"))
 

@@ -35,8 +35,6 @@ NUM_COLUMNS = 5
 
 
 class FileTable(QWidget):
-    """Values in by `set_files`; requests out by `ModelsRequests`."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests

@@ -69,7 +69,6 @@ def weight_words(view: FirstModelView) -> str:
 
 
 def origin_words(view: FirstModelView) -> str:
-    """Licence, maker and source."""
     pieces = [
         translate("FirstModelCard", "Licence {licence}").format(licence=view.licence),
         translate("FirstModelCard", "by {maker}").format(maker=view.maker),
@@ -281,7 +280,6 @@ class SuggestionCard(QFrame):
 
 
 def _weight_words(row: CatalogRow) -> str:
-    """The download size; approximate until the hub confirms it."""
     if row.pair.is_here:
         return translate("SuggestionCard", "already downloaded")
     words = (

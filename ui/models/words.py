@@ -80,7 +80,6 @@ STATE_WORDS = {
 
 
 def bytes_or_unknown(num_bytes: int | None) -> str:
-    """A size, or "-" where it is not known."""
     return UNKNOWN if num_bytes is None else size(num_bytes)
 
 

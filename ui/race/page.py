@@ -254,7 +254,6 @@ class RacePage(QWidget):
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def set_blocked(self, reason: str) -> None:
-        """Why no race can start now; empty if one can."""
         self.form.set_blocked(reason)
         self.again_button.setEnabled(not reason)
         self.again_button.setToolTip(reason or translate("Race", "The same race once more"))
@@ -267,7 +266,6 @@ class RacePage(QWidget):
     def ask(
         self, question: str, before: tuple[Message, ...] = (), pictures: tuple[tuple[int, Picture], ...] = ()
     ) -> None:
-        """Set up a race for a question; a running race stays visible."""
         if self.is_racing:
             return
         self.form.set_question(question, before, pictures)

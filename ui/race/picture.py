@@ -46,15 +46,12 @@ _BOLD = QFont.Weight.DemiBold
 
 @dataclass(frozen=True, slots=True)
 class PictureLook:
-    """Palette, font and icon of the window."""
-
     tokens: Palette
     family: QFont
     icon: QImage
 
 
 def look_of(theme: Theme) -> PictureLook:
-    """The current look."""
     icon = theme.application_icon().pixmap(ICON_PX * RATIO, ICON_PX * RATIO).toImage()
     return PictureLook(theme.tokens, QFont(QApplication.font()), icon)
 
@@ -175,7 +172,6 @@ class _Picture:
 
 
 def _lane_line(lane: LaneResult) -> str:
-    """A lane's statistics after its speed."""
     stats = lane.stats
     parts = [own] if (own := own_models(lane.choice)) else []
     parts.append(translate("Race", "{number} tokens per pass").format(number=per_pass(stats.tokens_per_pass)))

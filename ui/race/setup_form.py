@@ -180,12 +180,10 @@ class LaneRow(QWidget):
         return self.target_box.count() > 1 or self.draft_box.count() > 1
 
     def show_models(self) -> None:
-        """The settings of one lane."""
         self._shows_models = True
         self._follow_mode()
 
     def show_number(self, number: int, *, removable: bool) -> None:
-        """The number of the lane, from 1."""
         name = translate("Race", "Lane {number}").format(number=number)
         self.number.setText(name)
         self.number.setMinimumWidth(ceil(self._theme.text_width(name)) + 4)
@@ -198,7 +196,6 @@ class LaneRow(QWidget):
         self.remove.setVisible(removable)
 
     def show_reason(self, reason: str) -> None:
-        """Why the lane cannot run; empty if it can."""
         show_text(self.reason, reason)
 
     def _on_mode(self, _index: int) -> None:
@@ -372,7 +369,6 @@ class SetupForm(QFrame):
         self._update()
 
     def set_blocked(self, reason: str) -> None:
-        """Why no race can start now; empty if one can."""
         self._blocked = reason
         self._update()
 

@@ -102,8 +102,6 @@ def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> s
 
 
 class RaceTrack(QWidget):
-    """Shows the events of a race, or a stored race."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
@@ -302,5 +300,4 @@ class RaceTrack(QWidget):
 
 
 def base_of(choices: Sequence[LaneChoice]) -> int:
-    """The baseline: plain decoding, else the first lane."""
     return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0

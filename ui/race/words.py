@@ -138,7 +138,6 @@ def pair_name(target: str, draft: str) -> str:
 
 
 def when(created: str) -> str:
-    """Day and time, in the locale's format."""
     try:
         moment = datetime.fromisoformat(created).astimezone()
     except ValueError:

@@ -178,7 +178,6 @@ class ServerAccess(QWidget):
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def set_target(self, target: ModelInfo | None) -> None:
-        """The default model."""
         self._model = printable(Path(target.path).stem) if target else ""
         self._n_ctx = target.n_ctx if target else DEFAULT_CTX
         self._show()

@@ -174,7 +174,6 @@ class SettingsDialog(Dialog):
             self.elsewhere.setVisible(bool(problem))
 
     def _problems(self) -> dict[int, str]:
-        """The first invalid value of each page."""
         sections = list(dict.fromkeys(row.field.section for row in self.rows.values()))
         problems = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
         problems += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
@@ -221,7 +220,6 @@ class SettingsDialog(Dialog):
         self.nav.setCurrentRow(place)
 
     def changed_values(self) -> dict[str, SettingValue]:
-        """The values that differ from the initial ones."""
         edited = {key: row.value() for key, row in self.rows.items()}
         return {key: value for key, value in edited.items() if value != self._values[key]}
 

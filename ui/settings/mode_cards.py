@@ -23,8 +23,6 @@ INDENT_PX = 24  # what stands below the radio button's words
 
 
 class ModeCard(QFrame):
-    """One mode."""
-
     def __init__(self, mode: Mode) -> None:
         super().__init__()
         self.mode = mode
@@ -54,7 +52,6 @@ class ModeCard(QFrame):
         self.set_reason("")
 
     def set_reason(self, reason: str) -> None:
-        """Why the mode cannot run now; empty if it can."""
         text = not_now(reason)
         self.reason.setText(text)
         self.reason.setVisible(bool(reason))

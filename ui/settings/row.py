@@ -50,15 +50,12 @@ class SettingRow(QWidget):
         self.complaint.setFixedWidth(width)
 
     def make_control(self) -> QWidget:
-        """Create the widget that edits the value."""
         raise NotImplementedError
 
     def value(self) -> SettingValue:
-        """The edited value."""
         raise NotImplementedError
 
     def set_value(self, value: SettingValue) -> None:
-        """Show a value."""
         raise NotImplementedError
 
     def problem(self) -> str:
@@ -71,7 +68,6 @@ class SettingRow(QWidget):
         show_text(self.complaint, text)
 
     def add_note(self, text: str) -> None:
-        """Add a note on the current situation."""
         self.help.setText(f"{self.field.help} {text}".strip())
         self.control.setAccessibleDescription(self.help.text())
 

@@ -30,8 +30,6 @@ _GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as 
 
 
 class NumberRow(SettingRow):
-    """A number with its range, or automatic."""
-
     def make_control(self) -> QWidget:
         box = QWidget(self)
         row = hbox(parent=box, margins=0, spacing=8)
@@ -77,7 +75,6 @@ class NumberRow(SettingRow):
         return number_text(value if self.field.kind is FieldKind.NUMBER else int(value), grouped=False)
 
     def _follow_text(self) -> None:
-        """Move the slider to the nearest step."""
         if self.slider is None or self.problem():
             return
         value = self.value()
@@ -131,8 +128,6 @@ class NumberRow(SettingRow):
 
 
 class TextRow(SettingRow):
-    """Multi-line text."""
-
     is_wide = True
 
     def make_control(self) -> QWidget:
@@ -160,8 +155,6 @@ class TextRow(SettingRow):
 
 
 class ChoiceRow(SettingRow):
-    """A combo box."""
-
     def make_control(self) -> QWidget:
         self.combo = NoWheelComboBox()
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -194,8 +187,6 @@ class ChoiceRow(SettingRow):
 
 
 class SwitchRow(SettingRow):
-    """A check box."""
-
     def make_control(self) -> QWidget:
         self.check = QCheckBox(translate("SwitchRow", "On"))
         self.name(self.check)
@@ -210,8 +201,6 @@ class SwitchRow(SettingRow):
 
 
 class SeveralRow(SettingRow):
-    """A check box per choice."""
-
     def make_control(self) -> QWidget:
         box = QWidget()
         self._column = vbox(parent=box, margins=0, spacing=4)

@@ -85,8 +85,6 @@ class ImportDialog(ConfirmDialog):
 
 
 class ToolServers(QWidget):
-    """The list, refreshed every second while visible."""
-
     def __init__(self, theme: Theme, requests: ToolServerRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
@@ -187,8 +185,6 @@ class ToolServers(QWidget):
 
 
 class ToolServerRow(QWidget):
-    """One server."""
-
     def __init__(
         self, theme: Theme, view: ToolServerView, requests: ToolServerRequests, changed: Callable[[], None]
     ) -> None:

@@ -102,14 +102,11 @@ class _Dialog(Dialog):
         self.close_button = button(translate("StatsDialogs", "Close"), self.close)
 
     def fill(self, *parts: Part, buttons: Sequence[Part]) -> None:
-        """Lay out the heading, these parts, and the buttons."""
         foot = hbox(*buttons, self.close_button, spacing=8)
         vbox(label(self.windowTitle(), "heading"), *parts, foot, parent=self, margins=(24, 20, 24, 20), spacing=12)
 
 
 class ExplanationsDialog(_Dialog):
-    """The explanation of every statistic."""
-
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, translate("StatsDialogs", "What do these mean?"))
         content = QWidget()

@@ -315,7 +315,6 @@ class NowPage(StatsPage):
         return not self.isVisible() and self.window().isVisible()
 
     def _set_silent(self, silent: bool) -> None:
-        """Whether plots skip their descriptions: during an answer only screen readers need them."""
         if silent != self._is_silent:
             self._is_silent = silent
             for plot in self._plots:

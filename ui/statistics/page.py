@@ -63,7 +63,6 @@ class StatsPage(QScrollArea):
         return label
 
     def add(self, widgets: Sequence[QWidget]) -> None:
-        """Add lines below one another."""
         for widget in widgets:
             if isinstance(widget, FigureWidget):
                 widget.set_navigator(self)
@@ -129,7 +128,6 @@ def line(theme: Theme, key: str) -> LineFigure:
 
 
 def two_by_two(cells: tuple[FigureWidget, FigureWidget, FigureWidget, FigureWidget]) -> QGridLayout:
-    """Four equal cells."""
     layout = grid(gaps=(10, 4), margins=(0, 0, INSET_PX, 0))
     for number, cell in enumerate(cells):
         layout.addWidget(cell, number // 2, number % 2)
@@ -162,8 +160,6 @@ class AcceptedPart:
 
 
 class SplitPart:
-    """Where the time of a pass goes."""
-
     def __init__(self, theme: Theme) -> None:
         self.bar = StackedBar(theme, name_of("split"), help_of("split"))
         self.lines = {

@@ -59,8 +59,6 @@ ROWS = ("tokens", "passes", "time", "saved", "p50", "p95", "p99")
 
 
 class RecentSpeed(QWidget):
-    """Below the sums of a pair with recent answers or races."""
-
     def __init__(self, theme: Theme, pair: str) -> None:
         super().__init__()
         self.setAccessibleName(translate("RecentSpeed", "Last answers of {pair}").format(pair=pair))
@@ -353,7 +351,6 @@ class StatsPanel(QFrame):
     # ---- values of the answer ----------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Clear the answer: another chat was opened."""
         self.now.clear()
         self._summarise()
         self._ask.start()
@@ -375,7 +372,6 @@ class StatsPanel(QFrame):
     # ---- requests ----------------------------------------------------------------------------------------------
 
     def copy(self) -> None:
-        """Copy the visible page as text."""
         QGuiApplication.clipboard().setText(page_text(self.pages[self.page]))
         self.copy_button.confirm(translate("StatsPanel", "Copied"))
 

@@ -57,7 +57,6 @@ class _Plot(FigureWidget):
         return self._description
 
     def describe(self) -> str:
-        """Describe the values."""
         raise NotImplementedError
 
     @property
@@ -71,7 +70,6 @@ class _Plot(FigureWidget):
         self.paint_focus_ring(painter)
 
     def draw(self, painter: QPainter, asked: QRect) -> None:
-        """Paint the plot, at least within ``asked``."""
         raise NotImplementedError
 
     def draw_base(self, painter: QPainter, y: float) -> None:
@@ -100,7 +98,6 @@ class Sparkline(_Plot):
         self.show_values()
 
     def add(self, value: float) -> None:
-        """Append a value; `show_values` repaints."""
         self._values.append(value)
         self._points.append(QPointF(self._num_given, value))
         self._num_given += 1
@@ -221,7 +218,6 @@ class DepthBars(_Plot):
         theme.changed.connect(self._fit_rows)
 
     def _fit_rows(self) -> None:
-        """Adapt to the text size."""
         metrics = self.theme.paint_cache.metrics(-1)
         self._row_px = max(DEPTH_ROW_PX, math.ceil(metrics.height()) + 2)
         self._left = metrics.horizontalAdvance("17–32") + 8
@@ -344,8 +340,6 @@ class LengthBars(_Plot):
 
 @dataclass(frozen=True, slots=True)
 class BarSegment:
-    """A segment of a stacked bar: name, amount, palette colour."""
-
     name: str
     amount: float
     field: str

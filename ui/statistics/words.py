@@ -177,8 +177,6 @@ SPLIT = {
 
 @dataclass(frozen=True, slots=True)
 class FigureText:
-    """One figure in words."""
-
     name: str
     value: str
 
@@ -266,7 +264,6 @@ def context_text(parts: ContextParts) -> str:
 
 
 def split_of(stats: RunStats) -> dict[str, float]:
-    """Seconds of each part of a pass."""
     amounts = {"draft": stats.draft_s, "verify": stats.verify_s, "sample": stats.sample_s}
     return {**amounts, "rest": max(stats.decode_s - sum(amounts.values()), 0.0)}
 
@@ -292,7 +289,6 @@ def _bytes(num_bytes: int, *, measured: bool) -> str:
 
 
 def pair_title(row: PairSums) -> str:
-    """The models of a row."""
     return f"{target_title(row)} · {title_of(row.draft)}" if row.draft else target_title(row)
 
 

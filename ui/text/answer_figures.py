@@ -81,7 +81,6 @@ NEW_TEXT = _Cause(
 
 
 def cause_of(stats: RunStats) -> _Cause:
-    """The main cause of an answer's speed."""
     reported = [each.template if isinstance(each, Sentence) else each for each in stats.decisions]
     said = [f"{text} {each}" for text, each in zip(reported, stats.decisions, strict=True)]
     if stats.mode is Mode.OFF:
@@ -102,7 +101,6 @@ def figure_words(stats: RunStats) -> str:
 
 
 def help_words(stats: RunStats) -> str:
-    """What would help, in a sentence or two."""
     return translate("NothingDrafted", cause_of(stats).help)
 
 
@@ -123,7 +121,6 @@ def verdict_words(verdict: SpeedVerdict, stats: RunStats) -> str:
 
 
 def faster_words(verdict: SpeedVerdict) -> str:
-    """How much faster or slower than without speculation."""
     speedup = verdict.speedup
     if speedup is None:
         return UNKNOWN
@@ -253,5 +250,4 @@ def _forced_parts(stats: RunStats) -> list[tuple[str, str]]:
 
 
 def footer(stats: RunStats | None) -> str:
-    """The line below a finished answer."""
     return " · ".join(text for text, _ in footer_parts(stats))

@@ -6,5 +6,4 @@ from datetime import date, datetime
 
 
 def today() -> date:
-    """The local date."""
     return datetime.now().astimezone().date()

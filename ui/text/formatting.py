@@ -76,7 +76,6 @@ def percent(share: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A duration in a suitable unit."""
     if seconds is None or not math.isfinite(seconds):
         return UNKNOWN
     if 0 < seconds < 0.000995:  # more digits of so little say nothing
@@ -91,12 +90,10 @@ def duration(seconds: float | None) -> str:
 
 
 def milliseconds(value_ms: float | None) -> str:
-    """As `duration`, from milliseconds."""
     return duration(None if value_ms is None else value_ms / 1000)
 
 
 def speed(tokens_per_second: float | None) -> str:
-    """Tokens per second with the unit."""
     return translate("Figures", "{number} tok/s").format(number=figure(tokens_per_second))
 
 

@@ -8,7 +8,6 @@ SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
 
 
 def is_safe(address: str) -> bool:
-    """True for http, https and mailto only."""
     if not address.isprintable():  # nor what turns the direction of writing, nor what is not seen
         return False
     try:

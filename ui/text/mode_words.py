@@ -10,8 +10,6 @@ from ui.text.language import mark, translate
 
 @dataclass(frozen=True, slots=True)
 class ModeWords:
-    """A mode's texts in the user's language."""
-
     name: str
     does: str
     needs: str
@@ -95,11 +93,9 @@ def mode_word(mode: str) -> str:
 
 
 def mode_line(mode: str) -> str:
-    """A mode's effect in a menu line."""
     return translate("Modes", _LINES[mode])
 
 
 def mode_words(mode: Mode) -> ModeWords:
-    """Give the words on a mode."""
     words = _WORDS[mode]
     return ModeWords(*(translate("Modes", text) for text in (words.name, words.does, words.needs, words.costs)))

@@ -21,7 +21,6 @@ class _LocalFormatter(Formatter):
     """Formats numbers by locale."""
 
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 (as its base)
-        """Format one field."""
         text = str(super().format_field(value, format_spec))
         if not format_spec or isinstance(value, str):
             return text

@@ -26,5 +26,4 @@ def in_words(field: SettingField) -> SettingField:
 
 
 def sentence(text: str) -> str:
-    """Begin a text with a capital letter."""
     return text[:1].upper() + text[1:]

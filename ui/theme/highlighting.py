@@ -102,7 +102,6 @@ def ranges(code: str, language: str) -> Iterator[tuple[int, Range | None]]:
 
 
 def utf16_length(text: str) -> int:
-    """Length as Qt counts it."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
@@ -124,7 +123,6 @@ class RangeHighlighter(QSyntaxHighlighter):
                 self.rehighlightBlock(self.document().findBlockByNumber(line))
 
     def forget_marks(self) -> None:
-        """Forget the marks before another text."""
         self._marks.clear()
 
     def reset(self) -> None:
@@ -139,7 +137,6 @@ class RangeHighlighter(QSyntaxHighlighter):
             self.rehighlight()
 
     def set_ranges(self, ranges: list[list[Range]]) -> None:
-        """Set the ranges of all lines."""
         self._ranges = ranges
         self.rehighlight()
 
@@ -270,7 +267,6 @@ class HighlightQueue(QObject):
             QTimer.singleShot(LOAD_AFTER_MS, self, self._loading[language].start)
 
     def cancel(self, highlighter: RangeHighlighter) -> None:
-        """Stop highlighting: its text changed or is gone."""
         self._growing.pop(highlighter, None)
         self._rest_until.pop(highlighter, None)
         self._jobs = [job for job in self._jobs if job.highlighter is not highlighter]

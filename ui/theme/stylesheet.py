@@ -35,12 +35,10 @@ class TypeScale:
 
     @property
     def answer(self) -> int:
-        """Answers are one step larger."""
         return self.base + 1
 
     @property
     def caption(self) -> int:
-        """Captions and footers are one step smaller."""
         return self.base - 1
 
     @property
@@ -53,7 +51,6 @@ class TypeScale:
 
     @property
     def headline(self) -> int:
-        """The headline of the statistics."""
         return self.base + 11
 
     @property
@@ -63,7 +60,6 @@ class TypeScale:
 
     @property
     def verdict(self) -> int:
-        """The ratio of a race."""
         return self.base + 21
 
 

@@ -118,7 +118,6 @@ class IconSet:
         return self._icons[key]
 
     def application(self) -> QIcon:
-        """The application icon in all sizes."""
         icon = QIcon()
         for size in APP_ICON_SIZES:
             icon.addFile(str(self._folder / f"paceline-{size}.png"), QSize(size, size))
@@ -207,7 +206,6 @@ def use_typefaces(folder: Path) -> None:
 
 
 def code_font(pixels: int) -> QFont:
-    """A fixed-width font of this size."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     if not QFontInfo(font).fixedPitch():
         font = QFont("monospace")
@@ -281,7 +279,6 @@ class PaintCache:
         return found
 
     def metrics(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFontMetricsF:
-        """That font's metrics, in logical pixels."""
         key = (step, weight)
         found = self._metrics.get(key)
         if found is None:
@@ -332,11 +329,9 @@ class Theme(QObject):
 
     @property
     def name(self) -> str:
-        """The chosen theme: "system", "light" or "dark"."""
         return self._name
 
     def apply(self, name: str, window: QWidget) -> None:
-        """Apply a theme to the application and ``window``."""
         self._name = name if name in THEME_NAMES else "system"
         tokens = self._resolve()
         if tokens is self.tokens and window.styleSheet():
@@ -356,7 +351,6 @@ class Theme(QObject):
 
     @property
     def compact(self) -> bool:
-        """Whether the density is compact."""
         return self._density == "compact"
 
     def set_density(self, name: str, window: QWidget) -> None:
@@ -369,7 +363,6 @@ class Theme(QObject):
         self.changed.emit()
 
     def apply_density(self, widget: QWidget) -> None:
-        """Apply the density to a widget that was created later."""
         if self.compact:
             apply_density(widget, self._density)
 
@@ -435,7 +428,6 @@ class Theme(QObject):
         self._follow_screens()
 
     def _follow_screens(self) -> None:
-        """A screen was added, or changed its scale."""
         if self._icons.follow_screens():
             self.changed.emit()
 
@@ -456,7 +448,6 @@ class Theme(QObject):
         return code_font(self.type.base)
 
     def text_height(self, step: int = 0) -> float:
-        """The height of a line, in logical pixels."""
         return self.paint_cache.metrics(step).height()
 
     def text_width(self, text: str, step: int = 0) -> float:

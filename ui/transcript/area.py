@@ -239,7 +239,6 @@ class SummaryLines(QObject):
         self._unfolded: set[int] = set()  # by the ids of their messages: the lines may go and be made again
 
     def set_views(self, views: Mapping[int, SummaryView]) -> None:
-        """Show exactly these summaries."""
         self._views = dict(views)
         self._unfolded &= self._views.keys()
         for card in self._cards():
@@ -278,8 +277,6 @@ class SummaryLines(QObject):
 
 
 class MessageMenus:
-    """The menus of one transcript's cards."""
-
     def __init__(self, selection: TranscriptSelection) -> None:
         self._selection = selection
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
@@ -290,11 +287,9 @@ class MessageMenus:
         self._targets = source
 
     def set_modes(self, offered: Collection[Mode], reasons: Mapping[Mode, str]) -> None:
-        """Set the offered modes, and why some cannot run now."""
         self._modes = {mode: reasons.get(mode, "") for mode in Mode if mode in offered}
 
     def connect_card(self, card: MessageCard) -> None:
-        """Connect a card to its menus."""
         card.menu_requested.connect(self._open_below_button)
         card.context_menu_requested.connect(self._open_over_text)
 
@@ -481,12 +476,10 @@ class MessageArea(SelectingArea, QScrollArea):
         self.edit_typed.emit(message_id, text)
 
     def recycle_card(self, card: MessageCard) -> None:
-        """Put a hidden card into the pool, or delete it."""
         if self.summaries.line_of(card) is not None or not self.pool.recycle(card):
             card.deleteLater()
 
     def on_unfolded(self, card: AnswerCard) -> None:
-        """An answer's reasoning was unfolded."""
         raise NotImplementedError
 
     @staticmethod

@@ -109,11 +109,9 @@ class MessageColumn(QWidget):
         self._layout.update()
 
     def height_of(self, index: int) -> int:
-        """A message's height in pixels."""
         return self._geometry(index).height()
 
     def top_of(self, index: int) -> int:
-        """A message's top in pixels."""
         return self._geometry(index).top()
 
     def _geometry(self, index: int) -> QRect:

@@ -75,7 +75,6 @@ def part_of(piece: Piece, drawing: Drawing = COPIED) -> Portable:
 
 
 def excerpt_of(pieces: Iterable[Piece]) -> Excerpt:
-    """Parts of messages, one below the other."""
     parts = [part_of(piece) for piece in pieces]
     return Excerpt("\n\n".join(part.text for part in parts if part.text), "".join(part.html for part in parts))
 

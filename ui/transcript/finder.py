@@ -54,8 +54,6 @@ class TextMatch:
 
 
 class FoundText(FoundWords):
-    """All matches in a card, one of them current."""
-
     def __init__(self, pattern: str, match: TextMatch) -> None:
         super().__init__(())
         self._pattern, self._match = pattern, match
@@ -324,7 +322,6 @@ class FindBar(QFrame):
         self.hide()
 
     def open(self) -> None:
-        """Show it with the last search text selected."""
         was_hidden = self.isHidden()
         self.show()
         self.edit.setFocus()
@@ -351,7 +348,6 @@ class FindBar(QFrame):
         return True
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Remove the marks."""
         super().hideEvent(event)
         if self.isHidden():
             self._pause.stop()

@@ -113,7 +113,6 @@ def forget_found(cards: Iterable[MessageCard], tokens: Palette) -> None:
 
 
 def _views(part: QWidget) -> list[View]:
-    """The text views of a card or body, from top to bottom."""
     if isinstance(part, UserCard):
         return [each.view for each in part.parts]
     if isinstance(part, ToolCard):

@@ -27,8 +27,6 @@ BELOW_PX = 4
 
 
 class TranscriptKeys(QObject):
-    """Lives as long as its transcript."""
-
     def __init__(self, transcript: Transcript, commands: Commands) -> None:
         super().__init__(transcript)
         self._transcript = transcript
@@ -159,7 +157,6 @@ class PassKeys(QObject):
         self._show(view)
 
     def _follow(self) -> None:
-        """The caret moved while a pass was shown."""
         view = self._view
         if view is not None and view.hasFocus() and QToolTip.isVisible():
             self._show(view)

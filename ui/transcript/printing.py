@@ -48,7 +48,6 @@ _STYLE = f"""
 
 
 def chat_document(theme: Theme, title: str, messages: Sequence[MessageView], parent: QObject) -> QTextDocument:
-    """The whole chat as a document on a light page."""
     document, font = QTextDocument(parent), QFont(theme.font().families())  # without features: PDFs lose their letters
     font.setPixelSize(FONT_PX)
     document.setDefaultFont(font)

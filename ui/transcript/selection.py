@@ -80,7 +80,6 @@ class _Hit(NamedTuple):
 
 
 def show_caret(page: QScrollArea, view: TextView) -> None:
-    """Scroll to the caret of one of the texts."""
     content = page.widget()
     if content is not None:
         place = view.viewport().mapTo(content, view.cursorRect().center())
@@ -88,7 +87,6 @@ def show_caret(page: QScrollArea, view: TextView) -> None:
 
 
 def texts_of(card: Readable) -> list[TextView]:
-    """A message's readable texts, from top to bottom."""
     return [part.view for part in card.parts]
 
 

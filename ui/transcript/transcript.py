@@ -231,7 +231,6 @@ class Transcript(MessageArea):
             self._schedule_build()  # it waited for the answer
 
     def update_call(self, view: MessageView) -> None:
-        """Update the card of a tool call, if it exists."""
         self._waiting = [view if one.id == view.id else one for one in self._waiting]
         for index, entry in enumerate(self._column.entries):
             if entry.message_id == view.id:
@@ -282,7 +281,6 @@ class Transcript(MessageArea):
         self.card_restored.emit(card)
 
     def on_unfolded(self, card: AnswerCard) -> None:
-        """Unfolding grows downwards."""
         if card is not self._streaming:
             self.follows_end = self._grows_above = False
         self.selection.refresh_soon()
@@ -334,7 +332,6 @@ class Transcript(MessageArea):
         return entries
 
     def first_in_sight(self) -> int | None:
-        """The message at the top of the viewport."""
         top = self.verticalScrollBar().value()
         cards = (card for card in self.cards if card.mapTo(self._content, card.rect().bottomLeft()).y() > top)
         return next((card.message_id for card in cards), None)
@@ -440,7 +437,6 @@ class Transcript(MessageArea):
                 card.set_revealed(has or card.underMouse())
 
     def focusNextPrevChild(self, forth: bool) -> bool:
-        """Tab, somewhere in the messages."""
         self._tab_order.apply_now()
         return super().focusNextPrevChild(forth)
 

@@ -61,7 +61,6 @@ class Banner(QFrame):
         self.hide()
 
     def show_problem(self, problem: Problem) -> None:
-        """Say what happened, why, and what to do."""
         self.problem = problem
         self._say(in_words(problem).title, explanation(problem))
 
@@ -83,7 +82,6 @@ class Banner(QFrame):
         self.action_button.show()
 
     def withdraw_suggestion(self) -> None:
-        """Remove the suggestion; other messages stay."""
         if self._do is not None:
             self._do = None
             self.hide()

@@ -29,8 +29,6 @@ PAGE_BAR_PX = 48
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Space that takes the rest, shared by factors."""
-
     factor: int = 1
 
 
@@ -66,7 +64,6 @@ def vbox(
 
 
 def grid(*, gaps: tuple[int, int], parent: QWidget | None = None, margins: Margins | None = None) -> QGridLayout:
-    """An empty grid with these gaps between columns and rows."""
     made = QGridLayout() if parent is None else QGridLayout(parent)
     made.setHorizontalSpacing(gaps[0])
     made.setVerticalSpacing(gaps[1])
@@ -137,7 +134,6 @@ def button(
 
 
 def line_edit(name: str, placeholder: str = "") -> QLineEdit:
-    """A line edit; ``name`` is its accessible name."""
     made = QLineEdit()
     made.setAccessibleName(name)
     made.setPlaceholderText(placeholder)
@@ -157,7 +153,6 @@ def read_only_text(text: str, name: str, height_px: int | None = None) -> QPlain
 
 
 def bar(name: str) -> QProgressBar:
-    """A thin progress bar; text beside it has the numbers."""
     made = QProgressBar()
     made.setTextVisible(False)
     made.setRange(0, 1000)
@@ -193,7 +188,6 @@ def page_column(*parts: Part, width_px: int, spacing: int, margins: Margins = 24
 
 
 def scrolled(content: QWidget, name: str, *, sideways: bool = True) -> QScrollArea:
-    """A scroll area; ``sideways`` if it may scroll horizontally."""
     area = QScrollArea()
     if not sideways:
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -84,8 +84,6 @@ def kept_in_place(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Ch
 
 
 class ChoiceModel(QAbstractListModel):
-    """Holds the rows."""
-
     def __init__(self) -> None:
         super().__init__()
         self.rows: tuple[Choice, ...] = ()
@@ -125,8 +123,6 @@ class ChoiceModel(QAbstractListModel):
 
 
 class _Delegate(QStyledItemDelegate):
-    """Paints the rows."""
-
     def __init__(self, theme: Theme, model: ChoiceModel, pad: int, view: QListView) -> None:
         super().__init__(view)
         self._theme, self._model, self._comfortable_pad, self._view = theme, model, pad, view
@@ -147,7 +143,6 @@ class _Delegate(QStyledItemDelegate):
         return QSize(0, 2 * self._pad + self._line_px * num_lines + 2)
 
     def _lines(self, choice: Choice, text: str) -> list[str]:
-        """A row's line, wrapped if allowed."""
         if not choice.wraps:
             return [text]
         room = self._view.viewport().width() - 2 * SIDE_PX - (ICON_PX + ICON_GAP_PX if self._model.has_icons else 0)

@@ -32,8 +32,6 @@ class Dialog(QDialog):
 
 
 class ConfirmDialog(Dialog):
-    """A question with one action and Cancel."""
-
     def __init__(self, parent: QWidget, title: str, text: str, accept_text: str, *, danger: bool = False) -> None:
         super().__init__(parent, title)
         heading = label(title, "strong")

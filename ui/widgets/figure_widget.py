@@ -46,7 +46,6 @@ class FigureWidget(QLabel):
 
     @property
     def words(self) -> str:
-        """The name and value, in one line."""
         return self.accessibleName()
 
     def paint_focus_ring(self, painter: QPainter) -> None:

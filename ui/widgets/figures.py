@@ -109,8 +109,6 @@ def paint_bar(painter: QPainter, track: QRectF, share: float, ground: QColor, fi
 
 
 class ValueFigure(FigureWidget):
-    """Paints its value, at a constant height."""
-
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text)
         self.value = UNKNOWN
@@ -119,7 +117,6 @@ class ValueFigure(FigureWidget):
         self.fit()
 
     def set_value(self, text: str) -> None:
-        """Set the number with its unit."""
         if text != self.value:
             self.setAccessibleName(f"{self.name}: {text}")
             self.update(self.dirty_rect(text))
@@ -138,8 +135,6 @@ class ValueFigure(FigureWidget):
 
 
 class LineFigure(ValueFigure):
-    """Name at the left, number at the right."""
-
     def __init__(self, theme: Theme, name: str, help_text: str, field: str = "") -> None:
         self._line = _Line(theme, name, field)
         super().__init__(theme, name, help_text)
@@ -192,7 +187,6 @@ class LargeFigure(ValueFigure):
         return QRect(0, 0, INSET_PX + math.ceil(widest) + OVERHANG_PX, math.floor(self._room.top()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Elide the name."""
         super().resizeEvent(event)
         self._lay(event.size())
 

@@ -107,7 +107,6 @@ def _save_dialog(parent: QWidget, title: str, name: str, filters: str) -> QFileD
 
 
 def open_dialog(dialog: QFileDialog, kind: str) -> QFileDialog:
-    """Open it in the last folder of its ``kind``, else at home."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     folder = FOLDERS.get(kind, "")
     dialog.setDirectory(folder if folder and Path(folder).is_dir() else str(Path.home()))

@@ -101,7 +101,6 @@ class IconButton(ShrinkingButton):
             self.update()
 
     def set_marked(self, marked: bool, tone: str = "accent_text") -> None:
-        """Colour the icon: a value is set behind it."""
         self._marked = tone if marked else ""
         self._recolor()
 

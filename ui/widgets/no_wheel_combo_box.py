@@ -13,8 +13,6 @@ from ui.widgets.popups import RoundGround
 
 
 class NoWheelComboBox(QComboBox):
-    """Ignores the mouse wheel."""
-
     _is_round = False
 
     def __init__(self, name: str = "", choices: Iterable[tuple[str, object]] = (), *, tip: str = "") -> None:
@@ -26,7 +24,6 @@ class NoWheelComboBox(QComboBox):
             self.addItem(words, data)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Elide the text; with a stylesheet Qt would cut it."""
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
         field = QStyle.SubControl.SC_ComboBoxEditField

@@ -84,7 +84,6 @@ class Menu(QMenu):
         make_round(self)
 
     def add_submenu(self, title: str, icon: QIcon | None = None) -> Menu:
-        """Add a menu that opens beside this one."""
         below = Menu(self)
         below.setTitle(title)
         if icon is not None:
@@ -150,7 +149,6 @@ class ChoicePopup(Popup):
         self.setFocusProxy(self.list)
 
     def add_below(self, widget: QWidget) -> None:
-        """Add a widget below the list and a rule."""
         self.column.addWidget(rule())
         self.column.addWidget(widget)
 

@@ -14,7 +14,6 @@ VIEWPORT_NAME = "qt_scrollarea_viewport"  # which Qt gives it
 
 
 def wrap_viewport(area: QAbstractScrollArea) -> None:
-    """Resolve the wrapper of the viewport of ``area``."""
     area.findChild(QWidget, VIEWPORT_NAME, Qt.FindChildOption.FindDirectChildrenOnly)
 
 

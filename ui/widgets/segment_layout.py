@@ -125,7 +125,6 @@ class SegmentLayout(QLayout):
         super().invalidate()
 
     def sizeHint(self) -> QSize:
-        """The greatest width, and the sum of heights and gaps."""
         if self._hint is None:
             above, rest = self._known_above, self._items[self._known_above.num :]
             width = max((above.preferred, *(item.preferred for item in rest)))
@@ -133,7 +132,6 @@ class SegmentLayout(QLayout):
         return self._hint
 
     def minimumSize(self) -> QSize:
-        """The height is fixed."""
         width = max((self._known_above.minimum, *(item.minimum for item in self._items[self._known_above.num :])))
         return QSize(width, self.sizeHint().height())
 

@@ -13,7 +13,6 @@ def set_style_property(widget: QWidget, name: str, value: str) -> None:
 
 
 def rule() -> QFrame:
-    """A thin line across."""
     made = QFrame()
     made.setObjectName("rule")
     return made

@@ -23,7 +23,6 @@ def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
 
 
 def _parts_of(layout: QLayout) -> Iterator[tuple[QWidget | None, QLayout | None]]:
-    """The widgets and layouts of a layout, in order."""
     if isinstance(layout, SegmentLayout):
         yield from ((widget, None) for widget in layout.widgets)
     for index in range(layout.count()):
@@ -57,7 +56,6 @@ class TabOrder(QObject):
 
     @property
     def is_due(self) -> bool:
-        """Whether new widgets are not ordered yet."""
         return self._timer.isActive()
 
     def schedule(self, rest_ms: int = REST_MS) -> None:

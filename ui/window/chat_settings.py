@@ -59,7 +59,6 @@ class PromptLine(QPushButton):
         self.hide()
 
     def show_prompt(self, prompt: LayeredValue | None) -> None:
-        """Show the open chat's system prompt."""
         text = str(prompt.value or "").strip() if prompt is not None else ""
         self.setVisible(bool(text) and prompt is not None and prompt.origin in _SAID)
         if not self.isHidden() and prompt is not None:
@@ -70,11 +69,9 @@ class PromptLine(QPushButton):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """One line."""
         return QSize(120, round(self._theme.text_height(-1)) + 12)
 
     def minimumSizeHint(self) -> QSize:
-        """It may be narrow."""
         return QSize(0, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -130,7 +127,6 @@ class ChatSettings(QObject):
         self._show_button()
 
     def add_commands(self, commands: Commands) -> None:
-        """Add its shortcuts."""
         commands.add(CHAT, mark("Commands", "Chat settings"), SETTINGS_KEYS, self.open)
         keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
         for mode, key in zip(Mode, keys, strict=True):
@@ -159,23 +155,19 @@ class ChatSettings(QObject):
         self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETES if completes else "chat"})
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
-        """Set the presets."""
         self._presets = tuple(presets)
         if self.panel is not None:
             self.panel.presets.set_presets(self._presets)
 
     def set_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
-        """Set the prompts."""
         self._prompts = tuple(prompts)
         self.prompt_list.set_prompts((*self._prompts, SavedPrompt("race", f"{RACE_COMMAND} {{question}}")))
 
     def show_servers(self) -> None:
-        """Update the tool servers."""
         if self.panel is not None:
             self.panel.set_servers(self._window.tool_servers.names())
 
     def set_engine(self, view: EngineView) -> None:
-        """Set the available modes."""
         self._engine = view
         if self.panel is not None:
             self.panel.set_unavailable(view.unavailable)
@@ -186,7 +178,6 @@ class ChatSettings(QObject):
             self.panel.flush()
 
     def prompts_page(self) -> PromptsPage:
-        """The settings page of reusable prompts."""
         from ui.settings.prompts_page import PromptsPage  # noqa: PLC0415
 
         page = PromptsPage(self._prompts)
@@ -210,7 +201,6 @@ class ChatSettings(QObject):
         self.panel.switch.buttons[self.panel.layer].setFocus()
 
     def open_prompt(self) -> None:
-        """Show the settings at the system prompt."""
         if self.panel is None or not self.panel.isVisible():
             self.open()
         if self.panel is not None and "system_prompt" in self.panel.rows:
@@ -218,7 +208,6 @@ class ChatSettings(QObject):
 
     @property
     def has_focus(self) -> bool:
-        """Whether the panel has the focus."""
         focus = QApplication.focusWidget()
         return self.panel is not None and focus is not None and self.panel.isAncestorOf(focus)
 

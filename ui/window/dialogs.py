@@ -127,7 +127,6 @@ class WindowDialogs(QObject):
         self.values: dict[str, SettingValue] = {field.key: field.default for field in fields}
 
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
-        """The values in force, by key."""
         self.values.update(values)
 
     def open_settings(self) -> None:
@@ -184,7 +183,6 @@ class WindowDialogs(QObject):
         ShortcutsDialog(self._window, self._window.commands.rows()).open()
 
     def browse(self, role: str) -> None:
-        """Let the user choose a file as "target" or "draft"."""
         from ui.settings.rows import ask_model_file  # noqa: PLC0415
         from ui.text.setting_words import in_words  # noqa: PLC0415
 
@@ -193,7 +191,6 @@ class WindowDialogs(QObject):
         ask_model_file(self._window, what, lambda path: self.file_chosen.emit(path, role))
 
     def ask_link(self, address: str) -> None:
-        """Ask before opening a link."""
         question = link_dialog(self._window, address)
         if question is not None:
             question.open()

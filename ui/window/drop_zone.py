@@ -63,7 +63,6 @@ class DropOverlay(QFrame):
         return made
 
     def ask(self, path: str) -> None:
-        """Ask for the file's role."""
         focus = self._window.focusWidget()
         if focus is None or not self.isAncestorOf(focus):
             self._focus = focus
@@ -99,7 +98,6 @@ class DropOverlay(QFrame):
 
 
 def is_model(path: str) -> bool:
-    """Whether a file is a model by its name."""
     return path.lower().endswith(".gguf")
 
 

@@ -151,7 +151,6 @@ class PromptCard(QPushButton):
         self.recolor()
 
     def sizeHint(self) -> QSize:
-        """The page's width."""
         return QSize(240, self._height)
 
     def minimumSizeHint(self) -> QSize:
@@ -164,7 +163,6 @@ class PromptCard(QPushButton):
         return max(HEIGHT_PX, words + BETWEEN_PX + BESIDE_PX)
 
     def recolor(self) -> None:
-        """Apply palette and height."""
         self.setFixedHeight(self._height)
         ratio = self.devicePixelRatioF()
         self._mark.setPixmap(self._theme.pixmap(self._icon_name, self._theme.tokens.accent_text, 18, ratio))
@@ -317,14 +315,12 @@ class EmptyState(QScrollArea):
         self.text.setText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Text beside a button needs room."""
         super().resizeEvent(event)
         narrow = event.size().width() < NARROW_PX
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._first_row.setDirection(direction)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The icon depends on the screen."""
         super().showEvent(event)
         self._recolor()
 

@@ -66,7 +66,6 @@ def engine_choice(record: EngineRecord, model: RemoteModel, used: str, *, silent
 
 
 def draft_choice(row: LibraryRow, used: str) -> Choice:
-    """A draft for the target in use."""
     return _choice(DRAFT + row.path, row, row.quantization or row.architecture, is_used=row.path == used)
 
 
@@ -213,7 +212,6 @@ def describe(model: ModelInfo) -> str:
 
 
 def _where(model: ModelInfo) -> str:
-    """The model's devices with their layers."""
     number = model.gpu_layers
     if number == 0:
         return translate("Header", "CPU only")
@@ -317,7 +315,6 @@ class Header(QFrame):
 
     @property
     def picker(self) -> ModelPicker:
-        """The model list; created when first opened."""
         if self._picker is None:
             actions = (
                 (self.stop_action, "square"),
@@ -360,7 +357,6 @@ class Header(QFrame):
         menu.popup(self.model_button.mapToGlobal(self.model_button.rect().bottomLeft()))
 
     def set_models(self, models: PickerView) -> None:
-        """The models that can be chosen."""
         if models != self._models:
             self._models = models
             if self._picker is not None and self._picker.isVisible():
@@ -498,7 +494,6 @@ class Header(QFrame):
         return self.title.fontMetrics().horizontalAdvance(title or self.title.text()) + 1
 
     def _room_px(self, *, compact: bool) -> int:
-        """The common width of title and names."""
         margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
         taken = margins.left() + margins.right() + spacing + CHROME_PX
         for at in range(self.bar.count()):
@@ -516,14 +511,12 @@ class Header(QFrame):
         return self.width() - taken
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The names adapt to the width."""
         super().resizeEvent(event)
         self.progress.setGeometry(0, self.height() - PROGRESS_PX, self.width(), PROGRESS_PX)
         if event.size().width() != event.oldSize().width():
             self._fit_models()
 
     def event(self, event: QEvent) -> bool:
-        """Adapt when a neighbour's width changes."""
         if event.type() is QEvent.Type.LayoutRequest:
             self._fit_models()
         return super().event(event)

@@ -27,7 +27,6 @@ BUSY_WORDS = mark("LocalServer", "Server answering")
 
 
 def state_words(view: ServerView) -> str:
-    """The state in a sentence."""
     if view.state is ServerState.FAILED:
         return explanation(view.problem) if view.problem else translate("LocalServer", "The server is off.")
     if view.state is ServerState.STARTING:
@@ -54,7 +53,6 @@ def _busy_words(view: ServerView) -> str:
 
 
 def count_words(view: ServerView) -> str:
-    """The counts of requests done and pending."""
     done, waiting = view.activity.num_answered, view.activity.num_waiting
     answered = translate("LocalServer", "{number} requests answered", None, done).format(number=count(done))
     if not waiting:
@@ -94,7 +92,6 @@ class ServerButton(IconButton):
         self.off_action = menu.addAction(translate("LocalServer", "Turn the server off"))
 
     def _line(self, menu: QMenu) -> tuple[QLabel, QWidgetAction]:
-        """A disabled menu line."""
         label = QLabel()
         label.setObjectName("menuLine")
         label.setTextFormat(Qt.TextFormat.PlainText)
@@ -106,7 +103,6 @@ class ServerButton(IconButton):
         return label, action
 
     def set_view(self, view: ServerView) -> None:
-        """What the server does now."""
         was_busy, self._view = self._view.activity.num_running, view
         if was_busy and not view.activity.num_running and view.state is ServerState.ON:
             self._calms_down.start()
@@ -208,7 +204,6 @@ class LocalServer(QObject):
 
     @property
     def is_page_open(self) -> bool:
-        """Whether the page is visible."""
         return self._window.server.is_open
 
     def _follow(self, page: ServerPage) -> None:
@@ -238,7 +233,6 @@ class LocalServer(QObject):
                 self._window.server.page.set_view(view, state_words(view))
 
     def set_values(self) -> None:
-        """The settings changed."""
         if self._window.server.is_created:
             self._window.server.page.set_values(self._window.dialogs.values)
 

@@ -153,7 +153,6 @@ class UndoBar(QFrame):
             self.undone.emit()
 
     def expire(self) -> None:
-        """Let it be gone."""
         if not self.isHidden():
             self._leave()
             self.expired.emit()
@@ -371,7 +370,6 @@ class MainWindow(QMainWindow):
         self.composer.set_streaming(self.transcript.is_streaming)
 
     def name_conversation(self, title: str) -> None:
-        """Set the open conversation's title."""
         self.header.set_title(title)
         self._title = title
         self.name_window()
@@ -473,7 +471,6 @@ class MainWindow(QMainWindow):
             self.problem_banner.hide()
 
     def correct_problem(self, problem: Problem, now: Problem) -> None:
-        """Replace a problem if it is still shown."""
         if self.problem_banner.problem == problem and not self.problem_banner.isHidden():
             self.problem_banner.show_problem(now)
 
@@ -488,7 +485,6 @@ class MainWindow(QMainWindow):
         self.notice_banner.show_notice(text)
 
     def restore_composer(self, text: str) -> None:
-        """Return a text that could not be sent."""
         self.composer.set_text(text)
         self.composer.setFocus()
 
@@ -506,7 +502,6 @@ class MainWindow(QMainWindow):
         return self.models.stack.currentWidget() is self.splitter
 
     def show_chat(self) -> None:
-        """Return to the chat from any page."""
         self.models.leave()
         self.race.leave()
         self.server.leave()
@@ -541,7 +536,6 @@ class MainWindow(QMainWindow):
             self.chat_settings.leave()
 
     def try_prompt(self, text: str) -> None:
-        """Send an example prompt."""
         self.composer.set_text(text)
         self.composer.setFocus()  # the page with the button goes, and what follows is written here
         self.composer.submit()
@@ -549,7 +543,6 @@ class MainWindow(QMainWindow):
     # ---- Qt ----------------------------------------------------------------------------------------------------
 
     def childEvent(self, event: QChildEvent) -> None:
-        """Restyle new dialogs."""
         super().childEvent(event)
         if not (event.added() and self._is_made and self.theme.compact):
             return  # asking Qt for the child first would make all its classes known to Python before the first paint
@@ -573,7 +566,6 @@ class MainWindow(QMainWindow):
         self.layout_state.changed.emit()
 
     def moveEvent(self, event: QMoveEvent) -> None:
-        """Record the position."""
         super().moveEvent(event)
         self.layout_state.changed.emit()
 
@@ -587,13 +579,11 @@ class MainWindow(QMainWindow):
             self.layout_state.changed.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Emit `closing`."""
         self.closing.emit()
         super().closeEvent(event)
 
 
 def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
-    """Stacked pages."""
     stack = QStackedWidget()
     for page in pages:
         stack.addWidget(page)

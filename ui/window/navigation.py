@@ -75,7 +75,6 @@ class PageNavigation(QObject):
         raise NotImplementedError
 
     def _wanted(self) -> QWidget:
-        """The page; created on demand."""
         if self._made is None:
             self._made = page = self._make()
             # A page that is not seen must not keep the window wide.
@@ -93,7 +92,6 @@ class PageNavigation(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is visible."""
         return self._made is not None and self.stack.currentWidget() is self._made
 
     def show_page(self) -> None:
@@ -151,19 +149,16 @@ class ModelsNavigation(PageNavigation):
         self.panel.open(page or ("" if self.panel.page != WELCOME else "recommended"))
 
     def find_draft(self) -> None:
-        """Show drafts for the target in use."""
         self.open("drafts")
         self.panel.requests.drafts_requested.emit(None)
 
     def toggle(self) -> None:
-        """Open it, or return to the chat."""
         if self.is_open:
             self.panel.leave()
         else:
             self.open()
 
     def set_downloads(self, rows: Sequence[Download]) -> None:
-        """Show the downloads in the panel and the header."""
         if not rows and not self._downloads:
             return
         self._downloads = rows
@@ -192,7 +187,6 @@ class RaceNavigation(PageNavigation):
         return cast("RacePage", self._wanted())
 
     def ask(self) -> None:
-        """Show the page, or return to the chat."""
         if self.is_open:
             self.leave()
         else:
@@ -200,8 +194,6 @@ class RaceNavigation(PageNavigation):
 
 
 class ServerNavigation(PageNavigation):
-    """The page of the local server."""
-
     def __init__(self, theme: Theme, chat: QWidget, models: ModelsNavigation, fields: Sequence[SettingField]) -> None:
         super().__init__(theme, chat, models)
         self._fields = fields

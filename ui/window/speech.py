@@ -69,11 +69,9 @@ class AnswerSpeech:
         _install_roles()
 
     def begin(self) -> None:
-        """An answer was requested."""
         self._raw, self._num_said, self._is_reading = "", 0, False
 
     def reading(self) -> None:
-        """The model reads the prompt."""
         if not self._is_reading:
             self._is_reading = True
             self._say(translate("AnswerSpeech", "Reading the prompt."))
@@ -88,13 +86,11 @@ class AnswerSpeech:
         self._say_words(is_end=False)
 
     def show_call(self, view: MessageView) -> None:
-        """A tool call changed its state."""
         call = view.call
         if call is not None and call.status in _CALLS:
             self._say(translate("AnswerSpeech", _CALLS[call.status]).format(tool=call.title or call.name))
 
     def end(self, figures: str) -> None:
-        """The answer ended."""
         self._say_words(is_end=True)
         self._say(translate("MainWindow", "Answer finished. {figures}").format(figures=figures).strip())
 

@@ -329,7 +329,6 @@ class AnswerController(PartsController):
         return tuple(each.title for each in self._asked_before(streaming))
 
     def _asked_before(self, streaming: _StreamingAnswer) -> list[_StreamingAnswer]:
-        """Answers that were submitted to the same engine earlier."""
         numbers = list(self._making)
         asked = (self._making[number] for number in numbers[: numbers.index(streaming.request_id)])
         return [each for each in asked if each.is_asked and each.engine_url == streaming.engine_url]
@@ -385,7 +384,6 @@ class AnswerController(PartsController):
             self._send(streaming, turn, tools)
 
     def _send(self, streaming: _StreamingAnswer, turn: StoredTurn, tools: ToolTurn | None = None) -> None:
-        """Submit to the engine with these tools."""
         mode, settings = streaming.mode, streaming.settings
         self._making[streaming.request_id] = self._making.pop(streaming.request_id)  # behind what was asked meanwhile
         tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
@@ -513,7 +511,6 @@ class AnswerController(PartsController):
             self._window.show_problem(problem, of_chat=True)
 
     def _restore(self, streaming: _StreamingAnswer) -> None:
-        """Restore the state before an answer that produced no text."""
         before = streaming.before
         if before is None:
             self._store.discard_answer(streaming.answer_id)

@@ -94,7 +94,6 @@ class ContextController(PartsController):
         self.show()
 
     def _follow_chat(self) -> None:
-        """Follow changed settings or tools of the open chat."""
         held = self._state.chat.settings
         self.meter.set_policy(held.text("overflow"))
         if held.text("system_prompt") != self._system_prompt or self._state.tools_text != self._shown_tools:
@@ -149,7 +148,6 @@ class ContextController(PartsController):
     # ---- what is shown ----------------------------------------------------------------------------------------------
 
     def show(self) -> None:
-        """Show the open chat's summaries and count its context."""
         views = self._path()
         short = self._show_lines(views)
         system = self._system_prompt = self._state.chat.settings.text("system_prompt")

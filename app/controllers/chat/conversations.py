@@ -78,7 +78,6 @@ class ConversationController(PartsController):
         self._state.chats_listed.emit()
 
     def list_rest(self) -> None:
-        """Load the rest of the list."""
         if self._rest_waits:
             self.refresh()
 
@@ -96,7 +95,6 @@ class ConversationController(PartsController):
         self.refresh()
 
     def select(self, conversation_id: int) -> None:
-        """Open a stored chat with its settings."""
         self._window.chat_settings.flush()  # what was typed there is the chat's before
         conversation = self._attempt(lambda: self._store.conversation(conversation_id))
         if conversation is None:

@@ -88,7 +88,6 @@ class DeletionController(PartsController):
             self._conversations.refresh()
 
     def show_deleted(self) -> None:
-        """Show the chats that can be restored, to restore or to wipe."""
         self._window.undo_bar.expire()
         dialog = ConfirmDialog(
             self._window,
@@ -156,7 +155,6 @@ class DeletionController(PartsController):
         self._conversations.show()
 
     def delete_folder(self, folder_id: int) -> None:
-        """Delete a folder; its chats stay."""
         library = self._store.library
         folder = self._attempt(lambda: library.delete_folder(folder_id))
         self._conversations.refresh()

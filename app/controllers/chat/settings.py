@@ -29,7 +29,6 @@ class ChatSettingsController(PartsController):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems found in the files that were read at the start."""
         found = (*self._conversations.problems, self.presets.problem, self.prompts.problem)
         return tuple(problem for problem in found if problem is not None)
 

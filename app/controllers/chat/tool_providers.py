@@ -80,7 +80,6 @@ class ToolProviders(QObject):
         return (*built_in, *(one for one in self.of_servers() if not {one.server, path_of(one)} & set(unused)))
 
     def of_servers(self) -> tuple[ToolDefinition, ...]:
-        """All tools of the running servers."""
         return tuple(one for one in Providers(*self._others).definitions() if one.name not in (*NAMES, SEARCH_TOOL))
 
     def open(self, names: Iterable[str], conversation_id: int) -> BuiltInTools:
@@ -96,7 +95,6 @@ class ToolProviders(QObject):
     def call(
         self, built_in: BuiltInTools, call: ParsedToolCall, done: Callable[[ToolResult], None]
     ) -> Callable[[], None]:
-        """Start a call of a built-in tool or of a server's tool."""
         return Providers(built_in, *self._others).call(call, done)
 
     def close(self) -> None:
@@ -172,12 +170,10 @@ class ToolProviders(QObject):
             servers.start(name)
 
     def _sign_in(self, name: str) -> None:
-        """Open the sign-in to a server in the browser."""
         words = translate("ToolProviders", "You can close this page now, and go back to Paceline.")
         self._opened().sign_in(name, lambda page: self._page_wanted.emit(name, page), words)
 
     def _remove(self, name: str) -> None:
-        """Remove a server and its sign-in."""
         servers = self._opened()
         if any(state.name == name and state.sign_in == "done" for state in servers.states()):
             servers.sign_out(name)
@@ -216,7 +212,6 @@ class ToolProviders(QObject):
             self._window.show_problem(error.problem)
 
     def _keep(self, entries: Iterable[ServerEntry]) -> bool:
-        """Write the servers and use them; False if writing failed."""
         kept = tuple(entries)
         try:
             write_entries_file(self._file, kept)

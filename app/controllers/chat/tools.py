@@ -144,7 +144,6 @@ class ToolController(PartsController):
         return turn
 
     def _offered(self, settings: Settings, conversation_id: int | None) -> tuple[ToolDefinition, ...]:
-        """The tools of a chat."""
         unused = read_names(settings.text("unused_servers"))
         return self.providers.offered(self._names(settings, conversation_id), unused)
 
@@ -471,7 +470,6 @@ class ToolController(PartsController):
 
 
 def _calls_at_end(views: Sequence[MessageView]) -> list[MessageView]:
-    """The calls at the end of the chat."""
     place = len(views)
     while place and views[place - 1].call is not None:
         place -= 1
@@ -485,7 +483,6 @@ def _without_data(attachment: Attachment) -> Attachment:
 
 
 def _text_of(tool: ToolDefinition) -> str:
-    """A definition as the prompt contains it."""
     return json.dumps(functions_of((tool,))[0], ensure_ascii=False)
 
 

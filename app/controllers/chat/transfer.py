@@ -63,12 +63,9 @@ class TransferController(PartsController):
             ask_print(self._window, self._window.theme, self._title(chat), messages)
 
     def ask_import(self) -> None:
-        """Ask for the files to import."""
         ask_import_files(self._window, lambda paths: self.import_files([Path(path) for path in paths]))
 
     def export(self, file: Path, form: str, conversation_id: int | None) -> None:
-        """Export one conversation, or all."""
-
         def work() -> str:
             from app.core.storage.exchange.markdown import OTHER_VERSIONS, ExportTexts  # noqa: PLC0415
             from app.core.storage.exchange.transfer import export_chats  # noqa: PLC0415  (the first paint waits for no format)

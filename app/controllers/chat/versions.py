@@ -23,8 +23,6 @@ KEPT = mark("SeedController", "This chat now draws with seed {seed}. Change it i
 
 @dataclass(frozen=True, slots=True)
 class _Regeneration:
-    """A regeneration that waits for its model."""
-
     conversation_id: int | None
     answer_id: int
     path: str
@@ -55,7 +53,6 @@ class VersionController(PartsController):
         self._window.sidebar.results.chosen.connect(self.open_at)
 
     def show_version(self, message_id: int) -> None:
-        """Show another version of a message with its continuation."""
         if self._is_free() and self._succeeds(lambda: self._store.show_message(message_id)):
             self._conversations.show()
             self._window.transcript.go_to(message_id)
@@ -152,7 +149,6 @@ class VersionController(PartsController):
             self._answers.regenerate(pending.answer_id)
 
     def _is_there(self, pending: _Regeneration) -> bool:
-        """Whether the answer still exists."""
         found = self._attempt(lambda: self._store.read(lambda db: conversation_of(db, pending.answer_id)))
         return found == pending.conversation_id
 

@@ -59,7 +59,6 @@ class HubDownloadsController(PartsController):
         return self._window.models
 
     def attach(self, panel: ModelsPanel) -> None:
-        """Connect the panel."""
         panel.requests.pull_requested.connect(self.pull)
         panel.requests.download_action_requested.connect(self._on_action)
 

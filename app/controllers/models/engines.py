@@ -62,7 +62,6 @@ class EnginesController(PartsController):
             self._panel.engines.set_engines(records, self._silent)
 
     def _look(self) -> None:
-        """Check which servers respond, while their models are offered."""
         for record in self._engines.all:
             self._ask_quietly(record.url)
 

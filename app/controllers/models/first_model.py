@@ -58,7 +58,6 @@ class FirstModelController(QObject):
         self._watch: _ProgressReporter | None = None  # of the download that is under way
 
     def attach(self, panel: ModelsPanel) -> None:
-        """Connect the panel and show the state of the model."""
         panel.requests.first_model_requested.connect(self.fetch)
         panel.requests.first_model_stopped.connect(self.stop)
         panel.welcome.set_first_model(self._view)

@@ -48,8 +48,6 @@ IDLE_ANSWERS = 10  # in a row to which the draft gave nothing: then it only take
 
 
 class HubController(PartsController):
-    """Lives on the GUI thread; its jobs do not."""
-
     def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers) -> None:
         super().__init__(parts)
         self._models, self._layers = models, layers

@@ -74,8 +74,6 @@ class RepoAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LibraryAnswer:
-    """The library as it is shown."""
-
     rows: tuple[LibraryRow, ...]
     offers: tuple[Offer, ...]
     skipped: tuple[str, ...] = ()  # models of other apps that cannot be used: name and reason, as a sentence
@@ -192,7 +190,6 @@ class HubService:
     # ---- library ----------------------------------------------------------------------------------------------------
 
     def path_of(self, ref: ModelRef) -> str:
-        """The local path of a model; empty if it is not here."""
         if ref.path:
             return ref.path
         if ref.url:
@@ -299,7 +296,6 @@ class HubService:
         return self.library.add(Path(path)).name
 
     def _presences(self, repo_id: str) -> dict[str, Presence]:
-        """What of a repository is here or downloading, by file."""
         with self._lock:
             details = self._repos.get(repo_id)
         firsts = {Path(model.files[0].path).name: model.files[0].path for model in details.models} if details else {}

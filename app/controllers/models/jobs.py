@@ -80,7 +80,6 @@ class JobRunner(QObject):
             function()
 
     def cancel(self, name: str) -> None:
-        """Ask the named job to stop; its result is dropped."""
         with self._lock:
             stop = self._stops.pop(name, None)
         if stop is not None:

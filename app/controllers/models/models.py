@@ -85,7 +85,6 @@ class ModelController(PartsController):
         window.header.context_chosen.connect(lambda size: window.dialogs.save({"n_ctx": size}))
 
     def _tell(self) -> None:
-        """Publish what is in use and what is loading."""
         self._state.set_models(
             Models(
                 self._ready,
@@ -97,7 +96,6 @@ class ModelController(PartsController):
         )
 
     def awaits(self, number: int) -> bool:
-        """Whether a request is a pending model request."""
         return number in self._pending
 
     @property
@@ -130,7 +128,6 @@ class ModelController(PartsController):
             self._set_draft(path, {"draft_path": path})
 
     def load_pair(self, target: str, draft: str) -> None:
-        """Load two files together; an empty ``draft`` is none."""
         self._say_when()
         self._load({"target_path": target, "draft_path": draft})
 
@@ -153,7 +150,6 @@ class ModelController(PartsController):
         self._tell()
 
     def remove_draft(self) -> None:
-        """Continue without a draft."""
         self._say_when()
         self._set_draft(None, {"draft_path": ""})
 
@@ -182,7 +178,6 @@ class ModelController(PartsController):
             self._load({})
 
     def use_builtin(self) -> None:
-        """Use the built-in pair."""
         self._say_when()
         self._load({"target_path": "", "draft_path": ""})
 
@@ -299,7 +294,6 @@ class ModelController(PartsController):
             self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
 
     def _while_loading(self, pending: _Pending) -> Problem:
-        """The engine ended during a load."""
         asked = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
         path = self._progress.path if self._progress else asked
         message = said(
@@ -315,7 +309,6 @@ class ModelController(PartsController):
             self._window.correct_problem(said_before, self._shown_problem)
 
     def _say(self, problem: Problem) -> None:
-        """Report a model problem; cleared by the next model in use."""
         self._shown_problem = problem
         self._window.show_problem(problem)
 

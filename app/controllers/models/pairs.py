@@ -48,7 +48,6 @@ class HubPairsController:
         return self._window.models.panel
 
     def attach(self, panel: ModelsPanel) -> None:
-        """Connect the panel."""
         requests = panel.requests
         requests.page_shown.connect(self._on_page)
         requests.recommendations_requested.connect(self._show_all)

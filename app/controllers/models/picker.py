@@ -17,8 +17,6 @@ if TYPE_CHECKING:  # the first paint waits for none of it
 
 
 class ModelPickerController(PartsController):
-    """Lives on the GUI thread; ``jobs`` do the work."""
-
     def __init__(
         self,
         parts: Parts,

@@ -52,8 +52,6 @@ NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
 
 
 class BrokenCatalogError(AppError):
-    """The list that came with the app cannot be read."""
-
     title = "The recommendations cannot be shown"
     default_advice = "Reinstall Paceline; searching the hub works without them."
 

@@ -37,11 +37,9 @@ class SelfDraftController:
         self.dialog: SelfDraftDialog | None = None
 
     def attach(self, panel: ModelsPanel) -> None:
-        """Connect the panel."""
         panel.requests.self_draft_requested.connect(self.ask)
 
     def ask(self, target: ModelRef) -> None:
-        """Open the dialog; nothing is done yet."""
         if self.dialog is not None:
             return
         path = Path(target.path)
@@ -54,7 +52,6 @@ class SelfDraftController:
         dialog.open()
 
     def close(self) -> None:
-        """Cancel."""
         if self._number is not None:
             number, self._number = self._number, None
             self._parts.worker.cancel(number)

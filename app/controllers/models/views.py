@@ -181,7 +181,6 @@ def library_row(
 
 
 def skipped_words(model: Skipped) -> str:
-    """A model that cannot be offered, with the reason."""
     return translate("LibraryPage", "{name}: {reason}").format(name=model.name, reason=in_language(model.reason))
 
 

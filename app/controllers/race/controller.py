@@ -129,7 +129,6 @@ class RaceController(PartsController):
         self._window.race.show_page()
 
     def start(self, setup: RaceSetup) -> None:
-        """Start the race if that is possible now."""
         from app.core.benchmark.job import RaceJob  # noqa: PLC0415  (a start waits for nothing of a race)
 
         reason = self._blocked
@@ -187,11 +186,9 @@ class RaceController(PartsController):
         )
 
     def awaits(self, number: int) -> bool:
-        """Whether a request is the running race."""
         return self._state.is_racing and number == self._number
 
     def on_failed(self, event: EngineFailed) -> None:
-        """The race could not be run, or broke off."""
         self._on_ended(RaceEnded(problem=event.problem))
 
     def on_event(self, event: JobEvent) -> None:
@@ -223,7 +220,6 @@ class RaceController(PartsController):
             self._state.model_answered.emit()
 
     def show_state(self) -> None:
-        """Show what can be raced."""
         if not self._window.race.is_created:
             return
         from ui.race.words import pair_name  # noqa: PLC0415  (brought by the page)
@@ -252,7 +248,6 @@ class RaceController(PartsController):
     # ---- files ------------------------------------------------------------------------------------------------------
 
     def ask_export(self, kind: str) -> None:
-        """Ask for a file, then export the shown race."""
         if self._page.result is not None:
             ask_race_file(self._window, kind, lambda path: self.export(Path(path), kind))
 

@@ -30,8 +30,6 @@ COPIED = mark("HelpMenu", "Diagnostics copied. They contain nothing from your ch
 
 
 class HelpMenuController(PartsController):
-    """Lives as long as the window."""
-
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._jobs = JobRunner()

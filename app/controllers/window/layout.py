@@ -18,14 +18,12 @@ class LayoutController(PartsController):
         self._soon.timeout.connect(self.keep)
 
     def start(self) -> None:
-        """Restore the saved layout and follow its changes."""
         self._kept = read_layout(self._file)
         if self._kept:
             self._window.layout_state.restore(self._kept)
         self._window.layout_state.changed.connect(self._soon.changed)
 
     def keep(self) -> None:
-        """Save the layout now if it changed."""
         self._soon.stop()
         layout = self._window.layout_state.save()
         if layout != self._kept and write_layout(self._file, layout):

@@ -131,7 +131,6 @@ class LocalServerController(PartsController):
     # ---- what it answers with ---------------------------------------------------------------------------------------
 
     def _serve(self) -> None:
-        """Serve the loaded model with the settings for new chats."""
         ready = self._state.models.ready
         if ready is not None and ready.target.engine_url:
             ready = None
@@ -260,12 +259,10 @@ class LocalServerController(PartsController):
 
 
 def log_problem(problem: Problem) -> None:
-    """Log why the names could not be read; they are informational."""
     log.warning("the models that programs may name could not be listed: %s", problem.message)
 
 
 def _problem(failure: Exception, setup: ServerSetup) -> Problem:
-    """Why the server is not running, for the window."""
     if isinstance(failure, PortTakenError):
         message = said("Another program uses port {port}.", port=setup.port)
         return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")

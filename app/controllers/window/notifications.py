@@ -29,7 +29,6 @@ class NotificationController(PartsController):
         self.tray: QSystemTrayIcon | None = None
 
     def on_event(self, event: Event) -> None:
-        """Notify if an answer ended while the window was not in focus."""
         if isinstance(event, EngineFailed) and event.request_id:
             self._notify(
                 translate("NotificationController", "The answer could not be finished"),
@@ -86,7 +85,6 @@ class NotificationController(PartsController):
             self.tray.hide()
 
     def _on_focus(self, focused: QWindow | None) -> None:
-        """Remove the tray icon when the window gets the focus."""
         if focused is not None:
             self._hide_tray()
 

@@ -85,7 +85,6 @@ class ServedModels:
     # ---- for the server, on its threads -----------------------------------------------------------------------------
 
     def current(self) -> ServedModel:
-        """See `NamedModels.current`."""
         from app.core.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)
 
         own = self._own
@@ -108,7 +107,6 @@ class ServedModels:
             return self._known.get(name) if self._may_load else None
 
     def names(self) -> list[str]:
-        """See `NamedModels.names`."""
         return list(dict.fromkeys([self.current().name, *self.others()]))
 
     def others(self) -> list[str]:
@@ -118,7 +116,6 @@ class ServedModels:
         return [one.name for one in self._library() if str(one.path) != own_path]
 
     def find(self, name: str) -> str:
-        """See `NamedModels.find`."""
         from app.core.server.library import LoadableModel, no_such_model  # noqa: PLC0415
 
         models = {model.name: model for model in self._library()}
@@ -134,7 +131,6 @@ class ServedModels:
         return target
 
     def load_for(self, target: str) -> LoadRequest | None:
-        """See `NamedModels.load_for`."""
         with self._lock:
             own, choice = self._own, self._choices.get(target)
         if own is not None and own[2] is not None and own[2].target == target:
@@ -142,7 +138,6 @@ class ServedModels:
         return choice.request if choice is not None and self._may_load else None
 
     def note_loaded(self, ready: EngineReady) -> None:
-        """See `NamedModels.note_loaded`."""
         with self._lock:
             is_own = self._own is not None and self._own[0].target.path == ready.target.path
             choice = self._choices.get(ready.target.path)
@@ -155,7 +150,6 @@ class ServedModels:
         self._set_guest(shown_name(ready.target))
 
     def _draft_of(self, model: LibraryModel) -> str:
-        """The path of a model's paired draft; empty without one."""
         models = open_library(self._paths, self._state.settings).models()
         return next((str(one.path) for one in models if model.draft == one.name and not one.missing), "")
 
@@ -164,7 +158,6 @@ class ServedModels:
         return bool(self._state.settings.values["server_loads"])
 
     def _library(self) -> list[LibraryModel]:
-        """The library's models that may be requested."""
         if not self._may_load:
             return []
         models = open_library(self._paths, self._state.settings).models()

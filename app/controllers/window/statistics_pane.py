@@ -77,13 +77,11 @@ class StatisticsController(PartsController):
         self._ask(page, of_chat if page == "chat" else of_all)
 
     def reset(self) -> None:
-        """Reset the totals of all time."""
         self._attempt(lambda: self._store.write(reset_totals))
         self._store.run_on_writer_thread(self._speeds.forget_answers)
         self.refresh("all")
 
     def ask_export(self, scope: str) -> None:
-        """Ask for a file, then export statistics."""
         ask_statistics_file(self._window, scope, lambda path, form: self.export(scope, Path(path), form))
 
     def export(self, scope: str, file: Path, form: str) -> None:

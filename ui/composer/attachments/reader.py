@@ -61,8 +61,6 @@ class AttachmentDialog(Dialog):
 
 
 class _Picture(QLabel):
-    """A picture that shrinks to fit, and never grows."""
-
     def __init__(self, pixmap: QPixmap) -> None:
         super().__init__()
         self._whole = pixmap

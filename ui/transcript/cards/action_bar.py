@@ -185,12 +185,10 @@ class AnswerActionBar(QWidget):
         self.row.addStretch(1)
 
     def show_stats(self, stats: RunStats | None, seed: int | None = None) -> None:
-        """Show an answer's statistics, if known, and its seed."""
         self.figures.show_stats(stats, seed)
         self.fit(self._width)
 
     def show_continue(self, offered: bool) -> None:
-        """Show or hide Continue."""
         if offered and self.continue_button is None:
             button = self.continue_button = QPushButton(translate("AnswerCard", " Continue"))
             self._theme.changed.connect(self._recolor)

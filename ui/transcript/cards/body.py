@@ -47,7 +47,6 @@ class BodyPart(TextPart):
 
 
 def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
-    """The text view of a part."""
     return widget.view if isinstance(widget, CodeBlock) else widget
 
 
@@ -189,7 +188,6 @@ class AnswerBody(QWidget):
             pass
 
     def expect_width(self, text_width: int) -> None:
-        """Lay out new widgets for this width."""
         self._text_width = text_width
 
     def prepare(self, text: str, base: int = 0) -> None:
@@ -198,7 +196,6 @@ class AnswerBody(QWidget):
         self._reading = MarkdownReading(text, base, self.cites)
 
     def show_segments(self, segments: Sequence[Segment]) -> None:
-        """Show these segments, as `set_text` does."""
         self.restart()
         self._waiting, self._sealed = list(segments), len(segments)
         while self.build_next():
@@ -316,7 +313,6 @@ class AnswerBody(QWidget):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(part.view, pass_words(found)))
 
     def _note_change(self, index: int, top: int | None) -> None:
-        """Record that a part changed from a height on."""
         if top is not None:
             self._changed = min(self._changed or (index, top), (index, top))
 

@@ -95,15 +95,12 @@ class MessageCard(QFrame):
         """The whole message is selected, or not; for parts without text."""
 
     def add_action(self, icon: str, name: str, action: Callable[[], object]) -> IconButton:
-        """Add an action button, hidden until hover or focus."""
         button = IconButton(self.theme, icon, name, action)
         button.set_revealed(False)
         self._actions.append(button)
         return button
 
     def add_copy_action(self, name: str) -> IconButton:
-        """Add the button that copies the message."""
-
         def copy() -> None:
             self.copy_text()
             made.confirm(translate("AnswerCard", "Copied"))
@@ -140,12 +137,10 @@ class MessageCard(QFrame):
         return self._more
 
     def add_menu_button(self, before: IconButton, row: QHBoxLayout) -> None:
-        """Add the menu button after ``before``."""
         name = translate("MessageCard", "More actions for this message")
         self._more = self.insert_action_after("ellipsis", name, lambda: self.menu_requested.emit(self), before, row)
 
     def copy_text(self) -> None:
-        """Copy the message as text and HTML."""
         Excerpt(self.text, part_of(Piece(self._view.role, self.raw_text)).html).to_clipboard()
 
     def build_next(self) -> bool:
@@ -184,7 +179,6 @@ class MessageCard(QFrame):
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether parts are still to be built."""
         return False
 
     def can_show(self, view: MessageView) -> bool:  # noqa: ARG002
@@ -205,7 +199,6 @@ class MessageCard(QFrame):
         """Restore what of the state needs the card to be laid out."""
 
     def release_height(self) -> None:
-        """End the fixed height."""
         self.setMinimumHeight(0)
         self.setMaximumHeight(MAX_HEIGHT)
 

@@ -53,7 +53,6 @@ class CodeView(ReadText, QPlainTextEdit):
 
     @property
     def wraps(self) -> bool:
-        """Whether long lines wrap."""
         return self.lineWrapMode() is QPlainTextEdit.LineWrapMode.WidgetWidth
 
     def set_wraps(self, wraps: bool) -> None:
@@ -64,7 +63,6 @@ class CodeView(ReadText, QPlainTextEdit):
         self.fit()
 
     def fit(self) -> None:
-        """Fit the height to the lines and the scroll bar."""
         line_height = self.blockBoundingRect(self.document().firstBlock()).height()
         if self.wraps:
             line_height /= max(self.document().firstBlock().layout().lineCount(), 1)
@@ -177,7 +175,6 @@ class CodeBlock(QFrame):
         return top
 
     def _top_of(self, line: int) -> int:
-        """The top of a line."""
         view, block = self.view, self.view.document().findBlockByNumber(line)
         top = view.blockBoundingGeometry(block).translated(view.contentOffset()).top()
         return max(view.viewport().mapTo(self, QPoint(0, math.floor(top) - 1)).y(), 0)

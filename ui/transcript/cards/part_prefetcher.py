@@ -77,7 +77,6 @@ class PartPrefetcher(QObject):
         return self._timer.isActive()
 
     def clear(self) -> None:
-        """Stop keeping widgets ready."""
         self._timer.stop()
         for part in (self._prose, self._code, self._view):
             if part is not None:
@@ -86,12 +85,10 @@ class PartPrefetcher(QObject):
         self._unpolished = []
 
     def prose(self) -> ProseView:
-        """A prose run, prefetched if ready."""
         part, self._prose = self._prose, None
         return part or ProseView(self._theme, self._home)
 
     def code(self) -> CodeBlock:
-        """A code block, prefetched if ready."""
         part, self._code = self._code, None
         return part or CodeBlock(self._theme, self._home)
 

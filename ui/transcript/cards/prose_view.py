@@ -439,7 +439,6 @@ class ProseView(ReadText, QTextBrowser):
             paint_refused(self, self._refused, event.rect(), self._theme)
 
     def words(self) -> str:
-        """The text as shown, formulas as their source."""
         cursor = QTextCursor(self.document())
         cursor.select(QTextCursor.SelectionType.Document)
         text = cursor.selectedText()
@@ -452,7 +451,6 @@ class ProseView(ReadText, QTextBrowser):
         return "".join((*parts, text[place:])).replace("\u2029", "\n").replace("\u2028", "\n").replace("\xa0", " ")
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """The transcript scrolls."""
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

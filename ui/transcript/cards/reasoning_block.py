@@ -131,7 +131,6 @@ class ReasoningBlock(QWidget):
         self._update_header()
 
     def reset(self) -> bool:
-        """Reset; False if it was ever opened."""
         if self.body is not None or self.is_open or self._is_live:
             return False
         self.text, self._base, self._num_fed, self.duration_ms = "", 0, 0, None
@@ -139,7 +138,6 @@ class ReasoningBlock(QWidget):
         return True
 
     def set_duration(self, thinking_ms: int | None) -> None:
-        """Show a measured duration."""
         if thinking_ms is not None:
             self.duration_ms = thinking_ms
             self._update_header()
@@ -148,7 +146,6 @@ class ReasoningBlock(QWidget):
         self.set_text(self.text, self._base, live=False)
 
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
-        """As `AnswerBody.follow`."""
         self._provenance = (raw, runs, wanted)
         if self.body is not None:
             self.body.follow(raw, runs, wanted)
@@ -160,12 +157,10 @@ class ReasoningBlock(QWidget):
             self.body.mark(raw, runs, wanted, afresh=afresh)
 
     def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
-        """As `AnswerBody.mark_next`, if it is open."""
         self._provenance = (raw, runs, wanted)
         return self.body is not None and self.is_open and self.body.mark_next(raw, runs, wanted)
 
     def show_refused(self, wanted: bool) -> None:
-        """As `AnswerBody.show_refused`."""
         self._shows_refused = wanted
         if self.body is not None:
             self.body.show_refused(wanted)

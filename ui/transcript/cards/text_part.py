@@ -87,7 +87,6 @@ class TextPart:
 
     @property
     def num_units(self) -> int:
-        """The length of the view's text in UTF-16 units."""
         return self.view.document().characterCount() - 1
 
     def place_of(self, unit: int) -> int:

@@ -159,7 +159,6 @@ class UserCard(MessageCard):
         return [self._whole] if self._whole is not None else []
 
     def _show_texts(self, *, shown: bool) -> None:
-        """Show the message, or make room for its editor."""
         seen = self._mixed if self._mixed is not None and self._is_mixed else self.body
         seen.setVisible(shown and bool(self._text))
         if self.attachments is not None:

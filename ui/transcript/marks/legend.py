@@ -110,7 +110,6 @@ class MarksLegend(QFrame):
         self._fit()
 
     def set_wanted(self, wanted: bool) -> None:
-        """Whether there is a conversation to mark."""
         self._is_wanted = wanted
         self._follow()
 
@@ -160,7 +159,6 @@ class MarksLegend(QFrame):
 
 
 def _sources_of(message: MessageView) -> frozenset[Source]:
-    """The sources of its tokens."""
     if message.stats is None:
         return frozenset(span.source for span in message.spans)
     return message.stats.sources

@@ -83,7 +83,6 @@ def _blend(name: str, ground: int) -> QColor:
 
 @lru_cache(maxsize=64)
 def _underline(source: Source, name: str, ratio: float) -> QPixmap:
-    """One period of an underline."""
     period, drawn = _DASHES[UNDERLINES[source]]
     result = QPixmap(round(period * ratio), round(LINE_PX * ratio))
     result.setDevicePixelRatio(ratio)
@@ -126,7 +125,6 @@ class DocumentMarks:
         return min(item.start for item in (*known[same : same + 1], *ranges[same : same + 1]))
 
     def strips(self, area: QRect) -> list[Strip]:
-        """The marks within an area of the document."""
         found: list[Strip] = []
         layout, index, ranges = self._document.documentLayout(), 0, self.ranges
         while index < len(ranges):
@@ -199,7 +197,6 @@ def _strips_of(block: QTextBlock, origin: QPointF, ranges: Sequence[MarkedRange]
 
 
 def _one_by_one(line: QTextLine, units: range) -> Iterator[tuple[float, float]]:
-    """The extents of letters in a line of mixed directions."""
     for unit in units:
         left, right = sorted((_x(line, unit), _x(line, unit, QTextLine.Edge.Trailing)))
         if left == right:  # Qt gives the first letter of a run in the other direction no width
@@ -208,7 +205,6 @@ def _one_by_one(line: QTextLine, units: range) -> Iterator[tuple[float, float]]:
 
 
 def _edges_of_glyphs(line: QTextLine, unit: int) -> tuple[float, float] | None:
-    """The extent of a letter's glyphs; None without any."""
     edges: list[float] = []
     for run in line.glyphRuns(unit, 1):
         widths = run.rawFont().advancesForGlyphIndexes(run.glyphIndexes())

@@ -59,7 +59,6 @@ class SourceRuns:
     spans: list[TokenSpan] = field(default_factory=list)
 
     def extend(self, spans: Iterable[TokenSpan]) -> None:
-        """Append spans."""
         for span in spans:
             self.sources.extend([span.source] * span.num_chars)
             self.spans.append(span)
@@ -73,7 +72,6 @@ class SourceRuns:
         return found
 
     def pass_at(self, raw: str, place: int) -> PassView | None:
-        """The pass of the character at ``place`` of the raw text."""
         begin, end, first = 0, 0, 0
         for number, span in enumerate(self.spans):
             end += span.num_chars
@@ -285,7 +283,6 @@ class RangeLocator:
 
 
 def common_length(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int:
-    """The length of the common prefix."""
     limit = min(len(known), len(ranges))
     if known[:limit] == ranges[:limit]:
         return limit

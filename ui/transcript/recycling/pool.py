@@ -22,7 +22,6 @@ class CardPool:
         return True
 
     def has_card_for(self, view: MessageView) -> bool:
-        """Whether there is a card that can show this message."""
         return any(card.can_show(view) for card in self._cards)
 
     def take(self, view: MessageView, text_width: int) -> MessageCard | None:

@@ -83,7 +83,6 @@ class OffscreenHeights(QObject):
         self._rescale_timer.stop()
 
     def release_anchor(self) -> None:
-        """The user moved on: drop the reading position."""
         self._anchor = None
 
     def begin_relayout(self) -> None:
@@ -132,7 +131,6 @@ class OffscreenHeights(QObject):
             self._page.verticalScrollBar().setValue(top)
 
     def _rescale(self) -> None:
-        """Scale the spacers like the existing cards."""
         pairs = [(size, _size(card)) for card, size in self._sizes.items() if card in self._column().cards]
         wraps = _ratio([(old[1], new[1]) for old, new in pairs])
         rest = _ratio([(old[0] - old[1], new[0] - new[1]) for old, new in pairs])
@@ -229,7 +227,6 @@ class CardRecycler(QObject):
 
     @property
     def pages_above(self) -> float:
-        """Page heights above the viewport."""
         return self._page.verticalScrollBar().value() / max(self._page.viewport().height(), 1)
 
     @property
@@ -452,7 +449,6 @@ def _wanted_height(content: QWidget) -> int:
 
 
 def _in_sight(viewport: QWidget, widgets: Iterable[QWidget]) -> dict[QWidget, QRect]:
-    """The rectangles of the widgets in the viewport."""
     shown = [widget for widget in widgets if not widget.isHidden()]
     places = {widget: QRect(widget.mapTo(viewport, QPoint(0, 0)), widget.size()) & viewport.rect() for widget in shown}
     return {widget: place for widget, place in places.items() if not place.isEmpty()}
