@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from app.controllers.state import AppState
 from app.core.domain.errors import StorageError
@@ -88,3 +89,22 @@ class PartsController(QObject):
         self._parts, self._state, self._window = parts, parts.state, parts.window
         self._store, self._worker, self._keeper = parts.store, parts.worker, parts.keeper
         self._attempt, self._succeeds = parts.attempt, parts.succeeds
+
+
+DEBOUNCE_MS = 300
+LONGEST_S = 2.0  # somebody who types or drags without a pause: what a kill may take
+
+
+class DebounceTimer(QTimer):
+    """Fires shortly after the last change, and regularly during continuous changes."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent, singleShot=True, interval=DEBOUNCE_MS)
+        self._since_s = 0.0
+
+    def changed(self) -> None:
+        now_s = time.monotonic()
+        if not self.isActive():
+            self._since_s = now_s
+        if not self.isActive() or now_s - self._since_s < LONGEST_S:
+            self.start()

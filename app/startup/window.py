@@ -21,8 +21,8 @@ from app.core.logs import Logs
 from app.core.paths import assets_dir, find_paths
 from app.startup.single_instance import ACTIVATION, SingleInstance
 from app.startup.tasks import TASKS, Startup, run_tasks
+from ui.widgets.building import preload_wrappers
 from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
-from ui.widgets.pyside_wrappers import preload_wrappers
 
 if TYPE_CHECKING:
     from app.controllers.engine_bridge import MakeWorker
@@ -104,7 +104,7 @@ def _run(
     # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
     from app.core.domain.settings.table import FIELDS  # noqa: PLC0415
     from app.startup.assembly import assemble, real_engine  # noqa: PLC0415
-    from ui.text.catalogues import install_language  # noqa: PLC0415
+    from ui.text.language import install_language  # noqa: PLC0415
     from ui.window.main_window import MainWindow  # noqa: PLC0415
 
     install_language(application, assets_dir() / "translations", startup.settings.text("language"))

@@ -17,19 +17,17 @@ from app.core.domain.engines import host_in, stays_here
 from app.core.domain.tools.servers import ToolMenu
 from engine.records import THINKING_OFF, THINKING_ON, Mode, ThinkingOption
 from ui.composer.attachments.chips import AttachmentTray
-from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
+from ui.composer.context_meter import ContextSum, parts_words, sum_words, warning
 from ui.composer.message_edit import MessageEdit
 from ui.composer.mode_button import MenuButton, ModeButton
 from ui.text.formatting import count, hover
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, hbox, label, vbox
+from ui.widgets.building import ElidedLabel, Stretch, button, hbox, label, set_style_property, vbox
 from ui.widgets.choice_list import Choice
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.file_dialogs import ask_attachment_files
+from ui.widgets.dialogs import ask_attachment_files
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import ChoicePopup
-from ui.widgets.styling import set_style_property
 
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
 RACE_COMMAND = "/race"

@@ -15,8 +15,7 @@ from ui.theme.theme import Theme
 from ui.widgets.building import hbox, label
 from ui.widgets.choice_list import Choice
 from ui.widgets.commands import native_keys
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
-from ui.widgets.popups import ChoicePopup
+from ui.widgets.popups import ChoicePopup, NoWheelComboBox
 
 MENU_PX = 372
 MAX_DEPTH = 16

@@ -26,8 +26,8 @@ from ui.conversations.model import ANSWERING, UNSEEN, ConversationModel, Heading
 from ui.text.language import translate
 from ui.text.one_line import cut
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.item_background import paint_item_background
-from ui.widgets.pyside_wrappers import wrap_viewport
+from ui.widgets.building import wrap_viewport
+from ui.widgets.choice_list import paint_item_background
 
 # Above and below a title together, and the least height of a row. One for all: the view then asks no row for its size.
 PAD_PX, COMPACT_PAD_PX = 16, 10

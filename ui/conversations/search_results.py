@@ -19,6 +19,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QLineEdit,
     QListView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -26,12 +27,47 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.conversations import SearchHit
-from ui.conversations.search_box import claims_escape
 from ui.text.formatting import as_written
 from ui.text.language import translate
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.item_background import paint_item_background
-from ui.widgets.pyside_wrappers import wrap_viewport
+from ui.widgets.building import wrap_viewport
+from ui.widgets.choice_list import paint_item_background
+
+
+def claims_escape(event: QEvent) -> bool:
+    """Keep Esc from the window's shortcuts; False for another event."""
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    if event.key() != Qt.Key.Key_Escape:
+        return False
+    event.accept()
+    return True
+
+
+class SearchBox(QLineEdit):
+    """A line with three keys of its own.
+
+    Signals:
+        taken, down_pressed, left: Enter, Down, Esc.
+    """
+
+    taken = Signal()
+    down_pressed = Signal()
+    left = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        return claims_escape(event) or super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.taken.emit()
+        elif event.key() == Qt.Key.Key_Down:
+            self.down_pressed.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
 
 Index = QModelIndex | QPersistentModelIndex
 TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # a title is at least so high

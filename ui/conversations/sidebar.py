@@ -18,8 +18,7 @@ from PySide6.QtWidgets import (
 from app.core.domain.conversations import ConversationRow, FolderRow, SearchHit
 from ui.conversations.list import ConversationList
 from ui.conversations.menu import make_list_menu
-from ui.conversations.search_box import SearchBox
-from ui.conversations.search_results import SearchResults
+from ui.conversations.search_results import SearchBox, SearchResults
 from ui.text.formatting import hover
 from ui.text.language import translate
 from ui.theme.theme import Theme

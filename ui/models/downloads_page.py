@@ -8,15 +8,13 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from app.core.domain.models import Download, DownloadStatus, ModelRef
 from engine.sentences import joined
-from ui.models.parts import EmptyPagePlaceholder, StatusMark
-from ui.models.requests import ModelsRequests
+from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import STATE_WORDS, bytes_or_unknown, rate, time_left
 from ui.text.formatting import as_written, percent, size
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import bar, button, hbox, label, page_column, scrolled, vbox
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import ElidedLabel, bar, button, hbox, label, page_column, scrolled, vbox
 from ui.widgets.icon_button import IconButton
 
 WIDTH_PX = 860  # as the library

@@ -17,14 +17,13 @@ from app.core.domain.engines import (
     stays_here,
 )
 from engine.records import Problem
-from ui.models.parts import StatusMark
-from ui.models.requests import ModelsRequests
+from ui.models.parts import ModelsRequests, StatusMark
 from ui.text.formatting import as_written, count
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import button, empty_layout, hbox, label, line_edit, page_column, scrolled, vbox
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.popups import NoWheelComboBox
 
 WIDTH_PX = 860  # as the library
 INTRO = mark(

@@ -10,9 +10,15 @@ from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 from shiboken6 import isValid
 
 from app.core.domain.models import LibraryRow, ModelRef, Offer
-from ui.models.parts import EmptyPagePlaceholder, OfferCard, StatusMark, WrappingRow
-from ui.models.requests import ModelsRequests
-from ui.models.ways import ScanLine, WaysToModels
+from ui.models.parts import (
+    EmptyPagePlaceholder,
+    ModelsRequests,
+    OfferCard,
+    ScanLine,
+    StatusMark,
+    WaysToModels,
+    WrappingRow,
+)
 from ui.models.words import used
 from ui.settings.rows import ask_model_file
 from ui.text import clock
@@ -20,12 +26,10 @@ from ui.text.formatting import size
 from ui.text.language import mark, translate
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
-from ui.widgets.building import button, hbox, label, line_edit, page_column, put_in_order, scrolled, vbox
+from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, put_in_order, scrolled, vbox
 from ui.widgets.dialogs import ConfirmDialog
-from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
-from ui.widgets.popups import Menu
+from ui.widgets.popups import Menu, NoWheelComboBox
 
 WIDTH_PX = 860
 # In which order the models stand, and how their rows are compared; those without a date are the last.

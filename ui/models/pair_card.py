@@ -18,15 +18,12 @@ from app.core.domain.models import (
     Presence,
     VocabularyMatch,
 )
-from ui.models.parts import StatusMark, WrappingRow
-from ui.models.requests import ModelsRequests
+from ui.models.parts import ModelsRequests, StatusMark, WrappingRow
 from ui.models.words import MATCH_ICONS, MATCH_TONES, MATCH_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, count, size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.widgets.building import button, empty_layout, grid, label, show_text, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.styling import rule
+from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, rule, show_text, vbox
 
 ALONE = mark("PairCard", "Only the target is offered: it needs no draft model, and n-gram mode works with it.")
 _PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}

@@ -27,13 +27,11 @@ from app.core.domain.models import (
 )
 from app.core.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
-from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.downloads_page import DownloadsPage
 from ui.models.engines_page import EnginesPage
 from ui.models.library_page import LibraryPage
 from ui.models.pair_card import PairCard
-from ui.models.parts import EmptyPagePlaceholder
-from ui.models.requests import WELCOME, ModelsRequests
+from ui.models.parts import WELCOME, EmptyPagePlaceholder, ModelsRequests, list_side, put_beside, verdict_side
 from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
 from ui.models.words import (
@@ -51,9 +49,8 @@ from ui.text.language import mark, translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
-from ui.widgets.building import button, empty_layout, grid, hbox, label, show_text, vbox
+from ui.widgets.building import ElidedLabel, button, empty_layout, grid, hbox, label, show_text, vbox
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
-from ui.widgets.elided_label import ElidedLabel
 
 NAV_PX, NARROW_NAV_PX = 200, 60
 NARROW_PX = 1120

@@ -1,22 +1,108 @@
-"""Shared parts of the model pages: status marks, offers, empty pages."""
+"""Shared parts of the model pages: requests, columns, status marks, offers, empty pages, and other ways to models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
-from app.core.domain.models import FitLevel, Offer
+from app.core.domain.models import FitLevel, Offer, ScanView
 from ui.models.words import FIT_ICONS, FIT_WORDS
-from ui.text.formatting import size
+from ui.text.formatting import count, size
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, empty_layout, hbox, label, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.pyside_wrappers import invalidate_item
-from ui.widgets.styling import set_style_property
+from ui.widgets.building import (
+    ElidedLabel,
+    Stretch,
+    button,
+    empty_layout,
+    hbox,
+    invalidate_item,
+    label,
+    scrolled,
+    set_style_property,
+    vbox,
+)
+from ui.widgets.dialogs import open_dialog
+
+
+class ModelsRequests(QObject):
+    """Signals, grouped by their source.
+
+    Signals:
+        closed: back to the chat. page_requested(str), page_shown(str): "recommended", "search", "drafts", "library",
+        "downloads", "engines" or "welcome".
+        search_requested(object): a `SearchQuery`. repo_requested(str): the details of a repository.
+        token_entered(str), token_removed: access to gated models.
+        pair_requested(object, object): judge a target and a draft (`ModelRef`, the draft may be None).
+        drafts_requested(object): find drafts for a `ModelRef`; None is the target in use.
+        catalog_requested(str): a recommended pair was opened. recommendations_requested: reload the list.
+        pull_requested(object, bool): download these `ModelRef`s (a tuple, the target first); True: then chat.
+        download_action_requested(str, str): the key of a download, and "pause", "resume", "cancel", "retry" or
+        "forget".
+        chat_requested(object, object): load this target and draft (`ModelRef` or None).
+        draft_requested(object): use this `ModelRef` as the draft of the target in use.
+        reveal_requested(str), remove_requested(str), add_requested(str), offer_taken(str), rescan_requested: the
+        library; removing has been confirmed. scan_requested(str), scan_stopped: of a folder.
+        link_wanted: open the link dialog. link_given(str): check a link. link_closed: cancel.
+        self_draft_requested(object): make a draft from this `ModelRef`.
+        builtin_requested, welcome_done: the first run. first_model_requested, first_model_stopped: download the small
+        real model and chat with it; cancel.
+        link_requested(str): an address of a README.
+        engine_added(str, str, bool): URL and key of a remote server, and whether the key may be sent unencrypted.
+        engine_asked(str), engine_removed(str): its URL. engine_chat_requested(str): the path of one of its models.
+    """
+
+    closed = Signal()
+    page_requested = Signal(str)
+    page_shown = Signal(str)
+    search_requested = Signal(object)
+    repo_requested = Signal(str)
+    token_entered = Signal(str)
+    token_removed = Signal()
+    pair_requested = Signal(object, object)
+    drafts_requested = Signal(object)
+    catalog_requested = Signal(str)
+    recommendations_requested = Signal()
+    pull_requested = Signal(object, bool)
+    download_action_requested = Signal(str, str)
+    chat_requested = Signal(object, object)
+    draft_requested = Signal(object)
+    reveal_requested = Signal(str)
+    remove_requested = Signal(str)
+    add_requested = Signal(str)
+    offer_taken = Signal(str)
+    rescan_requested = Signal()
+    scan_requested = Signal(str)
+    scan_stopped = Signal()
+    link_wanted = Signal()
+    link_given = Signal(str)
+    link_closed = Signal()
+    self_draft_requested = Signal(object)
+    builtin_requested = Signal()
+    welcome_done = Signal()
+    first_model_requested = Signal()
+    first_model_stopped = Signal()
+    link_requested = Signal(str)
+    engine_added = Signal(str, str, bool)
+    engine_asked = Signal(str)
+    engine_removed = Signal(str)
+    engine_chat_requested = Signal(str)
+
+
+WELCOME = "welcome"
+
 
 TEXT_PX, LEAST_TEXT_PX = 420, 160
 BESIDE_PX = 24
@@ -190,3 +276,111 @@ class EmptyPagePlaceholder(QWidget):
         self.picture.setPixmap(
             self._theme.icon(self._icon, tokens.text_disabled, 32).pixmap(QSize(32, 32), self.devicePixelRatioF())
         )
+
+
+LIST_PX, LEAST_LIST_PX = 340, 316
+LIST_LINES, LEAST_LIST_LINES = 22.5, 19.0  # its width in heights of a line: larger text needs more
+CARD_PX = 640
+
+
+class _ListSide(QWidget):
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setObjectName("hubList")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        line = self._theme.text_height()
+        self.setMinimumWidth(max(LEAST_LIST_PX, round(LEAST_LIST_LINES * line)))
+        self.setMaximumWidth(max(LIST_PX, round(LIST_LINES * line)))
+
+
+def list_side(theme: Theme, top_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
+    side = _ListSide(theme)
+    column = vbox(parent=side, margins=(12, top_px, 12, 0), spacing=spacing_px)
+    return side, column
+
+
+def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStackedWidget:
+    """The right side: first ``empty``, then the ``pieces`` in a column that scrolls."""
+    content = QWidget()
+    column = vbox(parent=content, margins=(24, 20, 24, 24), spacing=12)
+    for piece in pieces:
+        piece.setMaximumWidth(CARD_PX)
+        column.addWidget(piece)
+    column.addStretch(1)
+    side = QStackedWidget()
+    side.addWidget(empty)
+    side.addWidget(scrolled(content, name))
+    return side
+
+
+def put_beside(page: QWidget, left: QWidget, right: QWidget) -> None:
+    hbox((left, 2), (right, 5), parent=page, margins=0, spacing=0)
+
+
+class WaysToModels(WrappingRow):
+    """The two buttons; a page may lay them out itself."""
+
+    def __init__(self, requests: ModelsRequests, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._requests = requests
+        self.folder_button = button(
+            translate("WaysToModels", "Search a folder…"),
+            self.ask_folder,
+            tip=translate("WaysToModels", "Finds GGUF files, and Ollama's models. Nothing is copied or changed."),
+        )
+        self.link_button = button(
+            translate("WaysToModels", "From a link…"),
+            requests.link_wanted.emit,
+            tip=translate("WaysToModels", "Downloads a GGUF file from any https address, after a look at its header."),
+        )
+        self.add(self.folder_button)
+        self.add(self.link_button)
+        self.add_gap()
+
+    def ask_folder(self) -> QFileDialog:
+        dialog = QFileDialog(self.folder_button.window(), translate("WaysToModels", "Search a folder for models"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self._requests.scan_requested.emit)
+        return open_dialog(dialog, "models")
+
+
+class ScanLine(QWidget):
+    """A folder scan's progress with a stop button, then its result. Hidden before the first scan."""
+
+    def __init__(self, requests: ModelsRequests, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = label("", "caption", wrap=True)
+        self.stop_button = button(
+            translate("ScanLine", "Stop"), requests.scan_stopped.emit, name=translate("ScanLine", "Stop the search")
+        )
+        hbox((self.words, 1), self.stop_button, parent=self, margins=0, spacing=12)
+        self.hide()
+
+    def set_view(self, view: ScanView | None) -> None:
+        """Show the scan; None hides it."""
+        if view is not None:
+            self.words.setText(scan_words(view))
+            self.stop_button.setVisible(view.is_running)
+        self.setVisible(view is not None)
+
+
+def scan_words(view: ScanView) -> str:
+    """``Searching /data: 12,345 files, 3 models``; at the end the result."""
+    found = translate("ScanLine", "%n models", None, view.num_found)
+    files = translate("ScanLine", "{number} files").format(number=count(view.num_files))
+    if view.is_running:
+        template = translate("ScanLine", "Searching {folder}: {files}, {models}")
+    elif view.is_complete:
+        template = translate("ScanLine", "Searched {folder}: {files}, {models}.")
+    else:
+        template = translate("ScanLine", "Stopped in {folder} after {files}: {models}.")
+    words = template.format(folder=view.folder, files=files, models=found)
+    if view.num_unreadable and not view.is_running:
+        words = f"{words} {translate('ScanLine', '%n folders could not be read.', None, view.num_unreadable)}"
+    return words

@@ -11,17 +11,26 @@ from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QStackedWi
 from app.core.domain.models import FileKind, FileRow, Presence, RepoRow, RepoView
 from ui.markdown.html_writer import render_tokens
 from ui.markdown.parser import SafeParser
-from ui.models.parts import EmptyPagePlaceholder, StatusMark
-from ui.models.requests import ModelsRequests
+from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown, compact, day
 from ui.text import clock
 from ui.text.formatting import as_written, hover
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
-from ui.widgets.building import button, empty_layout, grid, hbox, label, page_column, scrolled, show_text, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.styling import rule
+from ui.widgets.building import (
+    ElidedLabel,
+    button,
+    empty_layout,
+    grid,
+    hbox,
+    label,
+    page_column,
+    rule,
+    scrolled,
+    show_text,
+    vbox,
+)
 
 MAX_PX = 820
 MAX_CHARS = 60_000

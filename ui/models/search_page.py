@@ -11,10 +11,8 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 from app.core.domain.models import FitLevel, LinkView, ModelRef, RepoRow, SearchQuery
 from engine.records import Problem
 from engine.sentences import one_stop
-from ui.models.columns import list_side, put_beside
-from ui.models.parts import EmptyPagePlaceholder, StatusMark, WrappingRow
+from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_beside
 from ui.models.repo_pane import RepoPane
-from ui.models.requests import ModelsRequests
 from ui.models.words import FIT_ICONS, FIT_TONES, FIT_WORDS, compact, day
 from ui.text import clock
 from ui.text.formatting import size
@@ -24,7 +22,7 @@ from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, card, hbox, label, line_edit, vbox
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import Dialog
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.popups import NoWheelComboBox
 
 SORTS = (
     ("downloads", mark("SearchPage", "Most downloads")),

@@ -19,9 +19,7 @@ from app.core.domain.models import (
     Offer,
     Suitability,
 )
-from ui.models.parts import OfferCard, StatusMark, WrappingRow
-from ui.models.requests import ModelsRequests
-from ui.models.ways import ScanLine, WaysToModels
+from ui.models.parts import ModelsRequests, OfferCard, ScanLine, StatusMark, WaysToModels, WrappingRow
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
 from ui.text.formatting import percent, size
@@ -38,10 +36,10 @@ from ui.widgets.building import (
     label,
     page_column,
     scrolled,
+    set_style_property,
     show_text,
     vbox,
 )
-from ui.widgets.styling import set_style_property
 
 WIDTH_PX = 860
 CARD_LINES = 10  # of text, that a suggested pair is about as high as

@@ -19,10 +19,8 @@ from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import SourceRuns
 from ui.transcript.selection import SelectingArea, TranscriptSelection
-from ui.widgets.building import Stretch, hbox, label, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import LargeFigure, LineFigure, paint_bar
+from ui.widgets.building import ElidedLabel, Stretch, hbox, label, vbox
+from ui.widgets.figures import FigureWidget, LargeFigure, LineFigure, paint_bar
 
 TEXT_MARGIN_PX = 14
 LEAST_TEXT_PX = 120  # height

@@ -31,10 +31,8 @@ from ui.text.one_line import cut
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.banner import Banner
-from ui.widgets.building import button, label, page_bar, page_column, scrolled, vbox
-from ui.widgets.dialogs import ConfirmDialog
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.enter_key import press_button
+from ui.widgets.building import ElidedLabel, button, label, page_bar, page_column, scrolled, vbox
+from ui.widgets.dialogs import ConfirmDialog, press_button
 from ui.widgets.icon_button import IconButton
 
 EXPORTS = (  # by the file's extension

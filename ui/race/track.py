@@ -27,10 +27,8 @@ from ui.statistics.words import SOURCES
 from ui.text.formatting import count, times_plain
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.building import hbox, label, vbox
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import ElidedLabel, hbox, label, set_style_property, vbox
 from ui.widgets.figures import LegendRow
-from ui.widgets.styling import set_style_property
 
 BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
 LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower

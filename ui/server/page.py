@@ -42,12 +42,23 @@ from ui.settings.rows import make_row
 from ui.text.formatting import UNKNOWN, as_written, count, figure, hover, speed
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, grid, hbox, label, page_bar, page_column, scrolled, show_text, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.enter_key import press_button
+from ui.widgets.building import (
+    ElidedLabel,
+    Stretch,
+    button,
+    grid,
+    hbox,
+    label,
+    page_bar,
+    page_column,
+    rule,
+    scrolled,
+    show_text,
+    vbox,
+)
+from ui.widgets.dialogs import press_button
 from ui.widgets.icon_button import IconButton
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
-from ui.widgets.styling import rule
+from ui.widgets.popups import NoWheelComboBox
 
 COLUMN_PX = 1080
 SWITCHES = ("server", "server_loads")

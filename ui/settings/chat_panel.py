@@ -22,10 +22,8 @@ from ui.text.formatting import as_written, hover
 from ui.text.language import mark, translate
 from ui.text.mode_words import mode_words, not_now
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, hbox, label, scrolled, vbox
+from ui.widgets.building import PageSwitch, Stretch, button, hbox, label, rule, scrolled, set_style_property, vbox
 from ui.widgets.icon_button import IconButton
-from ui.widgets.page_switch import PageSwitch
-from ui.widgets.styling import rule, set_style_property
 
 FIRST = ("system_prompt", "temperature")  # what people come for
 

@@ -12,14 +12,10 @@ from PySide6.QtWidgets import QListWidget, QScrollArea, QSizePolicy, QStackedWid
 
 from app.core.domain.settings.fields import SettingField, SettingValue
 from engine.records import Device, Mode
-from ui.settings.mode_cards import ModeRow
-from ui.settings.page import SettingsPage
-from ui.settings.row import CONTROL_PX, SettingRow
-from ui.settings.rows import ChoiceRow, DevicesRow, make_row
+from ui.settings.rows import CONTROL_PX, ChoiceRow, DevicesRow, ModeRow, SettingRow, SettingsPage, make_row
 from ui.text.language import translate
-from ui.widgets.building import Stretch, button, hbox, label, line_edit, scrolled, vbox
+from ui.widgets.building import Stretch, button, hbox, label, line_edit, rule, scrolled, set_style_property, vbox
 from ui.widgets.dialogs import Dialog, within_screen
-from ui.widgets.styling import rule, set_style_property
 
 SIZE = QSize(800, 600)
 LOOKS = ("theme", "text_size", "density")

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QListWidget, QSizePolicy
 
 from app.core.domain.settings.layers import MAX_PROMPT_CHARS, MAX_PROMPT_NAME_CHARS, SavedPrompt
-from ui.settings.page import SettingsPage
+from ui.settings.rows import SettingsPage
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.widgets.building import button, hbox, label, show_text, vbox

@@ -1,4 +1,4 @@
-"""The rows of the settings dialog, one class per kind of field."""
+"""The rows of the settings dialog, one class per kind of field; and the base of pages made by hand."""
 
 from __future__ import annotations
 
@@ -6,25 +6,104 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLineEdit, QPushButton, QStyledItemDelegate, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QMouseEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QStyledItemDelegate,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.core.domain.settings.table import complaint
 from app.core.domain.tools.servers import names_line, read_names
-from engine.records import NO_DEVICE, Device
-from ui.settings.mode_cards import ModeRow
-from ui.settings.row import SettingRow
+from engine.records import NO_DEVICE, Device, Mode
 from ui.text.formatting import as_written, number_text, on_button, size
 from ui.text.language import locale, mark, translate
+from ui.text.mode_words import MODE_ORDER, mode_words, not_now
 from ui.text.problem_words import in_language
-from ui.text.setting_words import sentence
-from ui.widgets.building import button, hbox, label, vbox
+from ui.text.setting_words import in_words, sentence
+from ui.widgets.building import Stretch, button, grid, hbox, label, set_style_property, show_text, vbox
+from ui.widgets.dialogs import open_dialog
 from ui.widgets.exact_text import ExactTextEdit
-from ui.widgets.file_dialogs import open_dialog
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox, NoWheelSlider
-from ui.widgets.popups import Menu
+from ui.widgets.popups import Menu, NoWheelComboBox, NoWheelSlider
+
+CONTROL_PX = 240
+
+
+class SettingRow(QWidget):
+    """Label and help at the left, the control at the right, an error below.
+
+    Signals:
+        changed: the value was edited.
+    """
+
+    changed = Signal()
+    is_wide = False  # a wide control goes below its words
+
+    def __init__(self, field: SettingField, *, stacked: bool = False) -> None:
+        """``stacked``: the control goes below the text, for a narrow panel."""
+        super().__init__()
+        self.is_stacked = stacked
+        self.field = in_words(field)
+        self.label = QLabel(self.field.label)
+        self.help = label(self.field.help, "caption", wrap=True)
+        self.complaint = label("", "error", wrap=True)
+        self.complaint.hide()
+        self.control = self.make_control()
+        self.words = words = vbox(self.label, self.help, Stretch(), spacing=2)
+        right = vbox(self.control, self.complaint, Stretch(), spacing=4)
+        self._arrange(words, right)
+        self.changed.connect(self.show_complaint)
+
+    def _arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
+        if self.is_wide or self.is_stacked:
+            vbox(words, right, parent=self, margins=0, spacing=8)
+            return
+        self.set_control_px(CONTROL_PX)
+        hbox((words, 1), right, parent=self, margins=0, spacing=24)
+
+    def set_control_px(self, width: int) -> None:
+        """Set the width of a control beside its text."""
+        self.control.setFixedWidth(width)
+        self.complaint.setFixedWidth(width)
+
+    def make_control(self) -> QWidget:
+        raise NotImplementedError
+
+    def value(self) -> SettingValue:
+        raise NotImplementedError
+
+    def set_value(self, value: SettingValue) -> None:
+        raise NotImplementedError
+
+    def problem(self) -> str:
+        """Why the value is invalid; empty if it is valid."""
+        return ""
+
+    def show_complaint(self) -> None:
+        """Show the error, if there is one."""
+        text = self.problem()
+        show_text(self.complaint, text)
+
+    def add_note(self, text: str) -> None:
+        self.help.setText(f"{self.field.help} {text}".strip())
+        self.control.setAccessibleDescription(self.help.text())
+
+    def name(self, widget: QWidget, suffix: str = "") -> None:
+        """Set a control's accessible name, description and hover."""
+        widget.setAccessibleName(f"{self.field.label}{suffix}")
+        widget.setAccessibleDescription(self.field.help)
+
 
 _GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as any language writes thousands
 
@@ -422,6 +501,129 @@ def _device_words(device: Device) -> str:
     return translate("DevicesRow", "{name}, {free} of {total} free").format(
         name=name, free=size(device.free_bytes), total=size(device.total_bytes)
     )
+
+
+INDENT_PX = 24  # what stands below the radio button's words
+
+
+class ModeCard(QFrame):
+    def __init__(self, mode: Mode) -> None:
+        super().__init__()
+        self.mode = mode
+        self.setObjectName("modeCard")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        words = mode_words(mode)
+        self.radio = QRadioButton(words.name)
+        self.radio.setProperty("kind", "strong")
+        self.radio.setAccessibleName(words.name)
+        self.radio.installEventFilter(self)
+        self.radio.toggled.connect(lambda checked: self._show("chosen", checked))
+        self.reason = label("", "warning", wrap=True)
+        self.reason.hide()
+        self._said = " ".join(words.lines)
+        below = grid(gaps=(8, 2), margins=(INDENT_PX, 0, 0, 0))
+        below.setColumnStretch(1, 1)
+        below.addWidget(label(words.does, wrap=True), 0, 0, 1, 2)
+        for row, (name, text) in enumerate(
+            ((translate("Modes", "Needs"), words.needs), (translate("Modes", "Costs"), words.costs)), start=1
+        ):
+            below.addWidget(label(name, "caption"), row, 0, Qt.AlignmentFlag.AlignTop)
+            below.addWidget(label(text, "caption", wrap=True), row, 1)
+        below.addWidget(self.reason, 3, 0, 1, 2)
+        vbox(self.radio, below, parent=self, margins=(12, 10, 12, 12), spacing=4)
+        self._show("chosen", False)
+        self._show("focusWithin", False)
+        self.set_reason("")
+
+    def set_reason(self, reason: str) -> None:
+        text = not_now(reason)
+        self.reason.setText(text)
+        self.reason.setVisible(bool(reason))
+        self.radio.setAccessibleDescription(f"{self._said} {text}".strip())
+
+    def _show(self, name: str, value: bool) -> None:
+        set_style_property(self, name, "true" if value else "false")
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.radio.setFocus(Qt.FocusReason.MouseFocusReason)
+            self.radio.click()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._show("focusWithin", event.type() == QEvent.Type.FocusIn)
+        return super().eventFilter(watched, event)
+
+
+class ModeCards(QWidget):
+    """All modes, one selected.
+
+    Signals:
+        changed: another one was selected.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(translate("Modes", "How tokens are proposed"))
+        self._group = QButtonGroup(self)
+        self.cards = {mode: ModeCard(mode) for mode in MODE_ORDER}
+        layout = vbox(parent=self, margins=0, spacing=8)
+        for card in self.cards.values():
+            self._group.addButton(card.radio)
+            card.radio.clicked.connect(self.changed)
+            layout.addWidget(card)
+        self.set_mode(Mode.AUTO)
+
+    @property
+    def mode(self) -> Mode:
+        return next(mode for mode, card in self.cards.items() if card.radio.isChecked())
+
+    def set_mode(self, mode: Mode) -> None:
+        """Select a mode without a signal."""
+        self.cards[mode].radio.setChecked(True)
+
+    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
+        """Show why modes cannot run now; they stay selectable for later."""
+        for mode, card in self.cards.items():
+            card.set_reason(reasons.get(mode, ""))
+
+
+class ModeRow(SettingRow):
+    """The cards as a row of the settings."""
+
+    is_wide = True
+
+    def make_control(self) -> QWidget:
+        self.cards = ModeCards()
+        self.name(self.cards)
+        self.cards.changed.connect(self.changed)
+        return self.cards
+
+    def value(self) -> SettingValue:
+        return self.cards.mode.value
+
+    def set_value(self, value: SettingValue) -> None:
+        self.cards.set_mode(Mode(str(value)))
+
+
+class SettingsPage(QWidget):
+    """The dialog's interface to such a page.
+
+    Signals:
+        changed: something was edited.
+    """
+
+    changed = Signal()
+    title = ""
+
+    def problem(self) -> str:
+        """Why it cannot be saved; empty if it can."""
+        return ""
+
+    def save(self) -> None:
+        """Emit the edits."""
 
 
 _ROWS: dict[FieldKind, type[SettingRow]] = {

@@ -30,10 +30,8 @@ from ui.text.formatting import UNKNOWN, hover, speed
 from ui.text.language import translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.building import Stretch, button, hbox, label
-from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import INSET_PX, LegendRow, ValueFigure, baseline, paint_bar
-from ui.widgets.styling import set_style_property
+from ui.widgets.building import Stretch, button, hbox, label, set_style_property
+from ui.widgets.figures import INSET_PX, FigureWidget, LegendRow, ValueFigure, baseline, paint_bar
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
 REFUSED = "refused"  # among the marks: proposals that were not kept

@@ -14,10 +14,8 @@ from ui.statistics.words import SOURCES, SPLIT, help_of, name_of, split_of
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.building import grid, hbox, vbox
-from ui.widgets.figure_widget import FigureWidget, figure_widgets_in
-from ui.widgets.figures import INSET_PX, LargeFigure, LegendRow, LineFigure
-from ui.widgets.gutter import reserve_scroll_bar
+from ui.widgets.building import grid, hbox, reserve_scroll_bar, vbox
+from ui.widgets.figures import INSET_PX, FigureWidget, LargeFigure, LegendRow, LineFigure, figure_widgets_in
 
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 

@@ -36,11 +36,9 @@ from ui.text.formatting import as_written
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, hbox, label, vbox
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, vbox
 from ui.widgets.figures import INSET_PX, LineFigure
 from ui.widgets.icon_button import IconButton
-from ui.widgets.page_switch import PageSwitch
 from ui.widgets.popups import Menu
 
 NOW, CHAT, ALL = "now", "chat", "all"

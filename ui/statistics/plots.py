@@ -17,8 +17,7 @@ from engine.records import RunStats
 from ui.text.formatting import UNKNOWN, figure, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import baseline
+from ui.widgets.figures import FigureWidget, baseline
 
 SPARK_POINTS = 120
 DEPTH_ROW_PX = 19

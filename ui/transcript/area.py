@@ -25,11 +25,10 @@ from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.excerpt import Excerpt, Piece, part_of
-from ui.transcript.recycling.pool import CardPool
+from ui.transcript.recycling.recycler import CardPool
 from ui.transcript.selection import Entry, SelectingArea, TranscriptSelection
-from ui.widgets.building import button, hbox, label, vbox
+from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
 from ui.widgets.popups import Menu
-from ui.widgets.pyside_wrappers import wrap_viewport
 
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
 LAYOUT_ROUNDS = 6

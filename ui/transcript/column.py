@@ -11,11 +11,8 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QSpacerItem, QWidget
 
-from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.card_state import CardState
-from ui.widgets.building import Stretch, hbox, vbox
-from ui.widgets.gutter import GUTTER_PX
-from ui.widgets.pyside_wrappers import invalidate_item
+from ui.transcript.cards.card import CardState, MessageCard
+from ui.widgets.building import GUTTER_PX, Stretch, hbox, invalidate_item, vbox
 
 COLUMN_PX = 760  # with 24 px at both sides, some of which the gutters hold
 

@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.core.domain.thinking import split_thinking
-from ui.conversations.search_box import SearchBox
+from ui.conversations.search_results import SearchBox
 from ui.markdown.blocks import BlockStream
 from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
 from ui.text.formatting import count

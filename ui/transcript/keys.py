@@ -12,9 +12,8 @@ from shiboken6 import isValid
 from app.core.domain.messages import MessageView
 from ui.text.language import mark, translate
 from ui.transcript.cards.answer_card import AnswerCard
-from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.card import MessageCard, VersionSwitch
 from ui.transcript.cards.user_card import UserCard
-from ui.transcript.cards.version_switch import VersionSwitch
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
 from ui.transcript.marks.provenance import PassView
 from ui.transcript.selection import show_caret, texts_of

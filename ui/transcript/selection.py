@@ -15,7 +15,7 @@ from shiboken6 import isValid
 
 from app.core.domain.messages import MessageView
 from ui.theme.theme import Theme
-from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.card import CardState
 from ui.transcript.cards.text_part import TextPart, TextView
 from ui.transcript.cards.tool_card import call_text
 from ui.transcript.excerpt import END, Excerpt, Piece, excerpt_of

@@ -24,8 +24,8 @@ from ui.transcript.column import MessageColumn, TranscriptContent
 from ui.transcript.found_words import Excerpt, FoundWords, forget_found
 from ui.transcript.recycling.recycler import CardPrefetcher, CardRecycler, OffscreenHeights, show_above
 from ui.transcript.selection import Entry
+from ui.widgets.building import reserve_scroll_bar
 from ui.widgets.focus_ring import FocusRing
-from ui.widgets.gutter import reserve_scroll_bar
 from ui.widgets.offscreen_scheduler import BETWEEN_SLICES_MS, OffscreenScheduler
 from ui.widgets.tab_order import REST_MS, TabOrder
 

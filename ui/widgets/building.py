@@ -1,28 +1,73 @@
-"""Widgets and layouts in one expression."""
+"""Widgets and layouts in one expression; what the stylesheet selects by; PySide's wrappers of Qt's own objects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+import shiboken6
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
+    QAbstractScrollArea,
     QBoxLayout,
+    QButtonGroup,
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLayout,
+    QLayoutItem,
     QLineEdit,
     QPlainTextEdit,
     QProgressBar,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QToolTip,
     QVBoxLayout,
     QWidget,
+    QWidgetItem,
 )
 
-from ui.text.formatting import hover
+from ui.text.formatting import as_written, hover
+from ui.text.one_line import cut
+
+VIEWPORT_NAME = "qt_scrollarea_viewport"  # which Qt gives it
+
+
+def wrap_viewport(area: QAbstractScrollArea) -> None:
+    area.findChild(QWidget, VIEWPORT_NAME, Qt.FindChildOption.FindDirectChildrenOnly)
+
+
+def preload_wrappers() -> None:
+    """Take the twenty milliseconds now, while idle."""
+    QScrollArea().viewport()
+
+
+def invalidate_item(item: QLayoutItem | None) -> None:
+    """Invalidate the wrapper of a layout item that `QLayout.itemAt` returned.
+
+    Qt deletes the item with its widget, but PySide keeps the wrapper: another object at the same address would be taken
+    for that item. This happened with a scroll bar.
+    """
+    if isinstance(item, QWidgetItem) and not shiboken6.createdByPython(item):
+        shiboken6.invalidate(item)
+
+
+def set_style_property(widget: QWidget, name: str, value: str) -> None:
+    """Set a property that the stylesheet selects by, and restyle."""
+    widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+def rule() -> QFrame:
+    made = QFrame()
+    made.setObjectName("rule")
+    return made
+
 
 PAGE_BAR_PX = 48
 
@@ -220,3 +265,81 @@ def put_in_order(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[Q
     for place, widget in enumerate(widgets):
         if box.indexOf(widget) != place:
             box.insertWidget(place, widget)
+
+
+GUTTER_PX = 12  # as wide as the stylesheet draws the bar
+
+
+def reserve_scroll_bar(area: QAbstractScrollArea) -> None:
+    """Always show the bar, its handle only if needed."""
+    area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+    bar = area.verticalScrollBar()
+    bar.rangeChanged.connect(lambda minimum, maximum: bar.setEnabled(maximum > minimum))
+    bar.setEnabled(bar.maximum() > bar.minimum())
+
+
+class ElidedLabel(QLabel):
+    """Like a plain text QLabel that can be narrower than its text. A tool tip of its own comes first."""
+
+    def __init__(self, text: str = "", kind: str = "", *, tip: str = "") -> None:
+        """``kind`` is the stylesheet's selector, ``tip`` a tool tip of its own."""
+        super().__init__(text)
+        if kind:
+            self.setProperty("kind", kind)
+        self.setToolTip(as_written(tip))
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def is_elided(self) -> bool:
+        return QFontMetrics(self.font()).horizontalAdvance(self.text()) > self.contentsRect().width()
+
+    def event(self, event: QEvent) -> bool:
+        if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
+            return super().event(event)
+        if self.toolTip() or not self.is_elided():
+            return super().event(event)
+        QToolTip.showText(event.globalPos(), hover(self.text()), self)
+        return True
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        painter = QPainter(self)
+        rect = self.contentsRect()
+        shown = cut(self.text(), QFontMetrics(self.font()), rect.width())
+        flags = self.alignment() | Qt.AlignmentFlag.AlignVCenter
+        self.style().drawItemText(
+            painter, rect, int(flags), self.palette(), self.isEnabled(), shown, self.foregroundRole()
+        )
+
+
+class PageSwitch(QFrame):
+    """The first is chosen initially; click or arrow keys choose another.
+
+    Signals:
+        chosen(object): the key of the user's choice.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(
+        self, name: str, choices: Sequence[tuple[Hashable, str]], *, spoken: str = "{page}", stretch: int = 0
+    ) -> None:
+        """``choices``: keys and words, ``spoken``: their accessible names."""
+        super().__init__()
+        self.setObjectName("pageSwitch")
+        self.setAccessibleName(name)
+        group = QButtonGroup(self)
+        self.buttons: dict[Hashable, QToolButton] = {}
+        for key, words in choices:
+            self.buttons[key] = made = QToolButton()
+            made.setText(words)
+            made.setAccessibleName(spoken.format(page=words))
+            made.setCheckable(True)
+            made.setChecked(len(self.buttons) == 1)
+            made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            made.setCursor(Qt.CursorShape.PointingHandCursor)
+            made.clicked.connect(lambda _checked=False, key=key: self.chosen.emit(key))
+            group.addButton(made)
+        hbox(*((made, stretch) for made in self.buttons.values()), parent=self, margins=0, spacing=0)

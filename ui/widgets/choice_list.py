@@ -8,12 +8,27 @@ from math import ceil
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.text.formatting import as_written
 from ui.text.one_line import cut
+from ui.theme.palette import Palette
 from ui.theme.theme import REGULAR, SEMIBOLD, Theme
-from ui.widgets.item_background import paint_item_background
+
+
+def paint_item_background(painter: QPainter, box: QRect, state: QStyle.StateFlag, tokens: Palette) -> None:
+    """Fill ``box`` as the ``state`` of the row asks for."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    selected = bool(state & QStyle.StateFlag.State_Selected)
+    if selected or state & QStyle.StateFlag.State_MouseOver:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.selected if selected else tokens.hover))
+        painter.drawRoundedRect(box, 6, 6)
+    if state & QStyle.StateFlag.State_HasFocus:
+        painter.setPen(QColor(tokens.focus))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 5, 5)
+
 
 Index = QModelIndex | QPersistentModelIndex
 HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16

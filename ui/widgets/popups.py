@@ -1,17 +1,37 @@
-"""Menus and other popups with round corners."""
+"""Menus, combo boxes and other popups with round corners; and a slider. None changes by the mouse wheel."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QBitmap, QGuiApplication, QIcon, QKeyEvent, QPainter, QPaintEvent, QRegion, QResizeEvent
-from PySide6.QtWidgets import QFrame, QMenu, QStyle, QStyleOption, QWidget
+from PySide6.QtGui import (
+    QBitmap,
+    QGuiApplication,
+    QIcon,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QRegion,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QMenu,
+    QSlider,
+    QStyle,
+    QStyleOption,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
+from ui.text.formatting import hover
 from ui.theme.theme import Theme
-from ui.widgets.building import vbox
+from ui.widgets.building import rule, vbox
 from ui.widgets.choice_list import Choice, ChoiceList, kept_in_place
-from ui.widgets.styling import rule
 
 RADIUS_PX = 8  # as the stylesheet has it
 GAP_PX = 4  # between a popup and what it opens from
@@ -187,3 +207,45 @@ class ChoicePopup(Popup):
             self.close()
         else:
             super().keyPressEvent(event)
+
+
+class NoWheelComboBox(QComboBox):
+    _is_round = False
+
+    def __init__(self, name: str = "", choices: Iterable[tuple[str, object]] = (), *, tip: str = "") -> None:
+        """``name``: the accessible name; ``choices``: words and data; ``tip``: the tool tip."""
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setToolTip(hover(tip))
+        for words, data in choices:
+            self.addItem(words, data)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width()
+        option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+    def showPopup(self) -> None:
+        if not self._is_round:
+            self._is_round = True
+            RoundGround(self.view().window())
+        super().showPopup()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class NoWheelSlider(QSlider):
+    """A slider without mouse wheel that may be narrow."""
+
+    def __init__(self, orientation: Qt.Orientation) -> None:
+        super().__init__(orientation)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumWidth(60)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()

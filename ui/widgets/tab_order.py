@@ -8,7 +8,7 @@ from itertools import pairwise
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QLayout, QWidget
 
-from ui.widgets.pyside_wrappers import invalidate_item
+from ui.widgets.building import invalidate_item
 from ui.widgets.segment_layout import SegmentLayout
 
 REST_MS = 250  # nobody presses Tab while somebody scrolls

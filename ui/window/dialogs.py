@@ -27,8 +27,7 @@ from app.core.domain.settings.table import SERVER, TOOLS
 from ui.text.language import translate
 from ui.widgets.building import Stretch, button, grid, hbox, label, vbox
 from ui.widgets.commands import CommandRow
-from ui.widgets.dialogs import link_dialog
-from ui.widgets.enter_key import EnterInDialog
+from ui.widgets.dialogs import EnterInDialog, link_dialog
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.settings.dialog import SettingsDialog

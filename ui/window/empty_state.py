@@ -22,9 +22,7 @@ from ui.text.language import mark, translate
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
-from ui.widgets.building import Stretch, button, grid, hbox, label, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.gutter import GUTTER_PX, reserve_scroll_bar
+from ui.widgets.building import GUTTER_PX, ElidedLabel, Stretch, button, grid, hbox, label, reserve_scroll_bar, vbox
 
 NARROW_PX = 560  # below this buttons stand below one another
 

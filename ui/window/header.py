@@ -21,11 +21,10 @@ from ui.text.language import mark, translate
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
+from ui.widgets.building import ElidedLabel, invalidate_item
 from ui.widgets.choice_list import Choice, grouped
-from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton, ShrinkingButton
 from ui.widgets.popups import ChoicePopup, Menu
-from ui.widgets.pyside_wrappers import invalidate_item
 from ui.widgets.tab_order import set_tab_order
 
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.statistics.panel import StatsPanel
 from ui.theme.stylesheet import DRAWN_FOR_PX
-from ui.widgets.file_dialogs import FOLDERS
+from ui.widgets.dialogs import FOLDERS
 from ui.window.header import Header
 
 SIDEBAR_PX, STATS_PX = 248, 272

@@ -70,12 +70,10 @@ from ui.transcript.keys import PassKeys, TranscriptKeys, VersionFocus
 from ui.transcript.marks.legend import MarksLegend, SourceSwitch
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
-from ui.widgets.building import Stretch, button, hbox, vbox
+from ui.widgets.building import ElidedLabel, Stretch, button, hbox, set_style_property, vbox
 from ui.widgets.commands import CHAT, CHATS, WINDOW, Commands
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.enter_key import press_button
+from ui.widgets.dialogs import press_button
 from ui.widgets.icon_button import IconButton
-from ui.widgets.styling import set_style_property
 from ui.widgets.tab_order import set_tab_order
 from ui.window.chat_settings import ChatSettings
 from ui.window.dialogs import WindowDialogs

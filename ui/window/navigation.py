@@ -12,7 +12,7 @@ from shiboken6 import isValid
 
 from app.core.domain.settings.fields import SettingField
 from ui.conversations.sidebar import Sidebar
-from ui.models.requests import WELCOME
+from ui.models.parts import WELCOME
 from ui.text.formatting import percent
 from ui.text.language import translate
 from ui.theme.theme import Theme

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.controllers.chat.condensing import CondensedMessages, condensed_messages
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.token_sum import MESSAGE_TOKENS
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.context import ContextParts, SummaryView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.model_name import model_name
-from app.core.domain.requests import counted_text, picture_sizes
+from app.core.domain.requests import Decode, counted_text, picture_sizes, prompt_parts
 from app.core.domain.settings.context_fields import KEPT_CACHES, MIB
 from app.core.domain.settings.layers import Layer
 from app.core.storage.chats import summaries
@@ -23,6 +22,7 @@ from engine.records import (
     CountRequest,
     EngineFailed,
     Finished,
+    Message,
     ModelInfo,
     PictureSize,
     StatsUpdate,
@@ -30,9 +30,39 @@ from engine.records import (
     TokensCounted,
 )
 from engine.requests import SetStateLimit, next_number
+from engine.session.summarising import with_summary
 from ui.composer.context_meter import ContextMeter
 from ui.text.language import translate
 from ui.text.problem_words import in_language
+
+
+@dataclass(frozen=True, slots=True)
+class CondensedMessages:
+    """Messages without a system prompt, and for each the id of the last stored message it contains.
+
+    ``summary_at``: the last stored message that the summary covers; None without a summary.
+    """
+
+    messages: tuple[Message, ...]
+    last_ids: tuple[int, ...]
+    summary_at: int | None = None
+    summary: str = ""
+
+
+def condensed_messages(
+    views: Sequence[MessageView], summaries: Mapping[int, str], decode: Decode | None = None
+) -> CondensedMessages:
+    """Replace the messages that the latest summary covers with the summary.
+
+    ``summaries`` may hold those of other branches: they end with messages that are not on this path.
+    """
+    parts = prompt_parts(views, decode)
+    messages, ids = tuple(message for message, _ in parts), tuple(number for _, number in parts)
+    for place in range(len(parts) - 2, -1, -1):
+        if ids[place] in summaries and messages[place + 1].role == "user":
+            text = summaries[ids[place]]
+            return CondensedMessages(with_summary(messages, place + 1, text), ids[place + 1 :], ids[place], text)
+    return CondensedMessages(messages, ids)
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from app.core.domain.framing import framed
 from app.core.domain.requests import picture_sizes, prompt_messages
 from engine.records import LEAST_ROOM, CountRequest, PictureSize, TokensCounted
 from engine.requests import next_number
-from ui.composer.context_sum import ContextSum
+from ui.composer.context_meter import ContextSum
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from engine.records import Problem
 from engine.sentences import said
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
-from ui.widgets.file_dialogs import ask_export_file, ask_import_files
+from ui.widgets.dialogs import ask_export_file, ask_import_files
 
 log = logging.getLogger(__name__)
 

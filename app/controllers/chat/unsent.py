@@ -9,8 +9,7 @@ from concurrent.futures import Future
 
 from PySide6.QtCore import Signal
 
-from app.controllers.debounce import DebounceTimer
-from app.controllers.parts import Parts, PartsController
+from app.controllers.parts import DebounceTimer, Parts, PartsController
 from app.core.domain.errors import StorageError
 from ui.text.language import mark, translate
 

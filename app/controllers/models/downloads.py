@@ -11,7 +11,7 @@ from app.controllers.models.jobs import JobRunner, ReportProblem
 from app.controllers.parts import Parts, PartsController
 from app.core.storage.window_state import note_welcomed
 from engine.records import Problem
-from ui.models.requests import WELCOME
+from ui.models.parts import WELCOME
 from ui.text.language import translate
 from ui.window.navigation import ModelsNavigation
 

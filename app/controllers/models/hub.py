@@ -24,7 +24,7 @@ from app.core.paths import assets_dir, builtin_target
 from app.core.storage.chats.answer_records import AnswerRecord, last_answers
 from app.core.storage.window_state import is_first_run, note_welcomed
 from engine.records import EngineReady, LoadRequest, ModelInfo, Problem, Source
-from ui.models.requests import WELCOME
+from ui.models.parts import WELCOME
 from ui.text.formatting import count, size
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_language, in_words

@@ -14,7 +14,7 @@ from app.core.hub.pairs.catalog import CATALOG_FILE
 from app.core.paths import assets_dir
 from engine.records import ModelInfo, Problem
 from ui.models.panel import ModelsPanel
-from ui.models.requests import WELCOME
+from ui.models.parts import WELCOME
 from ui.models.welcome_page import NONE_FITS
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words

@@ -34,7 +34,7 @@ from engine.requests import JobEnded, RunJob
 from engine.sentences import said
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
-from ui.widgets.file_dialogs import ask_race_file
+from ui.widgets.dialogs import ask_race_file
 
 if TYPE_CHECKING:  # a start waits for nothing of a race
     from PySide6.QtGui import QImage

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from app.controllers.debounce import DebounceTimer
-from app.controllers.parts import Parts, PartsController
+from app.controllers.parts import DebounceTimer, Parts, PartsController
 from app.core.storage.window_state import read_layout, write_layout
 
 

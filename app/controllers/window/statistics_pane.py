@@ -24,7 +24,7 @@ from app.core.storage.chats.totals import read_totals, reset_totals
 from app.core.storage.pair_speeds import PairSpeeds
 from engine.records import Problem
 from ui.text.language import translate
-from ui.widgets.file_dialogs import ask_statistics_file
+from ui.widgets.dialogs import ask_statistics_file
 
 if TYPE_CHECKING:
     from app.core.storage.statistics_export import ExportRequest

@@ -28,8 +28,8 @@ from ui.statistics.words import explanations
 from ui.text.formatting import UNKNOWN
 from ui.text.model_titles import note_title
 from ui.theme.theme import Theme
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.figure_widget import FigureWidget, figure_widgets_in
+from ui.widgets.building import ElidedLabel
+from ui.widgets.figures import FigureWidget, figure_widgets_in
 from ui.window.main_window import MainWindow
 
 panel, shown = stats_pane.panel, stats_pane.shown  # fixtures

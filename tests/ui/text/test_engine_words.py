@@ -19,7 +19,7 @@ from engine.session.summarising import _note
 from engine.tuning.threads import _changed
 from tests.ui.conftest import ASSETS
 from ui.text.answer_figures import why_sentences
-from ui.text.catalogues import ENGLISH, install_language
+from ui.text.language import ENGLISH, install_language
 from ui.text.problem_words import in_language
 
 FOLDER = ASSETS / "translations"

@@ -14,10 +14,9 @@ from ui.text.formatting import as_written, count, size
 from ui.text.language import mark, translate
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
-from ui.widgets.building import button, hbox, label, vbox
+from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
 from ui.widgets.exact_text import exact_selection
 from ui.widgets.icon_button import IconButton
-from ui.widgets.pyside_wrappers import wrap_viewport
 
 NAME_PX = 180
 SPACING_PX = 8

@@ -18,7 +18,7 @@ from ui.text.answer_figures import footer_parts
 from ui.text.formatting import hover
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.transcript.cards.version_switch import ARROW_INSET_PX, VersionSwitch
+from ui.transcript.cards.card import ARROW_INSET_PX, VersionSwitch
 from ui.widgets.building import hbox, vbox
 from ui.widgets.icon_button import IconButton
 

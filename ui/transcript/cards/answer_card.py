@@ -18,8 +18,7 @@ from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.transcript.cards.action_bar import AnswerActionBar
 from ui.transcript.cards.body import AnswerBody
-from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.card_state import CardState, CodeBlockState
+from ui.transcript.cards.card import CardState, CodeBlockState, MessageCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView

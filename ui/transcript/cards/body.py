@@ -28,7 +28,7 @@ from ui.transcript.marks.provenance import (
     formula_units,
     refused_at,
 )
-from ui.widgets.pyside_wrappers import wrap_viewport
+from ui.widgets.building import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 
 SEGMENT_SPACING = 10

@@ -3,21 +3,108 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.core.domain.messages import MessageView
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.transcript.cards.card_state import CardState
 from ui.transcript.cards.page_growth import allow_updates
 from ui.transcript.cards.text_part import TextPart
-from ui.transcript.cards.version_switch import VersionSwitch
 from ui.transcript.excerpt import Excerpt, Piece, part_of
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import ElidedLabel, hbox, label
 from ui.widgets.icon_button import IconButton
+
+ARROW_INSET_PX = 9  # from the edge of a button to its arrow: border, padding, and the rim of the icon
+LABEL_GAP_PX = 3
+
+
+class VersionSwitch(QWidget):
+    """Always visible if there are versions.
+
+    ``pressed_by_key``: whether an arrow was last pressed by key or by pointer.
+
+    Signals:
+        wanted(int): the id of the version to show.
+    """
+
+    wanted = Signal(int)
+
+    def __init__(self, theme: Theme, versions: Sequence[int], current: int) -> None:
+        super().__init__()
+        self.setObjectName("versionSwitch")
+        self._versions = tuple(versions)
+        self._at = self._versions.index(current)
+        self.pressed_by_key = False
+        self.back = IconButton(
+            theme, "chevron-left", translate("VersionSwitch", "Previous version (Alt+Left)"), partial(self.step, -1)
+        )
+        self.forth = IconButton(
+            theme, "chevron-right", translate("VersionSwitch", "Next version (Alt+Right)"), partial(self.step, 1)
+        )
+        self.label = label(
+            translate("VersionSwitch", "{number} of {total}").format(number=self._at + 1, total=len(self._versions)),
+            "caption",
+        )
+        self.label.setContentsMargins(LABEL_GAP_PX, 0, LABEL_GAP_PX, 0)  # off the rings of the buttons
+        self.label.setFont(theme.font(-1))
+        self.label.setAccessibleName(
+            translate("VersionSwitch", "Version {number} of {total}").format(
+                number=self._at + 1, total=len(self._versions)
+            )
+        )
+        self.back.setEnabled(self._at > 0)
+        self.forth.setEnabled(self._at + 1 < len(self._versions))
+        for arrow in (self.back, self.forth):
+            arrow.installEventFilter(self)
+        hbox(self.back, self.label, self.forth, parent=self, margins=0, spacing=0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Record how an arrow was pressed, to keep the focus on it."""
+        if event.type() in (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress):
+            self.pressed_by_key = event.type() == QEvent.Type.KeyPress
+        return super().eventFilter(watched, event)
+
+    def step(self, by: int) -> None:
+        """Request the previous (-1) or next (1) version, if any."""
+        if 0 <= self._at + by < len(self._versions):
+            self.wanted.emit(self._versions[self._at + by])
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlockState:
+    """A code block that the user wrapped or scrolled: widget ``number`` of the answer or its reasoning.
+
+    ``scroll_x``: how far it is scrolled sideways, in pixels.
+    """
+
+    in_reasoning: bool
+    number: int
+    wraps: bool
+    scroll_x: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CardState:
+    """A message, the height of its card in pixels, and the user's changes to the card.
+
+    ``wrapping``: the part of the height that wraps at the card's width.
+    """
+
+    view: MessageView
+    height: int
+    wrapping: int = 0
+    unfolded: bool = False  # its reasoning
+    codes: tuple[CodeBlockState, ...] = ()
+
+    @property
+    def message_id(self) -> int:
+        return self.view.id
+
 
 MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
 

@@ -16,9 +16,8 @@ from ui.composer.attachments.chips import AttachmentRows
 from ui.composer.message_edit import fits_box, height_of, local_paths, wrap_for
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.widgets.building import button, hbox, label, vbox
+from ui.widgets.building import button, hbox, label, set_style_property, vbox
 from ui.widgets.exact_text import ExactTextEdit
-from ui.widgets.styling import set_style_property
 
 MAX_LINES = 16
 OF_ANSWER = mark(

@@ -21,8 +21,7 @@ from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count, duration
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.card import CardState, MessageCard
 from ui.transcript.cards.code_block import CodeView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.cards.user_card import shown_text

@@ -17,12 +17,10 @@ from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
-from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.card import ARROW_INSET_PX, CardState, MessageCard
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
-from ui.transcript.cards.version_switch import ARROW_INSET_PX
 from ui.widgets.building import button, hbox, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
