@@ -21,13 +21,15 @@ from ui.composer.context_meter import ContextSum, parts_words, sum_words, warnin
 from ui.composer.message_edit import MessageEdit
 from ui.composer.mode_button import MenuButton, ModeButton
 from ui.text.formatting import count, hover
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, Stretch, button, hbox, label, set_style_property, vbox
 from ui.widgets.choice_list import Choice
 from ui.widgets.dialogs import ask_attachment_files
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import ChoicePopup
+
+tr = translator("Composer")
 
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
 RACE_COMMAND = "/race"
@@ -84,10 +86,10 @@ def thinking_line(name: str) -> str:
 
 def tools_words(menu: ToolMenu) -> str:
     if not menu.is_on:
-        return translate("Composer", "Tools are off in this chat.")
+        return tr("Tools are off in this chat.")
     if not menu.tokens:
-        return translate("Composer", "Tools are on in this chat.")
-    words = translate("Composer", "Tools are on. They take about {tokens} of {size} tokens of the context.")
+        return tr("Tools are on in this chat.")
+    words = tr("Tools are on. They take about {tokens} of {size} tokens of the context.")
     return words.format(tokens=count(menu.tokens), size=count(menu.context_size))
 
 
@@ -95,13 +97,13 @@ def tool_rows(menu: ToolMenu) -> list[Choice]:
     """The switch for all, the built-in tools, each server with its tools, and the link to the settings."""
 
     def row(server: str, name: str, title: str, is_on: bool, lines: tuple[str, ...] = (), tokens: int = 0) -> Choice:
-        side = translate("Composer", "{count} tokens", None, tokens).format(count=count(tokens)) if tokens else ""
-        spoken = translate("Composer", "on") if is_on else translate("Composer", "off")
+        side = tr("{count} tokens", None, tokens).format(count=count(tokens)) if tokens else ""
+        spoken = tr("on") if is_on else tr("off")
         icon = "check" if is_on else ""
         return Choice(f"{server}\n{name}", title, lines, side, icon, "accent", spoken, wraps=True)
 
-    rows = [row("", "", translate("Composer", "Tools in this chat"), menu.is_on, (menu.refusal or tools_words(menu),))]
-    rows.append(Choice("", translate("Composer", "Built in")))
+    rows = [row("", "", tr("Tools in this chat"), menu.is_on, (menu.refusal or tools_words(menu),))]
+    rows.append(Choice("", tr("Built in")))
     off = {one.server for one in menu.tools if not one.name and not one.is_on}
     for tool in menu.tools:
         is_on = menu.is_on and tool.is_on and tool.server not in off
@@ -110,9 +112,9 @@ def tool_rows(menu: ToolMenu) -> list[Choice]:
             continue
         cost = sum(one.tokens or 0 for one in menu.tools if one.server == tool.server)
         rows.append(Choice("", tool.title))
-        title = translate("Composer", "All tools of this server")
+        title = tr("All tools of this server")
         rows.append(row(tool.server, "", title, is_on, (tool.note,) if tool.note else (), cost))
-    return [*rows, Choice("", ""), Choice(MANAGE, translate("Composer", "Add or change servers…"), icon="settings")]
+    return [*rows, Choice("", ""), Choice(MANAGE, tr("Add or change servers…"), icon="settings")]
 
 
 class ThinkingButton(MenuButton):
@@ -234,25 +236,17 @@ class Composer(QWidget):
         self._reading = False
         self.edit = MessageEdit(theme)
         self.tray = AttachmentTray(theme, self.edit)
-        self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"), self.ask_files)
+        self.attach_button = IconButton(theme, "paperclip", tr("Attach files"), self.ask_files)
         self.modes = ModeButton(theme)
         self.thinking = ThinkingButton(theme)
         self.destination = label("", "warning", wrap=True)
         self.destination.hide()
         self.reason = ElidedLabel()
-        self.find_draft_button = button(translate("Composer", "Find a draft"), self.find_draft.emit, kind="link")
+        self.find_draft_button = button(tr("Find a draft"), self.find_draft.emit, kind="link")
         self.context_label = label("", "caption")
         self.fit_label = label("", "warning", wrap=True)
-        self.send_button = button(
-            "",
-            self.submit,
-            kind="primary",
-            name=translate("Composer", "Send"),
-            tip=translate("Composer", "Send the message (Enter)"),
-        )
-        self.stop_button = button(
-            "", self._stop, name=translate("Composer", "Stop"), tip=translate("Composer", "Stop the answer")
-        )
+        self.send_button = button("", self.submit, kind="primary", name=tr("Send"), tip=tr("Send the message (Enter)"))
+        self.stop_button = button("", self._stop, name=tr("Stop"), tip=tr("Stop the answer"))
         self._say(worded=True)
         self._make_controls()
         self._arrange()
@@ -267,11 +261,11 @@ class Composer(QWidget):
         self.find_draft_button.hide()
         self._theme.set_font(self.context_label, -1)
         self.fit_label.hide()
-        self.tools_button = IconButton(self._theme, "puzzle", translate("Composer", "Tools"), self.open_tools)
+        self.tools_button = IconButton(self._theme, "puzzle", tr("Tools"), self.open_tools)
         self.tools_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
         self.tools_popup: ChoicePopup | None = None
         self._tools = ToolMenu()
-        self.attach_button.setToolTip(translate("Composer", "Attach text, code, tables, PDF files or pictures"))
+        self.attach_button.setToolTip(tr("Attach text, code, tables, PDF files or pictures"))
         for each in (self.send_button, self.stop_button):
             each.setIconSize(QSize(14, 14))
             each.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
@@ -321,7 +315,7 @@ class Composer(QWidget):
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
     def set_engine(self, view: EngineView) -> None:
-        self._not_ready = translate("Composer", NOT_READY[view.state]) if view.state in NOT_READY else ""
+        self._not_ready = tr(NOT_READY[view.state]) if view.state in NOT_READY else ""
         self._ready = view.state in (EngineState.READY, EngineState.READING, EngineState.ANSWERING)
         self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
         self.modes.set_unavailable(view.unavailable, view.modes)
@@ -337,16 +331,14 @@ class Composer(QWidget):
         self.destination.setVisible(bool(url))
         if url:
             words = STAYS if stays_here(url) else LEAVES
-            self.destination.setText(translate("Composer", words).format(host=host_in(url)))
+            self.destination.setText(tr(words).format(host=host_in(url)))
 
     def show_tools(self, menu: ToolMenu) -> None:
         """Show this chat's tools: the button shows whether they are on and their token cost."""
         self._tools = menu
         words = tools_words(menu)
         if menu.is_on and menu.refusal:
-            words = translate("Composer", "Tools are on, but this model is given none: {reason}.").format(
-                reason=menu.refusal
-            )
+            words = tr("Tools are on, but this model is given none: {reason}.").format(reason=menu.refusal)
         costs_much = menu.tokens > MOST_OF_CONTEXT * menu.context_size
         warns = menu.is_on and bool(menu.refusal or (menu.context_size and costs_much))
         self.tools_button.set_marked(menu.is_on, "caution" if warns else "accent_text")
@@ -364,7 +356,7 @@ class Composer(QWidget):
 
     def open_tools(self) -> None:
         if self.tools_popup is None:
-            popup = self.tools_popup = ChoicePopup(self._theme, translate("Composer", "Tools of this chat"), self)
+            popup = self.tools_popup = ChoicePopup(self._theme, tr("Tools of this chat"), self)
             popup.stays_open = True
             popup.picked.connect(self._pick_tool)
         self.tools_popup.setFixedWidth(round(TOOLS_PX * self._theme.type.growth))
@@ -432,7 +424,7 @@ class Composer(QWidget):
         else:  # the figure itself stands in the header
             words = _fill_words(used, size)
             self._set_context_label(words, words, warn=bool(words))
-        after = translate("Composer", OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
+        after = tr(OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
         self.context_label.setToolTip(hover(f"{parts} {after}".strip()))
         warned = warning(context_sum, self._policy) if context_sum is not None else ""
         self.fit_label.setText(warned)
@@ -498,7 +490,7 @@ class Composer(QWidget):
         if not self._ready:
             return self._not_ready
         if self._reading:
-            return translate("Composer", "A file is still being read. You can send your message in a moment.")
+            return tr("A file is still being read. You can send your message in a moment.")
         return self.modes.reason
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -514,8 +506,8 @@ class Composer(QWidget):
 
     def _say(self, *, worded: bool) -> None:
         """Show or hide the buttons' text; the icon, hover and accessible name stay."""
-        self.send_button.setText(translate("Composer", " Send") if worded else "")
-        self.stop_button.setText(translate("Composer", " Stop") if worded else "")
+        self.send_button.setText(tr(" Send") if worded else "")
+        self.stop_button.setText(tr(" Stop") if worded else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A press between the controls sets the focus in the text."""
@@ -545,5 +537,5 @@ def _fill_words(used: int, size: int) -> str:
     """The warning for a nearly full context; empty if there is room."""
     if size <= 0 or used < NEARLY_FULL * size:
         return ""
-    nearly = translate("Composer", "The context is nearly full")
-    return translate("Composer", "The context is full") if used >= size else nearly
+    nearly = tr("The context is nearly full")
+    return tr("The context is full") if used >= size else nearly

@@ -15,12 +15,14 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QRadioButton, Q
 from app.core.domain.context import ContextParts
 from engine.records import LEAST_ROOM
 from ui.text.formatting import count, hover, percent
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
 from ui.widgets.building import grid, label, vbox
 from ui.widgets.icon_button import ShrinkingButton
 from ui.widgets.popups import Popup
+
+tr = translator("ContextMeter")
 
 BAR = QSize(56, 8)
 RADIUS_PX = 3.0
@@ -44,36 +46,31 @@ SYSTEM, CONVERSATION, LAST, FREE, REFUSED = range(5)
 
 def part_words(parts: ContextParts) -> list[tuple[str, str]]:
     free = max(0, parts.size - parts.used)
-    tools = translate("ContextMeter", "System prompt and tools")
+    tools = tr("System prompt and tools")
     return [
-        (tools if parts.has_tools else translate("ContextMeter", "System prompt"), count(parts.system)),
-        (translate("ContextMeter", "Conversation"), count(parts.conversation)),
-        (translate("ContextMeter", "Last answer"), count(parts.last_answer)),
-        (translate("ContextMeter", "Free"), count(free)),
+        (tools if parts.has_tools else tr("System prompt"), count(parts.system)),
+        (tr("Conversation"), count(parts.conversation)),
+        (tr("Last answer"), count(parts.last_answer)),
+        (tr("Free"), count(free)),
     ]
 
 
 def summary_words(parts: ContextParts) -> str:
     """All of it in one sentence."""
     if not parts.size:
-        return translate("ContextMeter", "Context: no model is loaded.")
+        return tr("Context: no model is loaded.")
     if parts.refused:
         return refused_words(parts)
-    template = translate("ContextMeter", "Context: {used} of {size} tokens used{full}.")
+    template = tr("Context: {used} of {size} tokens used{full}.")
     full = ""
     if parts.nearly_full:
-        full = translate("ContextMeter", ", full") if parts.full else translate("ContextMeter", ", nearly full")
+        full = tr(", full") if parts.full else tr(", nearly full")
     first = template.format(used=count(parts.used), size=count(parts.size), full=full)
     last = parts.last_answer
-    rest = translate(
-        "ContextMeter", "System prompt {system}, conversation {conversation}, last answer {last} tokens.", None, last
-    )
+    rest = tr("System prompt {system}, conversation {conversation}, last answer {last} tokens.", None, last)
     if parts.has_tools:
-        rest = translate(
-            "ContextMeter",
-            "System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.",
-            None,
-            last,
+        rest = tr(
+            "System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.", None, last
         )
     figures = {"system": parts.system, "conversation": parts.conversation, "last": last}
     return f"{first} {rest.format(**{name: count(number) for name, number in figures.items()})}"
@@ -81,9 +78,8 @@ def summary_words(parts: ContextParts) -> str:
 
 def refused_words(parts: ContextParts) -> str:
     """The parts of the last question, which was too long."""
-    words = translate(
-        "ContextMeter",
-        "Too long: with the last question, the conversation takes {needed} tokens, but the context holds only {size}.",
+    words = tr(
+        "Too long: with the last question, the conversation takes {needed} tokens, but the context holds only {size}."
     )
     return words.format(needed=count(parts.refused), size=count(parts.size))
 
@@ -193,9 +189,7 @@ class ContextMeter(ShrinkingButton):
             return
         self._owes_words = False
         words = summary_words(self.parts)
-        after = translate("ContextMeter", "When it is full: {policy}.").format(
-            policy=translate("ContextMeter", POLICIES.get(self._policy, POLICIES["drop"]))
-        )
+        after = tr("When it is full: {policy}.").format(policy=tr(POLICIES.get(self._policy, POLICIES["drop"])))
         self.setToolTip(hover(f"{words} {after}"))
         self.setAccessibleName(words)
         self.setAccessibleDescription(after)
@@ -264,22 +258,22 @@ class ContextPanel(Popup):
     parts_changed = Signal(object)
 
     def __init__(self, theme: Theme, parts: ContextParts, policy: str, parent: QWidget) -> None:
-        super().__init__(translate("ContextMeter", "Context"), parent)
+        super().__init__(tr("Context"), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        heading = label(translate("ContextMeter", "Context, in tokens"), "section")
+        heading = label(tr("Context, in tokens"), "section")
         column = vbox(heading, parent=self, margins=(16, 12, 16, 12), spacing=4)
         if parts.refused:
             refused = label(refused_words(parts), "warning", wrap=True)
             column.addWidget(refused)
         column.addLayout(self._table(theme, parts))
         column.addSpacing(8)
-        question = label(translate("ContextMeter", "When it is full"), "section")
+        question = label(tr("When it is full"), "section")
         column.addWidget(question)
         self.choices = QButtonGroup(self)
         self.radios: dict[str, QRadioButton] = {}
         for key, text in POLICIES.items():
-            radio = self.radios[key] = QRadioButton(translate("ContextMeter", text))
-            radio.setAccessibleDescription(translate("ContextMeter", POLICY_HELP[key]))
+            radio = self.radios[key] = QRadioButton(tr(text))
+            radio.setAccessibleDescription(tr(POLICY_HELP[key]))
             radio.setChecked(key == policy)
             radio.clicked.connect(lambda _checked, key=key: self._choose(key))
             self.choices.addButton(radio)
@@ -318,7 +312,7 @@ class ContextPanel(Popup):
         self.policy_chosen.emit(policy)
 
     def _explain(self, policy: str) -> None:
-        self.help.setText(translate("ContextMeter", POLICY_HELP.get(policy, "")) if policy in POLICY_HELP else "")
+        self.help.setText(tr(POLICY_HELP.get(policy, "")) if policy in POLICY_HELP else "")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter applies the choice and closes; Escape closes."""
@@ -330,14 +324,14 @@ class ContextPanel(Popup):
 
 def _short_words(parts: ContextParts) -> str:
     if parts.refused:
-        words = translate("ContextMeter", "{needed} of {size} · too long")
+        words = tr("{needed} of {size} · too long")
         return words.format(needed=count(parts.refused), size=count(parts.size))
     if not parts.counted:
         return "…"
     share = percent(parts.share)
     if not parts.nearly_full:
         return share
-    full = translate("ContextMeter", "full") if parts.full else translate("ContextMeter", "nearly full")
+    full = tr("full") if parts.full else tr("nearly full")
     return f"{share} · {full}"
 
 

@@ -9,13 +9,15 @@ from PySide6.QtWidgets import QStyledItemDelegate, QToolButton, QWidget
 
 from engine.records import Mode
 from ui.text.formatting import hover, mode_label
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.mode_words import MODE_ORDER, mode_line
 from ui.theme.theme import Theme
 from ui.widgets.building import hbox, label
 from ui.widgets.choice_list import Choice
 from ui.widgets.commands import native_keys
 from ui.widgets.popups import ChoicePopup, NoWheelComboBox
+
+tr = translator("ModeButton")
 
 MENU_PX = 372
 MAX_DEPTH = 16
@@ -69,14 +71,12 @@ class MenuButton(QToolButton):
 
 class ModeMenu(ChoicePopup):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, translate("ModeButton", "How tokens are proposed"), parent)
-        depths = [(translate("ModeButton", "Auto"), None), *((str(each), each) for each in range(1, MAX_DEPTH + 1))]
-        self.depth_box = NoWheelComboBox(
-            translate("ModeButton", "Draft length"), depths, tip=translate("ModeButton", DEPTH_HELP)
-        )
+        super().__init__(theme, tr("How tokens are proposed"), parent)
+        depths = [(tr("Auto"), None), *((str(each), each) for each in range(1, MAX_DEPTH + 1))]
+        self.depth_box = NoWheelComboBox(tr("Draft length"), depths, tip=tr(DEPTH_HELP))
         self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
         self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
-        length = label(translate("ModeButton", "Draft length"))
+        length = label(tr("Draft length"))
         length.setBuddy(self.depth_box)
         foot = QWidget()
         hbox((length, 1), self.depth_box, parent=foot, margins=(10, 0, 4, 2))
@@ -93,7 +93,7 @@ class ModeMenu(ChoicePopup):
                     (unavailable.get(each) or mode_line(each),),
                     icon="check" if each is mode else "",
                     tone="accent",
-                    spoken=translate("ModeButton", "in use") if each is mode else "",
+                    spoken=tr("in use") if each is mode else "",
                     enabled=each not in unavailable,
                 )
                 for each in MODE_ORDER
@@ -179,12 +179,12 @@ class ModeButton(MenuButton):
     def _show(self) -> None:
         name = mode_label(self.mode)
         fixed = self.draft_length if self.mode is not Mode.OFF else None
-        length = translate("ModeButton", "{mode}, length {depth}").format(mode=name, depth=fixed)
+        length = tr("{mode}, length {depth}").format(mode=name, depth=fixed)
         self.setText(name if fixed is None else length)
-        self.setAccessibleName(translate("ModeButton", "Mode: {name}").format(name=self.text()))
+        self.setAccessibleName(tr("Mode: {name}").format(name=self.text()))
         words = self._unavailable.get(self.mode) or mode_line(self.mode)
         self.setAccessibleDescription(words)
-        tip = translate("ModeButton", "{words}. Press {keys} for the next mode.")
+        tip = tr("{words}. Press {keys} for the next mode.")
         self.setToolTip(hover(tip.format(words=words.rstrip("."), keys=native_keys(NEXT_MODE_KEYS))))
         self.fill()
 

@@ -21,10 +21,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.settings.layers import SavedPrompt
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox
+
+tr = translator("Prompts")
 
 MAX_ROWS = 8
 NAME_SHARE = 0.26  # of the width; a longer name is cut
@@ -61,27 +63,15 @@ def _units(text: str) -> int:
 def builtin_prompts() -> tuple[SavedPrompt, ...]:
     """The built-in prompts; words in braces are placeholders."""
     return (
+        SavedPrompt(tr("summarise"), tr("Summarise the following text in {number} sentences:\n\n{text}")),
+        SavedPrompt(tr("translate"), tr("Translate the following text into {language}. Keep its tone:\n\n{text}")),
         SavedPrompt(
-            translate("Prompts", "summarise"),
-            translate("Prompts", "Summarise the following text in {number} sentences:\n\n{text}"),
+            tr("explain-code"), tr("Explain step by step what this code does, and name what could go wrong:\n\n{code}")
         ),
+        SavedPrompt(tr("shorter"), tr("Rewrite this in half as many words without losing a fact:\n\n{text}")),
         SavedPrompt(
-            translate("Prompts", "translate"),
-            translate("Prompts", "Translate the following text into {language}. Keep its tone:\n\n{text}"),
-        ),
-        SavedPrompt(
-            translate("Prompts", "explain-code"),
-            translate("Prompts", "Explain step by step what this code does, and name what could go wrong:\n\n{code}"),
-        ),
-        SavedPrompt(
-            translate("Prompts", "shorter"),
-            translate("Prompts", "Rewrite this in half as many words without losing a fact:\n\n{text}"),
-        ),
-        SavedPrompt(
-            translate("Prompts", "proofread"),
-            translate(
-                "Prompts", "Correct spelling and grammar, change nothing else, and list what you changed:\n\n{text}"
-            ),
+            tr("proofread"),
+            tr("Correct spelling and grammar, change nothing else, and list what you changed:\n\n{text}"),
         ),
     )
 

@@ -11,7 +11,9 @@ from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, 
 from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.text import clock
 from ui.text.formatting import as_written
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
+
+tr = translator("ConversationModel")
 
 Index = QModelIndex | QPersistentModelIndex
 BATCH = 300  # rows that the view is given at once
@@ -233,16 +235,16 @@ class ConversationModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(item, Heading) and item.can_fold:
             number = item.num_rows
             words = (
-                translate("ConversationModel", "Folder {text}, %n chats, {state}", None, number)
+                tr("Folder {text}, %n chats, {state}", None, number)
                 if item.folder
-                else translate("ConversationModel", "{text}, %n chats, {state}", None, number)
+                else tr("{text}, %n chats, {state}", None, number)
             )
             return words.format(text=text, state=_state(item))
         if not isinstance(item, Heading) and item.left_machine and role in SPOKEN:
-            text = f"{text} · {translate('ConversationModel', LEFT_MACHINE)}"
+            text = f"{text} · {tr(LEFT_MACHINE)}"
         activity = self.activity_of(item)
         if activity and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
-            text = f"{text} · {translate('ConversationModel', activity)}"
+            text = f"{text} · {tr(activity)}"
         wanted = (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.EditRole,
@@ -379,13 +381,13 @@ class ConversationModel(QAbstractListModel):
 
 def _state(heading: Heading) -> str:
     if heading.folded:
-        return translate("ConversationModel", "closed")
-    return translate("ConversationModel", "open")
+        return tr("closed")
+    return tr("open")
 
 
 def heading_words(heading: Heading) -> str:
     """A folder's own name, or a translated heading."""
-    return heading.text if heading.folder else translate("ConversationModel", heading.text)
+    return heading.text if heading.folder else tr(heading.text)
 
 
 def _begin(day: date) -> datetime:

@@ -20,11 +20,13 @@ from ui.conversations.list import ConversationList
 from ui.conversations.menu import make_list_menu
 from ui.conversations.search_results import SearchBox, SearchResults
 from ui.text.formatting import hover
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
+
+tr = translator("Sidebar")
 
 
 class HelpButton(IconButton):
@@ -61,23 +63,23 @@ class Sidebar(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setObjectName("sidebar")
-        words = translate("Sidebar", "New chat")
-        self.new_button = button(f" {words}", name=words, tip=translate("Sidebar", "Start a new chat"))
+        words = tr("New chat")
+        self.new_button = button(f" {words}", name=words, tip=tr("Start a new chat"))
         self.search = SearchBox()
         self.list = ConversationList(theme)
         self.library_signals = self.list.rows.library_signals
         self.results = SearchResults(theme)
         self.lists = QStackedWidget()
-        self.menu_button = IconButton(theme, "ellipsis", translate("Sidebar", "Folders, import and export"))
+        self.menu_button = IconButton(theme, "ellipsis", tr("Folders, import and export"))
         self.empty = label("", "caption", wrap=True)
-        self.models_button = _side(translate("Sidebar", " Models"), translate("Sidebar", "Find and download models"))
-        words = translate("Sidebar", "Race plain decoding against drafting, side by side")
-        self.race_button = _side(translate("Sidebar", " Race"), words)
-        words = translate("Sidebar", "Let editors and other programs use the model")
-        self.server_button = _side(translate("Sidebar", " Server"), words)
-        self.settings_button = _side(translate("Sidebar", " Settings"), translate("Sidebar", "Open the settings"))
+        self.models_button = _side(tr(" Models"), tr("Find and download models"))
+        words = tr("Race plain decoding against drafting, side by side")
+        self.race_button = _side(tr(" Race"), words)
+        words = tr("Let editors and other programs use the model")
+        self.server_button = _side(tr(" Server"), words)
+        self.settings_button = _side(tr(" Settings"), tr("Open the settings"))
         self.help_button = HelpButton(theme)
-        self.hide_button = IconButton(theme, "panel-left", translate("Sidebar", "Hide the sidebar"))
+        self.hide_button = IconButton(theme, "panel-left", tr("Hide the sidebar"))
         self._make()
         self._arrange()
         theme.changed.connect(self._recolor)
@@ -89,9 +91,9 @@ class Sidebar(QFrame):
     def _make(self) -> None:
         self.new_button.setIconSize(QSize(16, 16))
         self.search.setObjectName("search")
-        self.search.setPlaceholderText(translate("Sidebar", "Search chats"))
-        self.search.setAccessibleName(translate("Sidebar", "Search chats"))
-        self.search.setToolTip(hover(translate("Sidebar", "Searches titles, messages and attachments.")))
+        self.search.setPlaceholderText(tr("Search chats"))
+        self.search.setAccessibleName(tr("Search chats"))
+        self.search.setToolTip(hover(tr("Searches titles, messages and attachments.")))
         self.search.setClearButtonEnabled(False)
         self._search_icon = QAction(self.search)
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
@@ -156,11 +158,7 @@ class Sidebar(QFrame):
     def _show_empty(self) -> None:
         searching = self.lists.currentWidget() is self.results
         nothing = not self.results.hits if searching else self.list.rows.rowCount() == 0
-        self.empty.setText(
-            translate("Sidebar", "No chats found.")
-            if searching
-            else translate("Sidebar", "Your chats will appear here.")
-        )
+        self.empty.setText(tr("No chats found.") if searching else tr("Your chats will appear here."))
         self.empty.setVisible(nothing)
 
     def _into_list(self) -> None:

@@ -19,11 +19,13 @@ from app.core.domain.engines import (
 from engine.records import Problem
 from ui.models.parts import ModelsRequests, StatusMark
 from ui.text.formatting import as_written, count
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import button, empty_layout, hbox, label, line_edit, page_column, scrolled, vbox
 from ui.widgets.popups import NoWheelComboBox
+
+tr = translator("EnginesPage")
 
 WIDTH_PX = 860  # as the library
 INTRO = mark(
@@ -43,16 +45,16 @@ class EngineForm(QFrame):
         super().__init__()
         self._requests = requests
         self.setObjectName("card")
-        self.address = line_edit(translate("EnginesPage", "Address of the engine"), "https://gpu.example.org:8000")
+        self.address = line_edit(tr("Address of the engine"), "https://gpu.example.org:8000")
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setPlaceholderText(translate("EnginesPage", "Key, if it needs one"))
-        self.key.setAccessibleName(translate("EnginesPage", "Key of the engine"))
-        self.key.setAccessibleDescription(translate("EnginesPage", KEPT))
-        self.trust = QCheckBox(translate("EnginesPage", TRUST))
+        self.key.setPlaceholderText(tr("Key, if it needs one"))
+        self.key.setAccessibleName(tr("Key of the engine"))
+        self.key.setAccessibleDescription(tr(KEPT))
+        self.trust = QCheckBox(tr(TRUST))
         self.trust.setAccessibleName(self.trust.text())
         self.trust.hide()
-        self.add_button = button(translate("EnginesPage", "Add engine"), self._add, kind="primary")
+        self.add_button = button(tr("Add engine"), self._add, kind="primary")
         self.failure = StatusMark(theme, wrap=True)
         self.failure.hide()
         self.address.returnPressed.connect(self._add)
@@ -64,11 +66,11 @@ class EngineForm(QFrame):
     def _arrange(self) -> None:
         row = hbox((self.address, 3), (self.key, 2), self.add_button, spacing=8)
         vbox(
-            label(translate("EnginesPage", "Add an engine"), "strong"),
+            label(tr("Add an engine"), "strong"),
             row,
             self.trust,
             self.failure,
-            label(translate("EnginesPage", KEPT), "caption", wrap=True),
+            label(tr(KEPT), "caption", wrap=True),
             parent=self,
             margins=(16, 14, 16, 14),
             spacing=8,
@@ -89,7 +91,7 @@ class EngineForm(QFrame):
             self._requests.engine_added.emit(self.address.text().strip(), self.key.text(), self.trust.isChecked())
 
     def set_busy(self, busy: bool) -> None:
-        self.add_button.setText(translate("EnginesPage", "Asking…") if busy else translate("EnginesPage", "Add engine"))
+        self.add_button.setText(tr("Asking…") if busy else tr("Add engine"))
         self.add_button.setEnabled(not busy and bool(self.address.text().strip()))
 
     def begin_key(self, url: str) -> None:
@@ -126,39 +128,37 @@ class EngineCard(QFrame):
         self.title = label(record.host, "strong")
         self.about = label(_about(record), "caption", wrap=True)
         self.silence = StatusMark(theme)
-        self.silence.show_mark("triangle-alert", translate("EnginesPage", "It did not answer when last asked"), "warn")
+        self.silence.show_mark("triangle-alert", tr("It did not answer when last asked"), "warn")
         self.silence.setVisible(silent)
-        self.models = NoWheelComboBox(translate("EnginesPage", "Model on {host}").format(host=record.host))
+        self.models = NoWheelComboBox(tr("Model on {host}").format(host=record.host))
         for model in record.facts.models:
             self.models.addItem(_with_size(model, record), model.name)
             self.models.setItemData(self.models.count() - 1, as_written(model.name), Qt.ItemDataRole.ToolTipRole)
         self.chat_button = button(
-            translate("EnginesPage", "Chat"),
+            tr("Chat"),
             lambda: requests.engine_chat_requested.emit(remote_path(record.url, self.models.currentData())),
             kind="primary",
-            name=translate("EnginesPage", "Chat with a model on {host}").format(host=record.host),
+            name=tr("Chat with a model on {host}").format(host=record.host),
         )
         self.ask_button = button(
-            translate("EnginesPage", "Refresh"),
-            lambda: self._ask(requests),
-            name=translate("EnginesPage", "Refresh what {host} offers").format(host=record.host),
+            tr("Refresh"), lambda: self._ask(requests), name=tr("Refresh what {host} offers").format(host=record.host)
         )
         self.key_button = button(
-            translate("EnginesPage", "Change key"),
+            tr("Change key"),
             lambda: begin_key(record.url),
-            name=translate("EnginesPage", "Enter another key for {host}").format(host=record.host),
+            name=tr("Enter another key for {host}").format(host=record.host),
         )
         self.remove_button = button(
-            translate("EnginesPage", "Remove"),
+            tr("Remove"),
             lambda: requests.engine_removed.emit(record.url),
-            name=translate("EnginesPage", "Remove {host} and forget its key").format(host=record.host),
+            name=tr("Remove {host} and forget its key").format(host=record.host),
         )
         row = hbox((self.models, 1), self.chat_button, self.ask_button, self.key_button, self.remove_button, spacing=8)
         vbox(self.title, self.about, self.silence, row, parent=self, margins=(16, 12, 16, 12), spacing=8)
 
     def _ask(self, requests: ModelsRequests) -> None:
         """Refresh; the answer recreates the cards, this one among them."""
-        self.ask_button.setText(translate("EnginesPage", "Asking…"))
+        self.ask_button.setText(tr("Asking…"))
         self.ask_button.setEnabled(False)
         requests.engine_asked.emit(self.url)
 
@@ -173,25 +173,25 @@ def _with_size(model: RemoteModel, record: EngineRecord) -> str:
     """A model's name, with its context if the server's models have several."""
     if not model.n_ctx or len({each.n_ctx for each in record.facts.models}) < 2:
         return model.title
-    size = translate("EnginesPage", "context of {number} tokens").format(number=count(model.n_ctx))
+    size = tr("context of {number} tokens").format(number=count(model.n_ctx))
     return f"{model.title} · {size}"
 
 
 def _about(record: EngineRecord) -> str:
     facts = record.facts
-    here = [translate("EnginesPage", "on this computer")] if record.is_here else []
-    parts = [facts.title, *here, translate("EnginesPage", "%n models", None, len(facts.models))]
+    here = [tr("on this computer")] if record.is_here else []
+    parts = [facts.title, *here, tr("%n models", None, len(facts.models))]
     if facts.drafting == UNNAMED_DRAFTING:
-        parts.append(translate("EnginesPage", "drafts, without saying how"))
+        parts.append(tr("drafts, without saying how"))
     elif facts.drafting:
-        parts.append(translate("EnginesPage", "drafts: {how}").format(how=facts.drafting))
+        parts.append(tr("drafts: {how}").format(how=facts.drafting))
     else:
-        parts.append(translate("EnginesPage", "does not report drafting"))
+        parts.append(tr("does not report drafting"))
     sizes = {model.n_ctx for model in facts.models if model.n_ctx}
     if len(sizes) == 1:
-        parts.append(translate("EnginesPage", "context of {number} tokens").format(number=count(sizes.pop())))
+        parts.append(tr("context of {number} tokens").format(number=count(sizes.pop())))
     if record.allows_plain:
-        parts.append(translate("EnginesPage", "unencrypted"))
+        parts.append(tr("unencrypted"))
     return " · ".join(parts)
 
 
@@ -204,8 +204,8 @@ class EnginesPage(QWidget):
         self._used: dict[str, str] = {}
         self._list = vbox(spacing=12)
         page = page_column(
-            label(translate("EnginesPage", "Engines"), "heading"),
-            label(translate("EnginesPage", INTRO), wrap=True),
+            label(tr("Engines"), "heading"),
+            label(tr(INTRO), wrap=True),
             self.form,
             self._list,
             width_px=WIDTH_PX,
@@ -213,7 +213,7 @@ class EnginesPage(QWidget):
             spacing=12,
             at_left=True,
         )
-        vbox(scrolled(page, translate("EnginesPage", "Engines")), parent=self, margins=0)
+        vbox(scrolled(page, tr("Engines")), parent=self, margins=0)
 
     def start(self) -> None:
         self.form.address.setFocus()

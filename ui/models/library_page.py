@@ -23,13 +23,15 @@ from ui.models.words import used
 from ui.settings.rows import ask_model_file
 from ui.text import clock
 from ui.text.formatting import size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, put_in_order, scrolled, vbox
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu, NoWheelComboBox
+
+tr = translator("LibraryPage")
 
 WIDTH_PX = 860
 # In which order the models stand, and how their rows are compared; those without a date are the last.
@@ -57,11 +59,9 @@ def facts(row: LibraryRow) -> str:
     """``qwen2 · Q4_K_M · used yesterday · paired with Qwen2.5 0.5B · Apache 2.0 · Qwen/Qwen2.5-7B-Instruct-GGUF``."""
     pieces = [row.architecture, row.quantization, used(row.last_used, clock.today())]
     if row.paired_with:
-        pieces.append(
-            translate("LibraryPage", "paired with {paired_with}").format(paired_with=title_of(row.paired_with))
-        )
+        pieces.append(tr("paired with {paired_with}").format(paired_with=title_of(row.paired_with)))
     if row.side_file:
-        pieces.append(translate("LibraryPage", "sees pictures with {side_file}").format(side_file=row.side_file))
+        pieces.append(tr("sees pictures with {side_file}").format(side_file=row.side_file))
     pieces += [row.licence, row.source]
     return " · ".join(piece for piece in pieces if piece)
 
@@ -172,48 +172,38 @@ class LibraryPage(QWidget):
         self._seen_offers: list[Offer] = []  # with those added since the page is seen: nothing moves under a click
         self._rows: tuple[LibraryRow, ...] = ()
         self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], tuple[str, ...]] | None = None
-        self.words = label(translate("LibraryPage", "Looking for your models…"), "caption", wrap=True)
+        self.words = label(tr("Looking for your models…"), "caption", wrap=True)
         self.add_button = button(
-            translate("LibraryPage", "Add a GGUF file…"),
-            self._ask_file,
-            tip=translate("LibraryPage", "The file stays where it is; nothing is copied."),
+            tr("Add a GGUF file…"), self._ask_file, tip=tr("The file stays where it is; nothing is copied.")
         )
         self.look_button = button(
-            translate("LibraryPage", "Search again"),
-            requests.rescan_requested.emit,
-            tip=translate("LibraryPage", "Looks for models in other apps' folders."),
+            tr("Search again"), requests.rescan_requested.emit, tip=tr("Looks for models in other apps' folders.")
         )
         self.ways = WaysToModels(requests)
-        self.filter = line_edit(translate("LibraryPage", "Filter the models"), translate("LibraryPage", "Filter"))
-        orders = [(translate("LibraryPage", words), name) for name, words in ORDERS.items()]
-        self.order = NoWheelComboBox(translate("LibraryPage", "Order of the models"), orders)
+        self.filter = line_edit(tr("Filter the models"), tr("Filter"))
+        orders = [(tr(words), name) for name, words in ORDERS.items()]
+        self.order = NoWheelComboBox(tr("Order of the models"), orders)
         self._make_narrowing()
         self.nothing = label("", "muted", wrap=True)
-        self.add_all_button = button("", self._add_all, name=translate("LibraryPage", "Add all that was found"))
+        self.add_all_button = button("", self._add_all, name=tr("Add all that was found"))
         self.scan = ScanLine(requests)
         self.skipped = label("", "caption", wrap=True)
         self.skipped.hide()
         self.models = vbox(spacing=8)
         self.offers = vbox(spacing=8)
-        self.offers_heading = label(translate("LibraryPage", "Found on this computer"), "section")
-        self.models_heading = label(translate("LibraryPage", "In the library"), "section")
+        self.offers_heading = label(tr("Found on this computer"), "section")
+        self.models_heading = label(tr("In the library"), "section")
         for heading in (self.offers_heading, self.models_heading):
             heading.setContentsMargins(0, 8, 0, 0)
         self.empty = EmptyPagePlaceholder(theme, "library")
         self.empty.setMinimumHeight(280)
-        pairs = button(
-            translate("LibraryPage", "See recommended pairs"),
-            lambda: requests.page_requested.emit("recommended"),
-            kind="primary",
-        )
+        pairs = button(tr("See recommended pairs"), lambda: requests.page_requested.emit("recommended"), kind="primary")
         self.own_button = button(
-            translate("LibraryPage", "Add a GGUF file…"),
-            self._ask_file,
-            tip=translate("LibraryPage", "The file stays where it is; nothing is copied."),
+            tr("Add a GGUF file…"), self._ask_file, tip=tr("The file stays where it is; nothing is copied.")
         )
         self.empty.say(
-            translate("LibraryPage", "No models yet"),
-            translate("LibraryPage", "Download a pair, or add a GGUF file you already have. It is not copied."),
+            tr("No models yet"),
+            tr("Download a pair, or add a GGUF file you already have. It is not copied."),
             pairs,
             self.own_button,
         )
@@ -227,7 +217,7 @@ class LibraryPage(QWidget):
         self.order.currentIndexChanged.connect(self._fill)
 
     def _arrange(self) -> None:
-        names = vbox(label(translate("LibraryPage", "Library"), "heading"), self.words, spacing=2)
+        names = vbox(label(tr("Library"), "heading"), self.words, spacing=2)
         actions = WrappingRow()
         for each in (self.ways.folder_button, self.ways.link_button, self.look_button, self.add_button):
             actions.add(each)
@@ -253,7 +243,7 @@ class LibraryPage(QWidget):
             spacing=8,
             at_left=True,
         )
-        vbox(scrolled(page, translate("LibraryPage", "Library")), parent=self, margins=0)
+        vbox(scrolled(page, tr("Library")), parent=self, margins=0)
 
     def start(self) -> None:
         self._seen_offers = []
@@ -280,7 +270,7 @@ class LibraryPage(QWidget):
         if is_empty and self.isVisible() and (self.look_button.hasFocus() or self.add_button.hasFocus()):
             self.own_button.setFocus(Qt.FocusReason.OtherFocusReason)
         self.add_button.setVisible(not is_empty)  # the invitation has its own; the last, so that it moves none
-        self.skipped.setText("\n".join((translate("LibraryPage", "Cannot be used:"), *skipped)))
+        self.skipped.setText("\n".join((tr("Cannot be used:"), *skipped)))
         self.skipped.setVisible(bool(skipped))
         self.words.setText(_kept_words(rows))
         self._fill()
@@ -329,9 +319,7 @@ class LibraryPage(QWidget):
     def _show_headings(self, num_offers: int) -> None:
         left = [offer for offer in self._offers if _has_words(self.filter.text(), offer.name, offer.found_in)]
         self.offers_heading.setVisible(bool(num_offers) or not self.skipped.isHidden())
-        self.add_all_button.setText(
-            translate("LibraryPage", "Add all %n", None, len(left)) if left else translate("LibraryPage", "All added")
-        )
+        self.add_all_button.setText(tr("Add all %n", None, len(left)) if left else tr("All added"))
         self.add_all_button.setVisible(num_offers > 1)
         self.add_all_button.setEnabled(bool(left))
         self.models_heading.setVisible(bool(num_offers) and bool(self.lines))
@@ -339,9 +327,7 @@ class LibraryPage(QWidget):
         self.order.setVisible(len(self._rows) > 1)
         is_found = bool(self.lines) or num_offers > 0 or not self._rows
         self.nothing.setText(
-            translate("LibraryPage", "No model here has “{words}” in its name or facts.").format(
-                words=self.filter.text().strip()
-            )
+            tr("No model here has “{words}” in its name or facts.").format(words=self.filter.text().strip())
         )
         self.nothing.setVisible(not is_found)
 
@@ -362,8 +348,8 @@ class LibraryPage(QWidget):
                 self._requests.offer_taken.emit(offer.path)
 
     def _offer(self, offer: Offer, *, is_here: bool) -> OfferCard:
-        text = translate("LibraryPage", "Added") if is_here else translate("LibraryPage", "Add")
-        named = translate("LibraryPage", "Add {name}")
+        text = tr("Added") if is_here else tr("Add")
+        named = tr("Add {name}")
         made = OfferCard(
             self._theme, offer, text, lambda: self._requests.offer_taken.emit(offer.path), name=named, in_list=True
         )
@@ -377,8 +363,8 @@ class LibraryPage(QWidget):
 def _kept_words(rows: Sequence[LibraryRow]) -> str:
     number, kept = len(rows), sum(row.size_bytes for row in rows if not row.in_place and not row.missing)
     if not kept:
-        return translate("LibraryPage", "%n models", None, number)
-    words = translate("LibraryPage", "%n models · {total} in the models folder", None, number)
+        return tr("%n models", None, number)
+    words = tr("%n models · {total} in the models folder", None, number)
     return words.format(total=size(kept))
 
 

@@ -21,9 +21,11 @@ from app.core.domain.models import (
 from ui.models.parts import ModelsRequests, StatusMark, WrappingRow
 from ui.models.words import MATCH_ICONS, MATCH_TONES, MATCH_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, count, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, rule, show_text, vbox
+
+tr = translator("PairCard")
 
 ALONE = mark("PairCard", "Only the target is offered: it needs no draft model, and n-gram mode works with it.")
 _PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}
@@ -154,7 +156,7 @@ class PairCard(QFrame):
         self.sides = grid(gaps=(16, 10))
         self.verdict = StatusMark(theme)
         self.words = label("", "", wrap=True)
-        self.alone = label(translate("PairCard", ALONE), "muted", wrap=True)
+        self.alone = label(tr(ALONE), "muted", wrap=True)
         self.fit = FitView(theme)
         self.gain = StatusMark(theme, wrap=True)
         self.note = label("", "caption", wrap=True)
@@ -180,10 +182,10 @@ class PairCard(QFrame):
 
     def set_pair(self, pair: PairView) -> None:
         empty_layout(self.sides)
-        self._add_side(0, translate("PairCard", "Target"), pair.target)
+        self._add_side(0, tr("Target"), pair.target)
         if pair.draft is not None:
             is_head = pair.drafting is Drafting.SIDE_FILE
-            role = translate("PairCard", "Draft head") if is_head else translate("PairCard", "Draft")
+            role = tr("Draft head") if is_head else tr("Draft")
             self._add_side(1, role, pair.draft)
         self.sides.setColumnStretch(1, 1)
         self._show_verdict(pair)
@@ -208,11 +210,11 @@ class PairCard(QFrame):
 
     def _show_verdict(self, pair: PairView) -> None:
         if pair.draft is None and pair.drafting is Drafting.HEADS_INSIDE:
-            words = translate("PairCard", "Drafts for itself: heads inside (MTP)")
+            words = tr("Drafts for itself: heads inside (MTP)")
             is_known = pair.fit is not None  # its header was read
             self.verdict.show_mark(*(("circle-check", words, "good") if is_known else ("info", words, "muted")))
         elif pair.draft is None:
-            self.verdict.show_mark("info", translate("PairCard", "No draft: plain decoding and n-grams"), "muted")
+            self.verdict.show_mark("info", tr("No draft: plain decoding and n-grams"), "muted")
         else:
             self.verdict.show_mark(
                 MATCH_ICONS[pair.match],
@@ -243,17 +245,13 @@ class PairCard(QFrame):
         wanted = [side for side in (pair.target, draft) if side is not None]
         missing = [side for side in wanted if side.presence is Presence.ABSENT]
         if missing and not pair.can_have:
-            self._offer(
-                translate("PairCard", "Search for another"), lambda: self._requests.page_requested.emit("search")
-            )
+            self._offer(tr("Search for another"), lambda: self._requests.page_requested.emit("search"))
         elif missing:
             self._offer_download(pair, wanted, missing)
         elif all(side.presence is Presence.HERE for side in wanted):
             self._offer_chat(pair, draft)
         else:
-            self._offer(
-                translate("PairCard", "See the downloads"), lambda: self._requests.page_requested.emit("downloads")
-            )
+            self._offer(tr("See the downloads"), lambda: self._requests.page_requested.emit("downloads"))
 
     def _offer_download(self, pair: PairView, wanted: list[PairSide], missing: list[PairSide]) -> None:
         refs = tuple(side.ref for side in wanted)
@@ -261,16 +259,14 @@ class PairCard(QFrame):
         sizes = [side.size_bytes for side in missing]
         weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
         download = self._offer(
-            translate("PairCard", "Download {what}").format(what=what) + weight,
+            tr("Download {what}").format(what=what) + weight,
             lambda: self._requests.pull_requested.emit(refs, False),
-            translate("PairCard", "Download {what}").format(what=what),
+            tr("Download {what}").format(what=what),
         )
         download.setEnabled(pair.match is not VocabularyMatch.CHECKING)
         if pair.fit is None or pair.fit.level is not FitLevel.TOO_LARGE:
             chat = self._offer(
-                translate("PairCard", "Download the target and chat")
-                if _is_refused(pair)
-                else translate("PairCard", "Download and chat"),
+                tr("Download the target and chat") if _is_refused(pair) else tr("Download and chat"),
                 lambda: self._requests.pull_requested.emit(refs, True),
                 primary=_is_certain(pair),
             )
@@ -279,11 +275,11 @@ class PairCard(QFrame):
     def _offer_chat(self, pair: PairView, draft: PairSide | None) -> None:
         other = draft.ref if draft else None
         text = (
-            translate("PairCard", "Chat with this pair")
+            tr("Chat with this pair")
             if draft
-            else translate("PairCard", "Chat with the target alone")
+            else tr("Chat with the target alone")
             if pair.draft
-            else translate("PairCard", "Chat with it")
+            else tr("Chat with it")
         )
         chat = self._offer(
             text, lambda: self._requests.chat_requested.emit(pair.target.ref, other), primary=_is_certain(pair)
@@ -309,12 +305,12 @@ def _is_certain(pair: PairView) -> bool:
 
 def _place_words(presence: Presence) -> str:
     words = _PLACES.get(presence, "")
-    return translate("PairCard", words) if words else ""
+    return tr(words) if words else ""
 
 
 def _what(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
     if len(missing) > 1:
-        return translate("PairCard", "both")
+        return tr("both")
     if missing[0] is not target:
-        return translate("PairCard", "the draft")
-    return translate("PairCard", "the target") if had_draft else translate("PairCard", "it")
+        return tr("the draft")
+    return tr("the target") if had_draft else tr("it")

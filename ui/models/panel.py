@@ -45,12 +45,14 @@ from ui.models.words import (
     bytes_or_unknown,
 )
 from ui.text.formatting import number_text
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
 from ui.widgets.building import ElidedLabel, button, empty_layout, grid, hbox, label, show_text, vbox
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
+
+tr = translator("RecommendedPage")
 
 NAV_PX, NARROW_NAV_PX = 200, 60
 NARROW_PX = 1120
@@ -78,16 +80,16 @@ def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
     rest = sorted((row for row in rows if row.suits < Suitability.WELL), key=_num_bytes)
     fitting = _of(rest, FitLevel.FITS)
     groups = (
-        (translate("RecommendedPage", "Run well on this computer"), well),
+        (tr("Run well on this computer"), well),
         *(
-            ((translate("RecommendedPage", words), [row for row in fitting if row.drawback is drawback]))
+            ((tr(words), [row for row in fitting if row.drawback is drawback]))
             for drawback, words in DRAWBACKS.items()
             if well
         ),
-        (translate("RecommendedPage", "Fit this computer"), [] if well else fitting),
-        (translate("RecommendedPage", "A tight fit"), _of(rest, FitLevel.TIGHT)),
-        (translate("RecommendedPage", "Not checked yet"), _of(rest, FitLevel.UNKNOWN)),
-        (translate("RecommendedPage", "Too large for this computer"), _of(rest, FitLevel.TOO_LARGE)),
+        (tr("Fit this computer"), [] if well else fitting),
+        (tr("A tight fit"), _of(rest, FitLevel.TIGHT)),
+        (tr("Not checked yet"), _of(rest, FitLevel.UNKNOWN)),
+        (tr("Too large for this computer"), _of(rest, FitLevel.TOO_LARGE)),
     )
     return grouped((heading, [_pair_choice(row) for row in found]) for heading, found in groups)
 
@@ -106,9 +108,7 @@ def _pair_choice(row: CatalogRow) -> Choice:
         key=row.key,
         title=row.name,
         lines=(row.good_for,) if row.plain is None else (row.good_for, _speed(row.plain, thinks=row.thinks)),
-        side=bytes_or_unknown(row.pair.missing_bytes)
-        if not row.pair.is_here
-        else translate("RecommendedPage", "downloaded"),
+        side=bytes_or_unknown(row.pair.missing_bytes) if not row.pair.is_here else tr("downloaded"),
         icon=FIT_ICONS[row.fit],
         tone=FIT_TONES.get(row.fit, "muted"),
         spoken=translate("Words", FIT_WORDS[row.fit]),
@@ -118,9 +118,7 @@ def _pair_choice(row: CatalogRow) -> Choice:
 
 def _speed(plain: SpeedRange, *, thinks: bool) -> str:
     words = (
-        translate("RecommendedPage", "{low}–{high} tokens per second, and it thinks first")
-        if thinks
-        else translate("RecommendedPage", "{low}–{high} tokens per second")
+        tr("{low}–{high} tokens per second, and it thinks first") if thinks else tr("{low}–{high} tokens per second")
     )
     low, high = plain.told
     return words.format(low=number_text(low), high=number_text(high))
@@ -131,13 +129,11 @@ class RecommendedPage(QWidget):
         super().__init__(parent)
         self._theme, self._requests = theme, requests
         self._rows: dict[str, CatalogRow] = {}
-        self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
+        self.heading = label(tr("Recommended pairs"), "heading")
         self.words = label(
-            translate("RecommendedPage", "Each comes with a way to draft: a small model, heads, or repeated text."),
-            "caption",
-            wrap=True,
+            tr("Each comes with a way to draft: a small model, heads, or repeated text."), "caption", wrap=True
         )
-        self.list = ChoiceList(theme, translate("RecommendedPage", "Recommended pairs"))
+        self.list = ChoiceList(theme, tr("Recommended pairs"))
         self.list.chosen.connect(self._on_chosen)
         self.empty = EmptyPagePlaceholder(theme, "sparkles")
         self.title = label("", "heading", wrap=True)
@@ -146,10 +142,7 @@ class RecommendedPage(QWidget):
         self.facts = grid(gaps=(16, 6), parent=self.facts_box, margins=0)
         self.card = PairCard(theme, requests)
         self._arrange()
-        self.empty.say(
-            translate("RecommendedPage", "Recommended pairs"),
-            translate("RecommendedPage", "Looking for models that fit this computer…"),
-        )
+        self.empty.say(tr("Recommended pairs"), tr("Looking for models that fit this computer…"))
 
     def _arrange(self) -> None:
         left, column = list_side(self._theme, 14, 4)
@@ -158,7 +151,7 @@ class RecommendedPage(QWidget):
             column.addWidget(words)
         column.addWidget(self.list, 1)
         pieces = [self.title, self.good_for, self.facts_box, self.card]
-        self.right = verdict_side(self.empty, pieces, translate("RecommendedPage", "Pair"))
+        self.right = verdict_side(self.empty, pieces, tr("Pair"))
         put_beside(self, left, self.right)
 
     def start(self) -> None:
@@ -175,19 +168,13 @@ class RecommendedPage(QWidget):
         if current is None:
             self.list.choose_first()
         if not rows:
-            search = button(
-                translate("RecommendedPage", "Search models"),
-                lambda: self._requests.page_requested.emit("search"),
-                kind="primary",
-            )
-            text = translate("RecommendedPage", "The list of recommended pairs is empty. Search for models yourself.")
-            self.empty.say(translate("RecommendedPage", "No recommendations"), text, search)
+            search = button(tr("Search models"), lambda: self._requests.page_requested.emit("search"), kind="primary")
+            text = tr("The list of recommended pairs is empty. Search for models yourself.")
+            self.empty.say(tr("No recommendations"), text, search)
             self.right.setCurrentIndex(0)
 
     def set_problem(self, problem: Problem) -> None:
-        again = button(
-            translate("RecommendedPage", "Try again"), self._requests.recommendations_requested.emit, kind="primary"
-        )
+        again = button(tr("Try again"), self._requests.recommendations_requested.emit, kind="primary")
         self.empty.say(in_words(problem).title, explanation(problem), again)
         self.right.setCurrentIndex(0)
 
@@ -205,12 +192,12 @@ class RecommendedPage(QWidget):
         self.good_for.setText(row.good_for)
         empty_layout(self.facts)
         lines = (
-            (translate("RecommendedPage", "Drafting"), translate("Words", DRAFTING_WORDS[row.pair.drafting])),
-            (translate("RecommendedPage", "Licence"), row.licence),
-            (translate("RecommendedPage", "On this computer"), "" if row.pair.gain_words else row.expected),
-            (translate("RecommendedPage", "Speed-up elsewhere"), row.speedup),
-            (translate("RecommendedPage", "Source"), row.source),
-            (translate("RecommendedPage", "Hub"), row.checked),
+            (tr("Drafting"), translate("Words", DRAFTING_WORDS[row.pair.drafting])),
+            (tr("Licence"), row.licence),
+            (tr("On this computer"), "" if row.pair.gain_words else row.expected),
+            (tr("Speed-up elsewhere"), row.speedup),
+            (tr("Source"), row.source),
+            (tr("Hub"), row.checked),
         )
         for line, (name, text) in enumerate(pair for pair in lines if pair[1]):
             words = label(text, "", wrap=True)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from app.core.domain.models import FitLevel, Offer, ScanView
 from ui.models.words import FIT_ICONS, FIT_WORDS
 from ui.text.formatting import count, size
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import (
     ElidedLabel,
@@ -35,6 +35,8 @@ from ui.widgets.building import (
     vbox,
 )
 from ui.widgets.dialogs import open_dialog
+
+tr = translator("ScanLine")
 
 
 class ModelsRequests(QObject):
@@ -356,9 +358,7 @@ class ScanLine(QWidget):
     def __init__(self, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.words = label("", "caption", wrap=True)
-        self.stop_button = button(
-            translate("ScanLine", "Stop"), requests.scan_stopped.emit, name=translate("ScanLine", "Stop the search")
-        )
+        self.stop_button = button(tr("Stop"), requests.scan_stopped.emit, name=tr("Stop the search"))
         hbox((self.words, 1), self.stop_button, parent=self, margins=0, spacing=12)
         self.hide()
 
@@ -372,15 +372,15 @@ class ScanLine(QWidget):
 
 def scan_words(view: ScanView) -> str:
     """``Searching /data: 12,345 files, 3 models``; at the end the result."""
-    found = translate("ScanLine", "%n models", None, view.num_found)
-    files = translate("ScanLine", "{number} files").format(number=count(view.num_files))
+    found = tr("%n models", None, view.num_found)
+    files = tr("{number} files").format(number=count(view.num_files))
     if view.is_running:
-        template = translate("ScanLine", "Searching {folder}: {files}, {models}")
+        template = tr("Searching {folder}: {files}, {models}")
     elif view.is_complete:
-        template = translate("ScanLine", "Searched {folder}: {files}, {models}.")
+        template = tr("Searched {folder}: {files}, {models}.")
     else:
-        template = translate("ScanLine", "Stopped in {folder} after {files}: {models}.")
+        template = tr("Stopped in {folder} after {files}: {models}.")
     words = template.format(folder=view.folder, files=files, models=found)
     if view.num_unreadable and not view.is_running:
-        words = f"{words} {translate('ScanLine', '%n folders could not be read.', None, view.num_unreadable)}"
+        words = f"{words} {tr('%n folders could not be read.', None, view.num_unreadable)}"
     return words

@@ -15,7 +15,7 @@ from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown, compact, day
 from ui.text import clock
 from ui.text.formatting import as_written, hover
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
 from ui.widgets.building import (
@@ -31,6 +31,8 @@ from ui.widgets.building import (
     show_text,
     vbox,
 )
+
+tr = translator("FileTable")
 
 MAX_PX = 820
 MAX_CHARS = 60_000
@@ -60,9 +62,7 @@ class FileTable(QWidget):
         for file in models:
             line = self._add_model(line, file)
         if others:
-            self.grid.addWidget(
-                self._section(translate("FileTable", "Files that go with a model")), line, 0, 1, NUM_COLUMNS
-            )
+            self.grid.addWidget(self._section(tr("Files that go with a model")), line, 0, 1, NUM_COLUMNS)
             line += 1
         for file in others:
             line = self._add_other(line, file)
@@ -99,32 +99,25 @@ class FileTable(QWidget):
     def _actions(self, file: FileRow) -> list[QPushButton]:
         ref, what = file.ref, file.label or file.ref.name
         drafts = button(
-            translate("FileTable", "Find a draft…"),
+            tr("Find a draft…"),
             lambda: self._requests.drafts_requested.emit(ref),
-            name=translate("FileTable", "Find a draft for {what}").format(what=what),
-            tip=translate(
-                "FileTable",
-                "Lists the drafts that match this model, and why others do not, before anything is downloaded.",
-            ),
+            name=tr("Find a draft for {what}").format(what=what),
+            tip=tr("Lists the drafts that match this model, and why others do not, before anything is downloaded."),
         )
         if file.presence is Presence.HERE:
             last = button(
-                translate("FileTable", "Chat"),
+                tr("Chat"),
                 lambda: self._requests.chat_requested.emit(ref, None),
-                name=translate("FileTable", "Chat with {what}").format(what=what),
+                name=tr("Chat with {what}").format(what=what),
             )
         elif file.presence is Presence.DOWNLOADING:
-            last = button(
-                translate("FileTable", "Downloading"),
-                lambda: None,
-                name=translate("FileTable", "{what} is downloading").format(what=what),
-            )
+            last = button(tr("Downloading"), lambda: None, name=tr("{what} is downloading").format(what=what))
             last.setEnabled(False)
         else:
             last = button(
-                translate("FileTable", "Download"),
+                tr("Download"),
                 lambda: self._requests.pull_requested.emit((ref,), False),
-                name=translate("FileTable", "Download {what}").format(what=what),
+                name=tr("Download {what}").format(what=what),
             )
         if file.kind is FileKind.DRAFT:
             return [last]
@@ -150,9 +143,9 @@ class FileTable(QWidget):
         name.setToolTip(as_written(file.ref.file))
         if file.num_parts > 1:
             number = file.num_parts
-            row.addWidget(label(translate("FileTable", "%n parts", None, number), "caption"))
+            row.addWidget(label(tr("%n parts", None, number), "caption"))
         if file.kind is FileKind.DRAFT:
-            tag = label(translate("FileTable", "draft model"), "key")
+            tag = label(tr("draft model"), "key")
             tag.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
             row.addWidget(tag)
         if file.label:

@@ -16,13 +16,15 @@ from ui.models.repo_pane import RepoPane
 from ui.models.words import FIT_ICONS, FIT_TONES, FIT_WORDS, compact, day
 from ui.text import clock
 from ui.text.formatting import size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, card, hbox, label, line_edit, vbox
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import Dialog
 from ui.widgets.popups import NoWheelComboBox
+
+tr = translator("SearchPage")
 
 SORTS = (
     ("downloads", mark("SearchPage", "Most downloads")),
@@ -136,7 +138,7 @@ def result_row(row: RepoRow) -> Choice:
     known = row.fit is not FitLevel.UNKNOWN
     number = row.downloads or 0
     second = [
-        translate("SearchPage", "{compact} downloads", None, number).format(compact=compact(row.downloads)),
+        tr("{compact} downloads", None, number).format(compact=compact(row.downloads)),
         day(row.updated, clock.today()) if row.updated else "",
         row.licence,
     ]
@@ -144,7 +146,7 @@ def result_row(row: RepoRow) -> Choice:
         key=row.repo,
         title=row.name,
         lines=(row.author, " · ".join(piece for piece in second if piece)),
-        side=translate("SearchPage", "Gated") if row.gated else "",
+        side=tr("Gated") if row.gated else "",
         icon=FIT_ICONS[row.fit] if known else "",
         tone=FIT_TONES.get(row.fit, "muted"),
         spoken=translate("Words", FIT_WORDS[row.fit]) if known else "",
@@ -159,11 +161,11 @@ class SearchPage(QWidget):
         self._theme, self._requests = theme, requests
         self._asked: SearchQuery | None = None
         self.field = QLineEdit()
-        orders = [(translate("SearchPage", words), key) for key, words in SORTS]
-        self.sort = NoWheelComboBox(translate("SearchPage", "Sort by"), orders)
-        self.fitting = QCheckBox(translate("SearchPage", "Fits this computer"))
+        orders = [(tr(words), key) for key, words in SORTS]
+        self.sort = NoWheelComboBox(tr("Sort by"), orders)
+        self.fitting = QCheckBox(tr("Fits this computer"))
         self.status = label("", "caption")
-        self.list = ChoiceList(theme, translate("SearchPage", "Results"))
+        self.list = ChoiceList(theme, tr("Results"))
         self.nothing = EmptyPagePlaceholder(theme, "search")
         self.pane = RepoPane(theme, requests)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
@@ -174,16 +176,16 @@ class SearchPage(QWidget):
 
     def _make(self) -> None:
         self.field.setObjectName("search")
-        self.field.setPlaceholderText(translate("SearchPage", "Search models on Hugging Face"))
-        self.field.setAccessibleName(translate("SearchPage", "Search models"))
+        self.field.setPlaceholderText(tr("Search models on Hugging Face"))
+        self.field.setAccessibleName(tr("Search models"))
         self._icon = QAction(self.field)
-        self._clear_action = QAction(translate("SearchPage", "Clear the search"), self.field)
+        self._clear_action = QAction(tr("Clear the search"), self.field)
         self._clear_action.setVisible(False)
         self._clear_action.triggered.connect(self._clear)
         self.field.addAction(self._clear_action, QLineEdit.ActionPosition.TrailingPosition)
         self.field.textChanged.connect(lambda text: self._clear_action.setVisible(bool(text)))
         self.field.addAction(self._icon, QLineEdit.ActionPosition.LeadingPosition)
-        self.fitting.setAccessibleName(translate("SearchPage", "Only models that fit this computer"))
+        self.fitting.setAccessibleName(tr("Only models that fit this computer"))
         self.field.textEdited.connect(lambda _text: self._typing.start())
         self.field.returnPressed.connect(self._on_enter)
         self._typing.timeout.connect(self.search)
@@ -219,7 +221,7 @@ class SearchPage(QWidget):
     def search(self) -> None:
         self._typing.stop()
         self._asked = self.query
-        self.status.setText(translate("SearchPage", "Searching…"))
+        self.status.setText(tr("Searching…"))
         self._requests.search_requested.emit(self._asked)
 
     def set_results(self, query: SearchQuery, rows: Sequence[RepoRow]) -> None:
@@ -227,21 +229,21 @@ class SearchPage(QWidget):
             return
         self.list.set_rows([result_row(row) for row in rows])
         number = len(rows)
-        self.status.setText(translate("SearchPage", "%n models", None, number))
+        self.status.setText(tr("%n models", None, number))
         if rows:
             self.results.setCurrentWidget(self.list)
             return
-        offers = [button(translate("SearchPage", "Clear the search"), self._clear)] if query.text else []
+        offers = [button(tr("Clear the search"), self._clear)] if query.text else []
         if query.only_fitting:
-            offers.append(button(translate("SearchPage", "Show all sizes"), lambda: self.fitting.setChecked(False)))
+            offers.append(button(tr("Show all sizes"), lambda: self.fitting.setChecked(False)))
         self.nothing.set_icon_name("search")
-        self.nothing.say(translate("SearchPage", "Nothing found"), _advice(query), *offers)
+        self.nothing.say(tr("Nothing found"), _advice(query), *offers)
         self.results.setCurrentWidget(self.nothing)
 
     def set_problem(self, problem: Problem) -> None:
         self.status.setText("")
         self.nothing.set_icon_name("cloud-off")
-        again = button(translate("SearchPage", "Try again"), self.search, kind="primary")
+        again = button(tr("Try again"), self.search, kind="primary")
         self.nothing.say(in_words(problem).title, explanation(problem), again)
         self.results.setCurrentWidget(self.nothing)
 
@@ -257,7 +259,7 @@ class SearchPage(QWidget):
             self.search()
 
     def _on_chosen(self, repo: str) -> None:
-        self.pane.say(translate("SearchPage", "Searching the hub"), repo)
+        self.pane.say(tr("Searching the hub"), repo)
         self._requests.repo_requested.emit(repo)
 
     def _recolor(self) -> None:
@@ -268,13 +270,12 @@ class SearchPage(QWidget):
 def _advice(query: SearchQuery) -> str:
     if not query.text:
         if query.only_fitting:
-            return translate("SearchPage", "The hub has no repository with GGUF files that fits this computer.")
-        return translate("SearchPage", "The hub has no repository with GGUF files.")
+            return tr("The hub has no repository with GGUF files that fits this computer.")
+        return tr("The hub has no repository with GGUF files.")
     if query.only_fitting:
-        words = translate(
-            "SearchPage",
-            "No repository with GGUF files that fits this computer matches “{text}”. Try fewer or different words.",
+        words = tr(
+            "No repository with GGUF files that fits this computer matches “{text}”. Try fewer or different words."
         )
     else:
-        words = translate("SearchPage", "No repository with GGUF files matches “{text}”. Try fewer or different words.")
+        words = tr("No repository with GGUF files matches “{text}”. Try fewer or different words.")
     return one_stop(words, {"text": query.text}).format(text=query.text)

@@ -23,7 +23,7 @@ from ui.models.parts import ModelsRequests, OfferCard, ScanLine, StatusMark, Way
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
 from ui.text.formatting import percent, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import TINY_NOTE
 from ui.theme.theme import Theme
 from ui.widgets.building import (
@@ -40,6 +40,8 @@ from ui.widgets.building import (
     show_text,
     vbox,
 )
+
+tr = translator("WelcomePage")
 
 WIDTH_PX = 860
 CARD_LINES = 10  # of text, that a suggested pair is about as high as
@@ -191,34 +193,28 @@ class FirstModelCard(QFrame):
 def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
     """Icon, name and text of each device."""
     cores = hardware.num_cores
-    memory = translate("WelcomePage", "{total}, {free} free").format(
-        total=size(hardware.memory_bytes), free=size(hardware.free_memory_bytes)
-    )
+    memory = tr("{total}, {free} free").format(total=size(hardware.memory_bytes), free=size(hardware.free_memory_bytes))
     lines = [
-        ("cpu", translate("WelcomePage", "Processor"), translate("WelcomePage", "%n cores", None, cores)),
-        ("memory-stick", translate("WelcomePage", "Memory"), memory),
+        ("cpu", tr("Processor"), tr("%n cores", None, cores)),
+        ("memory-stick", tr("Memory"), memory),
     ]
     for gpu in hardware.gpus:
         figures = bytes_or_unknown(gpu.total_bytes)
-        free = (
-            translate("WelcomePage", ", {size} free").format(size=size(gpu.free_bytes))
-            if gpu.free_bytes is not None
-            else ""
-        )
-        lines.append(("layers", translate("WelcomePage", "Graphics"), f"{gpu.name}, {figures}{free}"))
+        free = tr(", {size} free").format(size=size(gpu.free_bytes)) if gpu.free_bytes is not None else ""
+        lines.append(("layers", tr("Graphics"), f"{gpu.name}, {figures}{free}"))
     if not hardware.gpus:
         lines.append(
             (
                 "layers",
-                translate("WelcomePage", "Graphics"),
-                translate("WelcomePage", "No supported GPU; models run on the CPU"),
+                tr("Graphics"),
+                tr("No supported GPU; models run on the CPU"),
             )
         )
     lines.append(
         (
             "hard-drive",
-            translate("WelcomePage", "Disk"),
-            translate("WelcomePage", "{size} free").format(size=bytes_or_unknown(hardware.free_disk_bytes)),
+            tr("Disk"),
+            tr("{size} free").format(size=bytes_or_unknown(hardware.free_disk_bytes)),
         )
     )
     return lines
@@ -306,34 +302,32 @@ class WelcomePage(QWidget):
         self.cards: list[SuggestionCard] = []
         self._has_best = False  # among them: the first of them, which is fast enough here
         self.is_looking = True  # for pairs
-        self.words = label(translate("WelcomePage", "Looking for models that fit this computer…"), "caption", wrap=True)
+        self.words = label(tr("Looking for models that fit this computer…"), "caption", wrap=True)
         # As high as the card that comes in their place, so that nothing below moves under the pointer.
         self.words.setMinimumHeight(CARD_LINES * self.fontMetrics().lineSpacing())
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.note = label(translate("WelcomePage", NOT_CHECKED), "caption", wrap=True)
+        self.note = label(tr(NOT_CHECKED), "caption", wrap=True)
         self.note.hide()
         # The first choice until there is a real model to offer.
-        self.builtin_button = button(
-            translate("WelcomePage", "Quick demo"), requests.builtin_requested.emit, kind="primary"
-        )
-        self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
+        self.builtin_button = button(tr("Quick demo"), requests.builtin_requested.emit, kind="primary")
+        self.own_button = button(tr("I have a GGUF file…"), self._ask_file)
         self.ways = WaysToModels(requests)
         self.scan = ScanLine(requests)
         self.here = vbox(spacing=8)
-        self.here_title = label(translate("WelcomePage", "Already on this computer"), "section")
+        self.here_title = label(tr("Already on this computer"), "section")
         self.here_title.hide()
         self.here_cards: list[OfferCard] = []
         self.all_button = button("", lambda: requests.page_requested.emit("library"))
         self.all_button.hide()
         self.first = FirstModelCard(theme, requests)
-        self.first_title = label(translate("WelcomePage", "A small real model"), "section")
-        self.best_title = label(translate("WelcomePage", "Recommended for this computer"), "section")
-        self.pairs_title = label(translate("WelcomePage", "Other pairs"), "section")
+        self.first_title = label(tr("A small real model"), "section")
+        self.best_title = label(tr("Recommended for this computer"), "section")
+        self.pairs_title = label(tr("Other pairs"), "section")
         for title in (self.here_title, self.first_title, self.best_title, self.pairs_title):
             title.setContentsMargins(0, 8, 0, 0)
         self.first_title.hide()
         self.pairs_title.hide()
-        self.skip_button = button(translate("WelcomePage", "Skip"), requests.welcome_done.emit)
+        self.skip_button = button(tr("Skip"), requests.welcome_done.emit)
         self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
         self.set_offers(())
@@ -341,17 +335,16 @@ class WelcomePage(QWidget):
 
     def _arrange(self) -> None:
         self.hardware.setColumnStretch(2, 1)
-        text = translate(
-            "WelcomePage",
+        text = tr(
             "Choose a model to chat with. A small model drafts, the large one checks every word: the same "
-            "answers, faster.",
+            "answers, faster."
         )
-        demo = label(translate("WelcomePage", "No download needed"), "section")
+        demo = label(tr("No download needed"), "section")
         demo.setContentsMargins(0, 8, 0, 0)
         page = page_column(
             self.mark,
             8,
-            label(translate("WelcomePage", "Welcome to Paceline"), "title"),
+            label(tr("Welcome to Paceline"), "title"),
             label(text, "muted", wrap=True),
             16,
             self.here_title,
@@ -367,7 +360,7 @@ class WelcomePage(QWidget):
             self._other_ways(),
             self.scan,
             16,
-            label(translate("WelcomePage", "This computer"), "section"),
+            label(tr("This computer"), "section"),
             card(self.hardware),
             8,
             self.pairs_title,
@@ -377,7 +370,7 @@ class WelcomePage(QWidget):
             margins=(SIDE_PX, 32, SIDE_PX, 24),
             spacing=8,
         )
-        vbox(scrolled(page, translate("WelcomePage", "Welcome")), parent=self, margins=0)
+        vbox(scrolled(page, tr("Welcome")), parent=self, margins=0)
 
     def _other_ways(self) -> WrappingRow:
         others = WrappingRow()
@@ -444,8 +437,8 @@ class WelcomePage(QWidget):
                 self.here.addWidget(made)
         self.here_title.setVisible(bool(shown))
         more = len(offers)
-        self.all_button.setText(translate("WelcomePage", "Show all %n", None, more))
-        self.all_button.setAccessibleName(translate("WelcomePage", "Show all %n models found here", None, more))
+        self.all_button.setText(tr("Show all %n", None, more))
+        self.all_button.setAccessibleName(tr("Show all %n models found here", None, more))
         self.all_button.setVisible(more > len(shown))
 
     def _offer_card(self, row: Offer) -> OfferCard:
@@ -475,7 +468,7 @@ class WelcomePage(QWidget):
         unchecked = any(row.checked and not row.pair.is_here for row in shown)
         self.is_looking = False
         # A sentence in its place where no card comes, so that nothing below moves.
-        none_quick = translate("WelcomePage", "No larger model is fast on this computer. The small one below is.")
+        none_quick = tr("No larger model is fast on this computer. The small one below is.")
         show_text(self.words, words or ("" if self._has_best else none_quick))
         self.note.setVisible(unchecked)
         self.pairs_title.setVisible(len(self.cards) > self._has_best)

@@ -12,7 +12,7 @@ from app.core.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
 from ui.race.words import lane_name
 from ui.text.formatting import UNKNOWN, acceptance, count, duration, figure, milliseconds, per_pass, times_plain
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea
 from ui.transcript.cards.body import AnswerBody
@@ -21,6 +21,8 @@ from ui.transcript.marks.provenance import SourceRuns
 from ui.transcript.selection import SelectingArea, TranscriptSelection
 from ui.widgets.building import ElidedLabel, Stretch, hbox, label, vbox
 from ui.widgets.figures import FigureWidget, LargeFigure, LineFigure, paint_bar
+
+tr = translator("Race")
 
 TEXT_MARGIN_PX = 14
 LEAST_TEXT_PX = 120  # height
@@ -55,11 +57,10 @@ class LaneBar(FigureWidget):
         self.share = 0.0
         super().__init__(
             theme,
-            translate("Race", "Progress"),
-            translate(
-                "Race",
+            tr("Progress"),
+            tr(
                 "Tokens written so far, and the seconds that this lane has computed. Lanes take turns, so the clock "
-                "of a lane stands still while another one computes.",
+                "of a lane stands still while another one computes."
             ),
         )
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -82,7 +83,7 @@ class LaneBar(FigureWidget):
 
     @property
     def words_left(self) -> str:
-        return translate("Race", "%n tokens", None, self._tokens)
+        return tr("%n tokens", None, self._tokens)
 
     @property
     def words_right(self) -> str:
@@ -120,7 +121,7 @@ class LaneTextView(SelectingArea, QScrollArea):
         self._follows = True
         self.body = AnswerBody(theme, self)
         self.selection = TranscriptSelection(theme, self, lambda: [self])
-        self.setAccessibleName(translate("Race", "Answer of the lane {name}").format(name=name))
+        self.setAccessibleName(tr("Answer of the lane {name}").format(name=name))
         inner = QWidget()
         inner.setObjectName("laneText")
         vbox(self.body, Stretch(), parent=inner, margins=(TEXT_MARGIN_PX, 8, TEXT_MARGIN_PX, 12))
@@ -213,25 +214,18 @@ class LaneCard(QFrame):
         self.stats = RunStats()
         self.setObjectName("card")
         name = lane_name(choice)
-        self.setAccessibleName(translate("Race", "Lane {name}").format(name=name))
+        self.setAccessibleName(tr("Lane {name}").format(name=name))
         self.name_label = ElidedLabel(name, "heading")
         self.state_label = label("", "caption")
         self.speed = LargeFigure(
-            theme,
-            translate("Race", "tok/s"),
-            translate("Race", "Tokens per second of this lane's own time, reading the prompt left out."),
+            theme, tr("tok/s"), tr("Tokens per second of this lane's own time, reading the prompt left out.")
         )
         self.ratio = LargeFigure(
             theme,
-            translate("Race", "the speed of {base}").format(base=base_name)
-            if base_name
-            else translate("Race", "baseline"),
-            translate("Race", "Speed over that of the lane that the others are compared with."),
+            tr("the speed of {base}").format(base=base_name) if base_name else tr("baseline"),
+            tr("Speed over that of the lane that the others are compared with."),
         )
-        self.lines = {
-            key: LineFigure(theme, translate("Race", title), translate("Race", words))
-            for key, (title, words) in LINES.items()
-        }
+        self.lines = {key: LineFigure(theme, tr(title), tr(words)) for key, (title, words) in LINES.items()}
         self.bar = LaneBar(theme)
         self.bar.set_base(not base_name)
         self.text = LaneTextView(theme, name)
@@ -279,7 +273,7 @@ class LaneCard(QFrame):
     def begin_round(self) -> None:
         """The lane reads the question; the previous answer stays until there is a new one."""
         self.num_tokens = 0
-        self.state_label.setText(translate("Race", "reading the question"))
+        self.state_label.setText(tr("reading the question"))
         self._show_bar(0, 0.0)
 
     def _show_bar(self, tokens: int, seconds: float) -> None:
@@ -289,7 +283,7 @@ class LaneCard(QFrame):
 
     def begin_text(self) -> None:
         self.text.clear()
-        self.state_label.setText(translate("Race", "writing"))
+        self.state_label.setText(tr("writing"))
 
     def append(self, text: str, spans: tuple[TokenSpan, ...], scale: int) -> None:
         self.num_tokens += len(spans)
@@ -304,7 +298,7 @@ class LaneCard(QFrame):
         self._show_bar(stats.tokens, stats.decode_s)
         if finished:
             self.text.finish()
-            self.state_label.setText(translate("Race", "done in {time}").format(time=duration(stats.decode_s)))
+            self.state_label.setText(tr("done in {time}").format(time=duration(stats.decode_s)))
 
     def show_scale(self, scale: int) -> None:
         self._scale = scale
@@ -319,9 +313,7 @@ class LaneCard(QFrame):
         self._show_stats(stats)
         self.num_tokens, self._scale = stats.tokens, max(scale, 1)
         self._show_bar(stats.tokens, stats.decode_s)
-        self.state_label.setText(
-            translate("Race", "over %n rounds", None, num_rounds) if num_rounds > 1 else translate("Race", "done")
-        )
+        self.state_label.setText(tr("over %n rounds", None, num_rounds) if num_rounds > 1 else tr("done"))
         if self.text.text != result.text:
             self.text.set_text(result.text, result.spans)
 

@@ -26,7 +26,7 @@ from ui.race.setup_form import SetupForm
 from ui.race.track import RaceTrack
 from ui.race.words import against, pair_name, speed_sentence, when
 from ui.text.formatting import UNKNOWN, times_plain
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.one_line import cut
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.transcript.column import COLUMN_PX
@@ -34,6 +34,8 @@ from ui.widgets.banner import Banner
 from ui.widgets.building import ElidedLabel, button, label, page_bar, page_column, scrolled, vbox
 from ui.widgets.dialogs import ConfirmDialog, press_button
 from ui.widgets.icon_button import IconButton
+
+tr = translator("Race")
 
 EXPORTS = (  # by the file's extension
     ("png", mark("Race", "Picture (PNG)…")),
@@ -98,7 +100,7 @@ class EarlierRaces(QListWidget):
         super().__init__()
         self._theme = theme
         self.setObjectName("choices")
-        self.setAccessibleName(translate("Race", "Earlier races"))
+        self.setAccessibleName(tr("Earlier races"))
         self.setItemDelegate(_TwoLines(theme, self))
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -185,29 +187,20 @@ class RacePage(QWidget):
         self._begun = RaceSetup("")
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.back_button = IconButton(theme, "arrow-left", translate("Race", "Back to the chat (Esc)"), self.back.emit)
-        self.title = label(translate("Race", "Race"), "strong")
+        self.back_button = IconButton(theme, "arrow-left", tr("Back to the chat (Esc)"), self.back.emit)
+        self.title = label(tr("Race"), "strong")
         self.models = ElidedLabel()
         self.stop_button = button(
-            translate("Race", " Stop"),
-            self.stop_requested.emit,
-            name=translate("Race", "Stop the race"),
-            tip=translate("Race", "Stop the race (Esc)"),
+            tr(" Stop"), self.stop_requested.emit, name=tr("Stop the race"), tip=tr("Stop the race (Esc)")
         )
-        copy = translate("Race", "Copy the picture")
-        self.copy_button = IconButton(
-            theme, "copy", copy, self.picture_copied.emit, text=translate("Race", "Copy picture")
-        )
+        copy = tr("Copy the picture")
+        self.copy_button = IconButton(theme, "copy", copy, self.picture_copied.emit, text=tr("Copy picture"))
         self.export_button = QToolButton()
-        self.again_button = button(
-            translate("Race", "Race again"), self._again, tip=translate("Race", "The same race once more")
-        )
-        self.new_button = button(
-            translate("Race", "New race"), self.show_setup, tip=translate("Race", "Another question, or other lanes")
-        )
+        self.again_button = button(tr("Race again"), self._again, tip=tr("The same race once more"))
+        self.new_button = button(tr("New race"), self.show_setup, tip=tr("Another question, or other lanes"))
         self.form = SetupForm(theme)
         self.earlier = EarlierRaces(theme)
-        self.earlier_title = label(translate("Race", "Earlier races"), "section")
+        self.earlier_title = label(tr("Earlier races"), "section")
         self.track = RaceTrack(theme)
         self.problem = Banner(theme, problem=True)
         self.notice = Banner(theme, problem=False)
@@ -221,14 +214,14 @@ class RacePage(QWidget):
 
     def _make(self) -> None:
         self.models.setProperty("kind", "muted")
-        self.export_button.setText(translate("Race", " Export"))
-        self.export_button.setAccessibleName(translate("Race", "Export the race"))
+        self.export_button.setText(tr(" Export"))
+        self.export_button.setAccessibleName(tr("Export the race"))
         self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.export_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         menu = QMenu(self.export_button)
         for kind, words in EXPORTS:
-            menu.addAction(translate("Race", words), partial(self.export_requested.emit, kind))
+            menu.addAction(tr(words), partial(self.export_requested.emit, kind))
         self.export_button.setMenu(menu)
 
     def _arrange(self) -> None:
@@ -241,7 +234,7 @@ class RacePage(QWidget):
 
     def _setup_page(self) -> QWidget:
         page = page_column(self.form, 8, self.earlier_title, self.earlier, width_px=COLUMN_PX, spacing=12)
-        return scrolled(page, translate("Race", "Choose what is raced"))
+        return scrolled(page, tr("Choose what is raced"))
 
     def _connect(self) -> None:
         self.form.start_requested.connect(self.start_requested)
@@ -254,7 +247,7 @@ class RacePage(QWidget):
     def set_blocked(self, reason: str) -> None:
         self.form.set_blocked(reason)
         self.again_button.setEnabled(not reason)
-        self.again_button.setToolTip(reason or translate("Race", "The same race once more"))
+        self.again_button.setToolTip(reason or tr("The same race once more"))
 
     def set_earlier(self, rows: Sequence[RaceSummary]) -> None:
         self.earlier.set_rows(rows)
@@ -327,9 +320,9 @@ class RacePage(QWidget):
     def _ask_delete(self, race_id: str) -> None:
         question = ConfirmDialog(
             self,
-            translate("Race", "Delete this race?"),
-            translate("Race", "Its figures and answers are removed from this computer."),
-            translate("Race", "Delete"),
+            tr("Delete this race?"),
+            tr("Its figures and answers are removed from this computer."),
+            tr("Delete"),
             danger=True,
         )
         question.accepted.connect(lambda: self.delete_requested.emit(race_id))

@@ -25,11 +25,13 @@ from ui.race.words import (
     when,
 )
 from ui.text.formatting import UNKNOWN, acceptance, duration, milliseconds, per_pass, speed, times_plain
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.text.one_line import cut
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
 from ui.widgets.figures import paint_bar
+
+tr = translator("Race")
 
 WIDTH, HEIGHT, MARGIN = 1200.0, 675.0, 56.0  # of the shape that posts are shown in, in logical pixels
 FOOT_PX = 62.0  # from the lower margin to where the question begins
@@ -110,7 +112,7 @@ class _Picture:
         line = QRectF(MARGIN + ICON_PX + 12, MARGIN - 8, 500, ICON_PX)
         self._text(line, name, BODY_PX + 2, tokens.text, bold=True)
         after = line.adjusted(self._width(name, BODY_PX + 2, bold=True) + 8, 0, 0, 0)
-        self._text(after, translate("Race", "race"), BODY_PX + 2, tokens.text_muted)
+        self._text(after, tr("race"), BODY_PX + 2, tokens.text_muted)
         right = QRectF(WIDTH - MARGIN - 400, MARGIN - 8, 400, ICON_PX)
         self._text(right, when(self._result.created), SMALL_PX, tokens.text_muted, flags=_RIGHT)
 
@@ -174,14 +176,14 @@ class _Picture:
 def _lane_line(lane: LaneResult) -> str:
     stats = lane.stats
     parts = [own] if (own := own_models(lane.choice)) else []
-    parts.append(translate("Race", "{number} tokens per pass").format(number=per_pass(stats.tokens_per_pass)))
+    parts.append(tr("{number} tokens per pass").format(number=per_pass(stats.tokens_per_pass)))
     if stats.proposed:
-        parts.append(translate("Race", "{share} accepted").format(share=acceptance(stats)))
+        parts.append(tr("{share} accepted").format(share=acceptance(stats)))
     parts.append(
-        translate("Race", "p50 {median}, p95 {slow} between tokens").format(
+        tr("p50 {median}, p95 {slow} between tokens").format(
             median=milliseconds(stats.inter_token_ms_p50), slow=milliseconds(stats.inter_token_ms_p95)
         )
     )
     if stats.proposed:
-        parts.append(translate("Race", "{time} lost to rollback").format(time=duration(stats.rollback_s)))
+        parts.append(tr("{time} lost to rollback").format(time=duration(stats.rollback_s)))
     return " · ".join(parts)

@@ -22,13 +22,15 @@ from app.core.domain.speed.races import (
 from engine.records import Message, Mode, Picture
 from ui.race.words import lane_name
 from ui.text.formatting import number_text
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.mode_words import MODE_ORDER, not_now
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, grid, hbox, label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import NoWheelComboBox
+
+tr = translator("Race")
 
 MOST_DEPTH = 16
 QUESTION_LINES = 4
@@ -57,8 +59,8 @@ class QuestionEdit(ExactTextEdit):
         self._theme = theme
         self.setProperty("kind", "field")
         self.setTabChangesFocus(True)
-        self.setAccessibleName(translate("Race", "Question"))
-        self.setPlaceholderText(translate("Race", "What should the lanes answer?"))
+        self.setAccessibleName(tr("Question"))
+        self.setPlaceholderText(tr("What should the lanes answer?"))
         theme.changed.connect(self._fit)
         self._fit()
 
@@ -88,25 +90,23 @@ class LaneRow(QWidget):
         self._theme = theme
         self.number = label("", "muted")
         self.mode_box = NoWheelComboBox(choices=[(lane_name(LaneChoice(mode)), mode) for mode in MODE_ORDER])
-        length = translate("Race", "Draft length {depth}")
+        length = tr("Draft length {depth}")
         depths = [(length.format(depth=depth), depth) for depth in range(1, MOST_DEPTH + 1)]
         self.depth_box = NoWheelComboBox(
-            choices=[(translate("Race", "Draft length: auto"), None), *depths],
-            tip=translate("Race", "How many tokens are proposed for a pass of the target."),
+            choices=[(tr("Draft length: auto"), None), *depths],
+            tip=tr("How many tokens are proposed for a pass of the target."),
         )
         self.draft_box = NoWheelComboBox(
-            choices=[(translate("Race", "Loaded draft"), "")],
-            tip=translate("Race", "Another draft is loaded for this lane alone."),
+            choices=[(tr("Loaded draft"), "")], tip=tr("Another draft is loaded for this lane alone.")
         )
         self.target_box = NoWheelComboBox(
-            choices=[(translate("Race", "Loaded model"), "")],
-            tip=translate("Race", "Another model is loaded for this lane alone."),
+            choices=[(tr("Loaded model"), "")], tip=tr("Another model is loaded for this lane alone.")
         )
         self.draft_box.hide()
         self.target_box.hide()
         self._drafts: Mapping[str, Sequence[tuple[str, str]]] = {}
         self._shows_models = False
-        self.remove = IconButton(theme, "x", translate("Race", "Remove this lane"), self.removed.emit)
+        self.remove = IconButton(theme, "x", tr("Remove this lane"), self.removed.emit)
         self.reason = label("", "warning", wrap=True)
         self.reason.hide()
         row = hbox(self.number, (self.mode_box, 2), (self.depth_box, 1), self.remove, spacing=8)
@@ -144,7 +144,7 @@ class LaneRow(QWidget):
         """Set the other targets: file and name."""
         chosen, chosen_name = self.target_box.currentData(), self.target_box.currentText()
         self.target_box.clear()
-        self.target_box.addItem(translate("Race", "Loaded model"), "")
+        self.target_box.addItem(tr("Loaded model"), "")
         for file, name in targets:
             self.target_box.addItem(name, file)
         _choose(self.target_box, chosen, chosen_name)
@@ -161,7 +161,7 @@ class LaneRow(QWidget):
         target, chosen, name = self.target_box.currentData(), self.draft_box.currentData(), self.draft_box.currentText()
         known = self._drafts.get(target, ())
         self.draft_box.clear()
-        self.draft_box.addItem(translate("Race", "No draft") if target else translate("Race", "Loaded draft"), "")
+        self.draft_box.addItem(tr("No draft") if target else tr("Loaded draft"), "")
         for file, draft in known:
             self.draft_box.addItem(draft, file)
         if chosen and (chosen in dict(known) or (same_target and target not in self._drafts)):
@@ -184,15 +184,15 @@ class LaneRow(QWidget):
         self._follow_mode()
 
     def show_number(self, number: int, *, removable: bool) -> None:
-        name = translate("Race", "Lane {number}").format(number=number)
+        name = tr("Lane {number}").format(number=number)
         self.number.setText(name)
         self.number.setMinimumWidth(ceil(self._theme.text_width(name)) + 4)
-        self.mode_box.setAccessibleName(translate("Race", "Mode of lane {number}").format(number=number))
-        self.depth_box.setAccessibleName(translate("Race", "Draft length of lane {number}").format(number=number))
-        self.draft_box.setAccessibleName(translate("Race", "Draft model of lane {number}").format(number=number))
-        self.target_box.setAccessibleName(translate("Race", "Model of lane {number}").format(number=number))
+        self.mode_box.setAccessibleName(tr("Mode of lane {number}").format(number=number))
+        self.depth_box.setAccessibleName(tr("Draft length of lane {number}").format(number=number))
+        self.draft_box.setAccessibleName(tr("Draft model of lane {number}").format(number=number))
+        self.target_box.setAccessibleName(tr("Model of lane {number}").format(number=number))
         self._models.setContentsMargins(self.number.minimumWidth() + 8, 0, 0, 4)
-        self.remove.setAccessibleName(translate("Race", "Remove lane {number}").format(number=number))
+        self.remove.setAccessibleName(tr("Remove lane {number}").format(number=number))
         self.remove.setVisible(removable)
 
     def show_reason(self, reason: str) -> None:
@@ -217,8 +217,8 @@ def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
 
 def _rounds_words(rounds: int | None) -> str:
     if rounds is None:
-        return translate("Race", "until ±5% is sure")
-    return translate("Race", "%n rounds", None, rounds)
+        return tr("until ±5% is sure")
+    return tr("%n rounds", None, rounds)
 
 
 def _has_depth(mode: Mode) -> bool:
@@ -256,27 +256,22 @@ class SetupForm(QFrame):
         self.includes_before.hide()
         self.of_pictures = label("", "caption")
         self.of_pictures.hide()
-        self.add_button = button(translate("Race", "Add a lane"), self._add)
+        self.add_button = button(tr("Add a lane"), self._add)
         self.models_button = button(
-            translate("Race", "Choose models"),
-            self._show_models,
-            tip=translate("Race", "Other models or drafts for single lanes."),
+            tr("Choose models"), self._show_models, tip=tr("Other models or drafts for single lanes.")
         )
         self._shows_models = False
         self.rounds = NoWheelComboBox(
-            translate("Race", "Rounds"),
+            tr("Rounds"),
             [(_rounds_words(each), each) for each in ROUNDS],
-            tip=translate("Race", "More rounds make the interval of the verdict narrower."),
+            tip=tr("More rounds make the interval of the verdict narrower."),
         )
-        tokens = translate("Race", "{number} tokens")
+        tokens = tr("{number} tokens")
         lengths = [(tokens.format(number=number_text(each)), each) for each in LENGTHS]
-        self.length = NoWheelComboBox(translate("Race", "Longest answer"), lengths)
-        self.temperature = NoWheelComboBox(translate("Race", "Temperature"))
+        self.length = NoWheelComboBox(tr("Longest answer"), lengths)
+        self.temperature = NoWheelComboBox(tr("Temperature"))
         self.start_button = button(
-            translate("Race", "Start the race"),
-            self.start,
-            kind="primary",
-            tip=translate("Race", "Start the race (Ctrl+Enter)"),
+            tr("Start the race"), self.start, kind="primary", tip=tr("Start the race (Ctrl+Enter)")
         )
         self.problem = label("", "warning", wrap=True)
         self._lanes = vbox(spacing=6)
@@ -296,16 +291,16 @@ class SetupForm(QFrame):
             options.addWidget(name, 0, column)
             options.addWidget(box, 1, column)
             options.setColumnStretch(column, 1)
-        how = label(translate("Race", HOW), "caption", wrap=True)
+        how = label(tr(HOW), "caption", wrap=True)
         add = hbox(self.add_button, self.models_button, Stretch())
         end = hbox((self.problem, 1), (self.start_button, 0, Qt.AlignmentFlag.AlignRight))
         vbox(
-            label(translate("Race", "Question"), "section"),
+            label(tr("Question"), "section"),
             self.question,
             self.of_pictures,
             self.includes_before,
             4,
-            label(translate("Race", "Lanes"), "section"),
+            label(tr("Lanes"), "section"),
             self._lanes,
             add,
             4,
@@ -333,11 +328,11 @@ class SetupForm(QFrame):
         """
         self.question.setPlainText(text)
         self._before, self._pictures, self._lost_pictures = before, pictures, lost_pictures
-        self.of_pictures.setText(translate("Race", "With %n pictures", None, len(pictures)))
+        self.of_pictures.setText(tr("With %n pictures", None, len(pictures)))
         self.of_pictures.setVisible(bool(pictures))
         number = sum(message.role != "system" for message in before)
         self.includes_before.setVisible(number > 0)
-        self.includes_before.setText(translate("Race", "With the %n earlier messages of the chat", None, number))
+        self.includes_before.setText(tr("With the %n earlier messages of the chat", None, number))
         self.includes_before.setChecked(True)
         self._update()
 
@@ -347,7 +342,7 @@ class SetupForm(QFrame):
         self.temperature.clear()
         self.temperature.addItem(number_text(0.0), True)
         if temperature > 0.0:
-            words = translate("Race", "{number}, as in the settings").format(number=number_text(temperature))
+            words = tr("{number}, as in the settings").format(number=number_text(temperature))
             self.temperature.addItem(words, False)
         self.temperature.setCurrentIndex(0 if greedy or temperature <= 0.0 else 1)
 
@@ -471,13 +466,9 @@ class SetupForm(QFrame):
             row.show_reason(not_now(self._reason(row.choice)))
         words = self._blocked
         if not words and self._lost_pictures:
-            words = translate(
-                "Race", "This race had pictures, which are not kept with it. Race the question again from its chat."
-            )
+            words = tr("This race had pictures, which are not kept with it. Race the question again from its chat.")
         if not words and len(set(choices)) < len(choices):
-            words = translate(
-                "Race", "Two lanes are the same. Choose another mode, draft length or model for one of them."
-            )
+            words = tr("Two lanes are the same. Choose another mode, draft length or model for one of them.")
         runs = not any(self._reason(choice) for choice in choices)
         self.models_button.setVisible(not self._shows_models and any(row.has_models for row in self.rows))
         self.problem.setText(words)
@@ -487,6 +478,6 @@ class SetupForm(QFrame):
         """Why a lane cannot run; modes with a draft may lack only a draft of their own."""
         if choice.target:  # what it can do is found when it is loaded
             needs_draft = choice.mode is Mode.DRAFT and not choice.draft
-            return translate("Race", "This lane's model has no draft. Choose one for it.") if needs_draft else ""
+            return tr("This lane's model has no draft. Choose one for it.") if needs_draft else ""
         lacking = Mode.SUFFIX if choice.draft else choice.mode
         return self._unavailable.get(lacking, "")

@@ -25,10 +25,12 @@ from ui.race.lane_card import LaneCard
 from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
 from ui.statistics.words import SOURCES
 from ui.text.formatting import count, times_plain
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, hbox, label, set_style_property, vbox
 from ui.widgets.figures import LegendRow
+
+tr = translator("Race")
 
 BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
 LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower
@@ -65,7 +67,7 @@ class RaceVerdictBox(QFrame):
 
     def show_live(self, ratios: Sequence[tuple[LaneChoice, float]]) -> None:
         """Before the first round ends: current speeds relative to the baseline; `AUTO_LANE` has the large number."""
-        words = translate("Race", "{lane}: {times} so far")
+        words = tr("{lane}: {times} so far")
         lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
         self.words.setText("\n".join(lines))
         main = dict(ratios).get(AUTO_LANE, max((ratio for _, ratio in ratios), default=None))
@@ -86,17 +88,15 @@ class RaceVerdictBox(QFrame):
 def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> str:
     """What a race says in a few words."""
     if verdict is None or verdict.ratio is None:
-        return translate("Race", "The first round is not over yet")
+        return tr("The first round is not over yet")
     names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}
     if verdict.has_interval and not verdict.is_sure:
-        return translate("Race", "Too close to call between {lane} and {base}").format(**names)
+        return tr("Too close to call between {lane} and {base}").format(**names)
     if not verdict.has_interval:
-        slower = translate("Race", "{lane} was slower than {base} this time")
-        return (slower if verdict.ratio < 1.0 else translate("Race", "{lane} was faster than {base} this time")).format(
-            **names
-        )
-    slower = translate("Race", "{lane} is slower than {base}")
-    return (slower if verdict.ratio < 1.0 else translate("Race", "{lane} is faster than {base}")).format(**names)
+        slower = tr("{lane} was slower than {base} this time")
+        return (slower if verdict.ratio < 1.0 else tr("{lane} was faster than {base} this time")).format(**names)
+    slower = tr("{lane} is slower than {base}")
+    return (slower if verdict.ratio < 1.0 else tr("{lane} is faster than {base}")).format(**names)
 
 
 class RaceTrack(QWidget):
@@ -151,11 +151,11 @@ class RaceTrack(QWidget):
 
     def begin(self, setup: RaceSetup) -> None:
         self._take(setup)
-        self.verdict.say((), setup.lanes, translate("Race", "Waiting for the model"))
+        self.verdict.say((), setup.lanes, tr("Waiting for the model"))
 
     def begin_lanes(self) -> None:
         """The engine has started the race: enable the lanes."""
-        words = translate("Race", "Measuring what a pass costs, and reading the question")
+        words = tr("Measuring what a pass costs, and reading the question")
         self.verdict.say((), self._setup.lanes, words)
 
     def _take(self, setup: RaceSetup) -> None:
@@ -255,13 +255,13 @@ class RaceTrack(QWidget):
             of = self._setup.rounds
             number = self._round + 1
             words = (
-                translate("Race", "Round {number}, until it is sure").format(number=number)
+                tr("Round {number}, until it is sure").format(number=number)
                 if of is None
-                else translate("Race", "Round {number} of {all}").format(number=number, all=of)
+                else tr("Round {number} of {all}").format(number=number, all=of)
             )
         else:
-            words = translate("Race", "%n rounds are over", None, num_rounds)
-        length = translate("Race", "up to {number} tokens").format(number=count(self._setup.max_tokens))
+            words = tr("%n rounds are over", None, num_rounds)
+        length = tr("up to {number} tokens").format(number=count(self._setup.max_tokens))
         self.verdict.say(self._verdicts, self._setup.lanes, f"{words} · {length}")
 
     # ---- a race that is over ----------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ from engine.records import ModelInfo
 from ui.models.parts import StatusMark
 from ui.settings.rows import make_row
 from ui.text.formatting import UNKNOWN, as_written, count, figure, hover, speed
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import (
     ElidedLabel,
@@ -59,6 +59,8 @@ from ui.widgets.building import (
 from ui.widgets.dialogs import press_button
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import NoWheelComboBox
+
+tr = translator("ServerPage")
 
 COLUMN_PX = 1080
 SWITCHES = ("server", "server_loads")
@@ -266,13 +268,13 @@ class ServerAccess(QWidget):
 def status_words(row: LoggedRequest) -> str:
     """Progress or result: ``200``, ``401, no key, or a wrong one``."""
     if row.state is not RequestState.DONE:
-        return translate("ServerPage", STATES[row.state])
+        return tr(STATES[row.state])
     if row.status == GONE:
-        return translate("ServerPage", "Disconnected")
+        return tr("Disconnected")
     if row.status is None:
         return UNKNOWN
     words = STATUS_WORDS.get(row.status)
-    return f"{row.status}, {translate('ServerPage', words)}" if words else str(row.status)
+    return f"{row.status}, {tr(words)}" if words else str(row.status)
 
 
 def cells(row: LoggedRequest) -> tuple[str, ...]:
@@ -312,14 +314,14 @@ class RequestTable(QTableWidget):
         super().__init__(0, len(COLUMNS))
         self._theme = theme
         for column, words in enumerate(COLUMNS):
-            item = QTableWidgetItem(translate("ServerPage", words))
+            item = QTableWidgetItem(tr(words))
             item.setTextAlignment(_side(column))
             if column in (TOKENS, RATE):
-                item.setToolTip(hover(translate("ServerPage", "Of the answer, without the prompt.")))
+                item.setToolTip(hover(tr("Of the answer, without the prompt.")))
             self.setHorizontalHeaderItem(column, item)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setObjectName("statsTable")
-        self.setAccessibleName(translate("ServerPage", "Requests"))
+        self.setAccessibleName(tr("Requests"))
         self.verticalHeader().hide()
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -355,7 +357,7 @@ class RequestTable(QTableWidget):
     def _fit(self) -> None:
         metrics = self.fontMetrics()
         for column, sample in SAMPLES.items():
-            words = max(sample, translate("ServerPage", COLUMNS[column]), key=metrics.horizontalAdvance)
+            words = max(sample, tr(COLUMNS[column]), key=metrics.horizontalAdvance)
             self.setColumnWidth(column, metrics.horizontalAdvance(words) + CELL_PX)
         line = round(self._theme.text_height()) + 10
         self.verticalHeader().setDefaultSectionSize(line)
@@ -366,8 +368,8 @@ def queue_words(activity: Activity) -> str:
     """How many requests run and wait, and the running ones' total speed."""
     fields = {"running": count(activity.num_running), "waiting": count(activity.num_waiting)}
     if not activity.tokens_per_second:
-        return translate("ServerPage", "{running} running, {waiting} waiting").format(**fields)
-    words = translate("ServerPage", "{running} running, {waiting} waiting, {speed} in all")
+        return tr("{running} running, {waiting} waiting").format(**fields)
+    words = tr("{running} running, {waiting} waiting, {speed} in all")
     return words.format(speed=speed(activity.tokens_per_second), **fields)
 
 
@@ -396,12 +398,10 @@ class ServerPage(QWidget):
         self._others: tuple[str, ...] = ()
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.back_button = IconButton(
-            theme, "arrow-left", translate("ServerPage", "Back to the chat (Esc)"), self.back.emit
-        )
-        self.settings_button = button(translate("ServerPage", "Settings…"), self.settings_requested.emit)
-        self.stop_button = button(translate("ServerPage", "Stop the answer"), self.stop_requested.emit)
-        self.retry_button = button(translate("ServerPage", "Try again"), self.retry_requested.emit)
+        self.back_button = IconButton(theme, "arrow-left", tr("Back to the chat (Esc)"), self.back.emit)
+        self.settings_button = button(tr("Settings…"), self.settings_requested.emit)
+        self.stop_button = button(tr("Stop the answer"), self.stop_requested.emit)
+        self.retry_button = button(tr("Try again"), self.retry_requested.emit)
         self.state = StatusMark(theme, wrap=True)
         by_key = {field.key: field for field in fields if field.section == SERVER}
         self.switches = {key: make_row(by_key[key]) for key in SWITCHES}
@@ -410,17 +410,17 @@ class ServerPage(QWidget):
         self.others = label(kind="caption", wrap=True)
         self.queue = label(kind="muted")
         self.table = RequestTable(theme)
-        self.nothing = label(translate("ServerPage", "No program has asked anything yet."), "muted", wrap=True)
+        self.nothing = label(tr("No program has asked anything yet."), "muted", wrap=True)
         self._arrange()
         self._connect()
         self.set_view(ServerView(), "")
         self.set_requests(())
 
     def _arrange(self) -> None:
-        title = label(translate("ServerPage", "Local server"), "strong")
+        title = label(tr("Local server"), "strong")
         vbox(
             page_bar(self.back_button, title, self.settings_button, wide=title),
-            (scrolled(self._content(), translate("ServerPage", "Local server")), 1),
+            (scrolled(self._content(), tr("Local server")), 1),
             parent=self,
             margins=0,
             spacing=0,
@@ -428,13 +428,12 @@ class ServerPage(QWidget):
 
     def _content(self) -> QWidget:
         state = hbox((self.state, 1), (self.retry_button, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
-        head = hbox(label(translate("ServerPage", "Requests"), "strong"), (self.queue, 1), self.stop_button, spacing=8)
-        note = translate(
-            "ServerPage",
-            "What was asked and answered is neither shown nor kept. The list is emptied when the server is turned off.",
+        head = hbox(label(tr("Requests"), "strong"), (self.queue, 1), self.stop_button, spacing=8)
+        note = tr(
+            "What was asked and answered is neither shown nor kept. The list is emptied when the server is turned off."
         )
         requests = vbox(head, self.nothing, self.table, label(note, "caption", wrap=True), spacing=8)
-        title = label(translate("ServerPage", "Models"), "strong")
+        title = label(tr("Models"), "strong")
         models = vbox(title, self.own_model, self.switches["server_loads"], self.others, spacing=8)
         parts = (self.switches["server"], state, rule(), requests, rule(), models, rule(), self.access)
         return page_column(*parts, width_px=COLUMN_PX, spacing=16)
@@ -462,9 +461,7 @@ class ServerPage(QWidget):
         self.retry_button.setVisible(view.state is ServerState.FAILED)
         self.stop_button.setVisible(bool(view.activity.num_running))
         several = view.activity.num_running > 1
-        self.stop_button.setText(
-            translate("ServerPage", "Stop the answers") if several else translate("ServerPage", "Stop the answer")
-        )
+        self.stop_button.setText(tr("Stop the answers") if several else tr("Stop the answer"))
         self.queue.setText(queue_words(view.activity))
         self.queue.setVisible(view.state is ServerState.ON)
         self._guest = view.guest
@@ -478,23 +475,21 @@ class ServerPage(QWidget):
     def _show_models(self) -> None:
         name = self.access.model.text()
         text = (
-            translate("ServerPage", "{name}, the model of your chats").format(name=name)
+            tr("{name}, the model of your chats").format(name=name)
             if name
-            else translate("ServerPage", "No model is loaded. Programs are told to try again.")
+            else tr("No model is loaded. Programs are told to try again.")
         )
         self.own_model.setText(text)
         lines = []
         if self._guest:
-            loaded = translate("ServerPage", "In memory now, for a program: {name}.")
+            loaded = tr("In memory now, for a program: {name}.")
             lines.append(loaded.format(name=self._guest))
         if self._others and self.switches["server_loads"].value():
             names = ", ".join(self._others[:MOST_NAMES])
             if len(self._others) > MOST_NAMES:
                 more = len(self._others) - MOST_NAMES
-                names = translate("ServerPage", "{names} and {number} more", None, more).format(
-                    names=names, number=count(more)
-                )
-            lines.append(translate("ServerPage", "Others that programs may name: {names}.").format(names=names))
+                names = tr("{names} and {number} more", None, more).format(names=names, number=count(more))
+            lines.append(tr("Others that programs may name: {names}.").format(names=names))
         self.others.setText("\n".join(lines))
         self.others.setVisible(bool(lines))
 

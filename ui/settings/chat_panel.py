@@ -19,11 +19,13 @@ from engine.records import Mode
 from ui.settings.preset_menu import PresetMenu
 from ui.settings.rows import ChoiceRow, ServersRow, make_row
 from ui.text.formatting import as_written, hover
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.mode_words import mode_words, not_now
 from ui.theme.theme import Theme
 from ui.widgets.building import PageSwitch, Stretch, button, hbox, label, rule, scrolled, set_style_property, vbox
 from ui.widgets.icon_button import IconButton
+
+tr = translator("ChatSettings")
 
 FIRST = ("system_prompt", "temperature")  # what people come for
 
@@ -99,7 +101,7 @@ class LayerRow(QWidget):
         self.row = ModeChoiceRow(field, stacked=True) if field.kind is FieldKind.MODE else make_row(field, stacked=True)
         self.origin = label("", "key")
         self.hidden = label("", "caption")
-        self.reset_button = button(translate("ChatSettings", "Reset"), self.reset.emit, kind="link")
+        self.reset_button = button(tr("Reset"), self.reset.emit, kind="link")
         self._shown: SettingValue = None
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -116,19 +118,17 @@ class LayerRow(QWidget):
     def set_value(self, value: LayeredValue, layer: Layer) -> None:
         """Show the value at ``layer``; a pending edit stays."""
         own = value.origin is layer
-        words = translate("ChatSettings", (_OWN if own else _ORIGINS)[value.origin])
+        words = tr((_OWN if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
         set_style_property(self.origin, "own", "true" if own else "false")
         self.origin.setVisible(own or value.origin is Layer.FILE)  # what is as everywhere needs no sign
         self.row.label.setToolTip(words)
-        self.hidden.setText(translate("ChatSettings", _HIDDEN[value.hidden_by]) if value.hidden_by else "")
+        self.hidden.setText(tr(_HIDDEN[value.hidden_by]) if value.hidden_by else "")
         self.hidden.setVisible(value.hidden_by is not None)
         self.reset_button.setVisible(own)
-        name = translate("ChatSettings", "Reset {label}").format(label=self.field.label)
+        name = tr("Reset {label}").format(label=self.field.label)
         self.reset_button.setAccessibleName(name)
-        self.origin.setAccessibleName(
-            translate("ChatSettings", "{label}: {origin}").format(label=self.field.label, origin=words)
-        )
+        self.origin.setAccessibleName(tr("{label}: {origin}").format(label=self.field.label, origin=words))
         self._shown = value.value
         if self._pause.isActive() or self._is_shown(value.value):
             return
@@ -180,23 +180,21 @@ class ChatSettingsPanel(QFrame):
     def __init__(self, theme: Theme, view: LayersView, presets: PresetMenu) -> None:
         super().__init__()
         self.setObjectName("chatSettings")
-        self.setAccessibleName(translate("ChatSettings", "Chat settings"))
+        self.setAccessibleName(tr("Chat settings"))
         self._view = view
         self.layer = Layer.CHAT
         self.presets = presets
         self.rows: dict[str, LayerRow] = {}
-        layers = [(layer, translate("ChatSettings", _TITLES[layer])) for layer in EDITABLE]
-        self.switch = PageSwitch(translate("ChatSettings", "Applies to"), layers)
+        layers = [(layer, tr(_TITLES[layer])) for layer in EDITABLE]
+        self.switch = PageSwitch(tr("Applies to"), layers)
         self.switch.chosen.connect(self._show_layer)
         self.explanation = label("", "caption", wrap=True)
         self._content = QWidget()
         self.reset_button = button("", lambda: self._on_reset(self._own_keys()))
         self.keep_button = button(
-            translate("ChatSettings", "Keep for this model"),
-            self._on_keep,
-            tip=translate("ChatSettings", "Every chat with this model then uses these values"),
+            tr("Keep for this model"), self._on_keep, tip=tr("Every chat with this model then uses these values")
         )
-        self.close_button = IconButton(theme, "x", translate("ChatSettings", "Close"), self.hide)
+        self.close_button = IconButton(theme, "x", tr("Close"), self.hide)
         self._arrange()
         self._connect()
         self.set_view(view)
@@ -204,7 +202,7 @@ class ChatSettingsPanel(QFrame):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
-        title = label(translate("ChatSettings", "Chat settings"), "heading")
+        title = label(tr("Chat settings"), "heading")
         top = hbox(title, Stretch(), self.close_button)
         head = vbox(
             top,
@@ -236,7 +234,7 @@ class ChatSettingsPanel(QFrame):
             row.reset.connect(partial(self._on_reset, (field.key,)))
             column.addWidget(row)
         column.addStretch(1)
-        return scrolled(self._content, translate("ChatSettings", "Values"), sideways=False)
+        return scrolled(self._content, tr("Values"), sideways=False)
 
     def _connect(self) -> None:
         self.presets.opening.connect(self.flush)
@@ -261,13 +259,13 @@ class ChatSettingsPanel(QFrame):
         for key, row in self.rows.items():
             if key in values:
                 (row.force_value if other else row.set_value)(values[key], self.layer)
-        model = view.model_name or translate("ChatSettings", "this model")
+        model = view.model_name or tr("this model")
         self.switch.buttons[Layer.MODEL].setToolTip(as_written(model))
         self.switch.buttons[Layer.PROJECT].setVisible(bool(view.project_name))
         if self.layer is Layer.PROJECT and not view.project_name:
             self._show_layer(Layer.CHAT)
             return
-        words = translate("ChatSettings", _EXPLAINED[self.layer])
+        words = tr(_EXPLAINED[self.layer])
         self.explanation.setText(words.format(model=model, project=view.project_name))
         self.presets.set_values({key: value.value for key, value in values.items()})
         self._show_buttons()
@@ -285,12 +283,8 @@ class ChatSettingsPanel(QFrame):
 
     def _show_buttons(self) -> None:
         num_own = len(self._own_keys())
-        self.reset_button.setText(translate("ChatSettings", "Reset all"))
-        self.reset_button.setAccessibleName(
-            translate("ChatSettings", "Reset all values of: {layer}").format(
-                layer=translate("ChatSettings", _TITLES[self.layer])
-            )
-        )
+        self.reset_button.setText(tr("Reset all"))
+        self.reset_button.setAccessibleName(tr("Reset all values of: {layer}").format(layer=tr(_TITLES[self.layer])))
         self.reset_button.setEnabled(num_own > 0)
         self.keep_button.setVisible(self.layer is Layer.CHAT)
         self.keep_button.setEnabled(num_own > 0)

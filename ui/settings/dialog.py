@@ -13,9 +13,11 @@ from PySide6.QtWidgets import QListWidget, QScrollArea, QSizePolicy, QStackedWid
 from app.core.domain.settings.fields import SettingField, SettingValue
 from engine.records import Device, Mode
 from ui.settings.rows import CONTROL_PX, ChoiceRow, DevicesRow, ModeRow, SettingRow, SettingsPage, make_row
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.widgets.building import Stretch, button, hbox, label, line_edit, rule, scrolled, set_style_property, vbox
 from ui.widgets.dialogs import Dialog, within_screen
+
+tr = translator("SettingsDialog")
 
 SIZE = QSize(800, 600)
 LOOKS = ("theme", "text_size", "density")
@@ -79,14 +81,14 @@ class SettingsDialog(Dialog):
         below: Mapping[str, QWidget] | None = None,
     ) -> None:
         """``pages`` follow the fields' pages; ``below``: widgets below the rows, by section."""
-        super().__init__(parent, translate("SettingsDialog", "Settings"))
+        super().__init__(parent, tr("Settings"))
         self._values = {field.key: values.get(field.key, field.default) for field in fields}
         self._below = below or {}
         self.rows: dict[str, SettingRow] = {}
         self.nav = _Sections()
         self.nav.setObjectName("settingsNav")
-        self.nav.setAccessibleName(translate("SettingsDialog", "Sections"))
-        self.search = line_edit(translate("SettingsDialog", "Search settings"), translate("SettingsDialog", "Search"))
+        self.nav.setAccessibleName(tr("Sections"))
+        self.search = line_edit(tr("Search settings"), tr("Search"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self.find_setting)
         self.pages = QStackedWidget()
@@ -103,12 +105,12 @@ class SettingsDialog(Dialog):
         self.nav.currentRowChanged.connect(self.pages.setCurrentIndex)
         self.nav.currentRowChanged.connect(self._check)
         self.nav.setCurrentRow(0)
-        self.save_button = button(translate("SettingsDialog", "Save"), self._save, kind="primary")
-        self.cancel_button = button(translate("SettingsDialog", "Cancel"), self.reject)
+        self.save_button = button(tr("Save"), self._save, kind="primary")
+        self.cancel_button = button(tr("Cancel"), self.reject)
         self.defaults_button = button(
-            translate("SettingsDialog", "Restore defaults"),
+            tr("Restore defaults"),
             self.restore_defaults,
-            tip=translate("SettingsDialog", "Resets every setting; nothing is saved until you click Save"),
+            tip=tr("Resets every setting; nothing is saved until you click Save"),
         )
         self.elsewhere = label("", "error", wrap=True)  # why it cannot be saved, where the reason is on another page
         self.save_button.setDefault(True)

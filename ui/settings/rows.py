@@ -28,7 +28,7 @@ from app.core.domain.settings.table import complaint
 from app.core.domain.tools.servers import names_line, read_names
 from engine.records import NO_DEVICE, Device, Mode
 from ui.text.formatting import as_written, number_text, on_button, size
-from ui.text.language import locale, mark, translate
+from ui.text.language import locale, mark, translate, translator
 from ui.text.mode_words import MODE_ORDER, mode_words, not_now
 from ui.text.problem_words import in_language
 from ui.text.setting_words import in_words, sentence
@@ -36,6 +36,8 @@ from ui.widgets.building import Stretch, button, grid, hbox, label, set_style_pr
 from ui.widgets.dialogs import open_dialog
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.popups import Menu, NoWheelComboBox, NoWheelSlider
+
+tr = translator("SettingRows")
 
 CONTROL_PX = 240
 
@@ -387,15 +389,8 @@ class FolderSettingRow(ModelFileRow):
 
 def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose a GGUF file; ``take`` gets its path. ``what``: in the dialog's title."""
-    title = (
-        translate("SettingRows", "Open a GGUF file: {what}") if what else translate("SettingRows", "Open a GGUF file")
-    )
-    dialog = QFileDialog(
-        parent,
-        title.format(what=what),
-        "",
-        translate("SettingRows", "Models (*.gguf);;All files (*)"),
-    )
+    title = tr("Open a GGUF file: {what}") if what else tr("Open a GGUF file")
+    dialog = QFileDialog(parent, title.format(what=what), "", tr("Models (*.gguf);;All files (*)"))
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     dialog.fileSelected.connect(take)
     return open_dialog(dialog, "model")
@@ -404,14 +399,10 @@ def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) ->
 def _range_words(field: SettingField) -> str:
     low, high = field.minimum, field.maximum
     if low is not None and high is not None:
-        return translate("SettingRows", "{low} to {high}").format(low=number_text(low), high=number_text(high))
+        return tr("{low} to {high}").format(low=number_text(low), high=number_text(high))
     if low is not None:
-        return translate("SettingRows", "{number} or more").format(number=number_text(low))
-    return (
-        translate("SettingRows", "{number} or less").format(number=number_text(high))
-        if high is not None
-        else translate("SettingRows", "any")
-    )
+        return tr("{number} or more").format(number=number_text(low))
+    return tr("{number} or less").format(number=number_text(high)) if high is not None else tr("any")
 
 
 def _start_text(field: SettingField) -> str:

@@ -10,12 +10,14 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QPlainTextEdit, QWidget
 from app.core.domain.tools.servers import ImportView, ToolServerView
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.formatting import count, hover, on_button
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, scrolled, show_text, vbox
 from ui.widgets.dialogs import ConfirmDialog, link_dialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
+
+tr = translator("ToolServers")
 
 REFRESH_MS = 1_000
 DETAILS_PX = 140
@@ -92,22 +94,15 @@ class ToolServers(QWidget):
         self.rows: dict[str, ToolServerRow] = {}
         self.preview: ImportDialog | None = None
         self.question: ConfirmDialog | None = None
-        title = label(translate("ToolServers", "Servers (MCP)"), "strong")
+        title = label(tr("Servers (MCP)"), "strong")
         self.empty = label(
-            translate(
-                "ToolServers", "No server yet. Add a program or an address below, or import those of another app."
-            ),
+            tr("No server yet. Add a program or an address below, or import those of another app."),
             "caption",
             wrap=True,
         )
-        self.line = line_edit(
-            translate("ToolServers", "Command or URL of a server"),
-            translate("ToolServers", "Command or URL, such as uvx mcp-server-time"),
-        )
-        self.add_button = button(
-            translate("ToolServers", "Add"), self._add, name=translate("ToolServers", "Add a tool server")
-        )
-        self.import_button = button(translate("ToolServers", "Import…"), self._import)
+        self.line = line_edit(tr("Command or URL of a server"), tr("Command or URL, such as uvx mcp-server-time"))
+        self.add_button = button(tr("Add"), self._add, name=tr("Add a tool server"))
+        self.import_button = button(tr("Import…"), self._import)
         self.import_menu = Menu(self.import_button)
         self.problem = label("", "error", wrap=True)
         self.problem.hide()
@@ -138,7 +133,7 @@ class ToolServers(QWidget):
 
     def _ask_to_open(self, name: str, address: str) -> None:
         """Ask before opening the sign-in page in the browser."""
-        words = translate("ToolServers", "“{name}” has you sign in here. Your browser will open it.").format(name=name)
+        words = tr("“{name}” has you sign in here. Your browser will open it.").format(name=name)
         self.question = link_dialog(self, address, words)
         if self.question is None:
             self._requests.sign_in_stopped.emit(name)
@@ -163,11 +158,11 @@ class ToolServers(QWidget):
             action = self.import_menu.addAction(on_button(source))
             action.triggered.connect(lambda _checked=False, path=path: self._preview(path))
         self.import_menu.addSeparator()
-        self.import_menu.addAction(translate("ToolServers", "Choose a file…"), self._ask_file)
+        self.import_menu.addAction(tr("Choose a file…"), self._ask_file)
         self.import_menu.popup(self.import_button.mapToGlobal(self.import_button.rect().bottomLeft()))
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, translate("ToolServers", "Import the servers of another app"))
+        dialog = QFileDialog(self, tr("Import the servers of another app"))
         dialog.setNameFilter("JSON (*.json)")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self._preview)
@@ -197,18 +192,14 @@ class ToolServerRow(QWidget):
         self.switch.clicked.connect(lambda on: requests.switched.emit(view.name, on))
         self.state, self.place = label("", "caption"), label("", "caption", wrap=True)
         self.problem = label("", "error", wrap=True)
-        words = translate("ToolServers", "Restart {name}").format(name=view.name)
+        words = tr("Restart {name}").format(name=view.name)
         self.restart = IconButton(theme, "refresh-cw", words, lambda: requests.restart_requested.emit(view.name))
-        remove = translate("ToolServers", "Remove {name}").format(name=view.name)
+        remove = tr("Remove {name}").format(name=view.name)
         self.remove = IconButton(theme, "trash-2", remove, lambda: requests.remove_requested.emit(view.name))
         self.sign = button("", lambda: self._ask_to_sign(requests), kind="link")
         for each in (self.switch, self.restart, self.remove, self.sign):
             each.clicked.connect(changed)
-        self.more = button(
-            translate("ToolServers", "Tools and log"),
-            kind="link",
-            name=translate("ToolServers", "Tools and log of {name}").format(name=view.name),
-        )
+        self.more = button(tr("Tools and log"), kind="link", name=tr("Tools and log of {name}").format(name=view.name))
         self.more.setCheckable(True)
         self.details: QPlainTextEdit | None = None
         self.more.toggled.connect(self._open)
@@ -219,16 +210,16 @@ class ToolServerRow(QWidget):
     def show_server(self, view: ToolServerView) -> None:
         self._view = view
         self.switch.setChecked(view.is_on)
-        words = translate("ToolServers", _STATES.get(view.state, "Off"))
+        words = tr(_STATES.get(view.state, "Off"))
         if view.state == "ready":
-            words += " · " + translate("ToolServers", "tools: {count}").format(count=count(len(view.tools)))
+            words += " · " + tr("tools: {count}").format(count=count(len(view.tools)))
         self.state.setText(words)
         self.place.setText(view.place)
         show_text(self.problem, view.problem)
         self.restart.setEnabled(view.is_on)
         self.sign.setVisible(view.sign_in in _SIGN_IN)
         if view.sign_in in _SIGN_IN:
-            self.sign.setText(translate("ToolServers", _SIGN_IN[view.sign_in]))
+            self.sign.setText(tr(_SIGN_IN[view.sign_in]))
             self.sign.setAccessibleName(f"{self.sign.text()}: {view.name}")
         if self.details is not None:
             self.details.setPlainText(self._words())
@@ -243,9 +234,9 @@ class ToolServerRow(QWidget):
             asked[self._view.sign_in].emit(self._view.name)
 
     def _words(self) -> str:
-        nothing = translate("ToolServers", "(nothing)")
+        nothing = tr("(nothing)")
         tools, log = "\n".join(self._view.tools) or nothing, "\n".join(self._view.log) or nothing
-        heads = translate("ToolServers", "Tools"), translate("ToolServers", "Log")
+        heads = tr("Tools"), tr("Log")
         return f"{heads[0]}\n{tools}\n\n{heads[1]}\n{log}"
 
     def _open(self, is_open: bool) -> None:

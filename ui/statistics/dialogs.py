@@ -21,10 +21,12 @@ from app.core.domain.sums import PairSums, Sums
 from ui.statistics.page import StatsPage
 from ui.statistics.words import explanations, help_of, mode_title, sums_help_of, sums_texts
 from ui.text.formatting import as_written, figure, hover, percent
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.widgets.building import ElidedLabel, Part, Stretch, button, grid, hbox, label, vbox
 from ui.widgets.dialogs import ConfirmDialog, Dialog, copy_with_feedback
 from ui.widgets.figures import FigureWidget, LegendRow
+
+tr = translator("StatsTable")
 
 NUMBERS_FROM = 3  # columns from here on are numbers
 MODE = NUMBERS_FROM - 1  # the column before them
@@ -62,18 +64,18 @@ def _from_top(content: QWidget) -> list[QWidget]:
 
 def table_head() -> tuple[str, ...]:
     return (
-        translate("StatsTable", "Target"),
-        translate("StatsTable", "Draft"),
-        translate("StatsTable", "Mode"),
-        translate("StatsTable", "Answers"),
-        translate("StatsTable", "Tokens"),
-        translate("StatsTable", "Tokens/s"),
-        translate("StatsTable", "Per pass"),
-        translate("StatsTable", "Accepted"),
-        translate("StatsTable", "Speed-up"),
-        translate("StatsTable", "p50 ms"),
-        translate("StatsTable", "p95 ms"),
-        translate("StatsTable", "p99 ms"),
+        tr("Target"),
+        tr("Draft"),
+        tr("Mode"),
+        tr("Answers"),
+        tr("Tokens"),
+        tr("Tokens/s"),
+        tr("Per pass"),
+        tr("Accepted"),
+        tr("Speed-up"),
+        tr("p50 ms"),
+        tr("p95 ms"),
+        tr("p99 ms"),
     )
 
 

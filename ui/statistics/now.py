@@ -27,11 +27,13 @@ from ui.statistics.words import (
 )
 from ui.text.answer_figures import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
 from ui.text.formatting import UNKNOWN, hover, speed
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import Stretch, button, hbox, label, set_style_property
 from ui.widgets.figures import INSET_PX, FigureWidget, LegendRow, ValueFigure, baseline, paint_bar
+
+tr = translator("StatsPanel")
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
 REFUSED = "refused"  # among the marks: proposals that were not kept
@@ -158,7 +160,7 @@ class NowPage(StatsPage):
     find_draft = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, translate("StatsPanel", "Statistics of this answer"))
+        super().__init__(theme, tr("Statistics of this answer"))
         self.stats = RunStats()
         self._live = False
         self._previous: RunStats | None = None
@@ -175,13 +177,12 @@ class NowPage(StatsPage):
         self.split = SplitPart(theme)
         self.origin = StackedBar(theme, name_of("source"), help_of("source"))
         self.sources = {
-            source: LegendRow(theme, translate("StatsPanel", name), translate("StatsPanel", words), field)
-            for source, (name, field, words) in SOURCES.items()
+            source: LegendRow(theme, tr(name), tr(words), field) for source, (name, field, words) in SOURCES.items()
         }
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)
-        self.refused = QCheckBox(translate("StatsPanel", "Show rejected tokens"))
-        self.refused.setToolTip(hover(translate("StatsPanel", "Struck through above the tokens that replaced them.")))
+        self.refused = QCheckBox(tr("Show rejected tokens"))
+        self.refused.setToolTip(hover(tr("Struck through above the tokens that replaced them.")))
         self.refused.setAccessibleName(self.refused.text())
         self.refused.toggled.connect(self.refused_toggled)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
@@ -220,8 +221,8 @@ class NowPage(StatsPage):
     def _make_buttons(self) -> None:
         fold = self.details
         fold.setObjectName("foldHeader")
-        fold.setText(translate("StatsPanel", "Details"))
-        fold.setToolTip(translate("StatsPanel", "Times of tokens, time of a pass, memory"))
+        fold.setText(tr("Details"))
+        fold.setToolTip(tr("Times of tokens, time of a pass, memory"))
         fold.setCheckable(True)
         fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         fold.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -231,7 +232,7 @@ class NowPage(StatsPage):
         self._show_fold()
 
     def _arrange(self) -> None:
-        speed = heading(translate("StatsPanel", "Speed"))
+        speed = heading(tr("Speed"))
         top = hbox(speed, Stretch(), self.state, margins=(INSET_PX, 0, INSET_PX, 0))
         self.add([self.empty])
         self.column.addLayout(top)
@@ -242,7 +243,7 @@ class NowPage(StatsPage):
         figures = [*self.speed.figures, self.per_pass, self.spark]
         self.add_to_navigation(figures)
         self._of_answer += [speed, self.state, self.speed.basis, *figures]
-        self._add_of_answer(translate("StatsPanel", "Acceptance"), [self.not_drafted])
+        self._add_of_answer(tr("Acceptance"), [self.not_drafted])
         find = hbox(self.find_draft_button, Stretch(), margins=(INSET_PX, 4, INSET_PX, 0))
         self.column.addLayout(find)
         accepted = [self.acceptance.rate, self.acceptance.by_depth]
@@ -250,19 +251,19 @@ class NowPage(StatsPage):
         self._of_drafts += accepted
         sources = self._add_of_answer(name_of("source"), [self.origin, *self.sources.values(), self.refused])
         self._of_engine_here = [self.acceptance.by_depth, *sources]
-        self._add_of_answer(translate("StatsPanel", "Context"), [self.context_bar, self.context])
-        self._of_engine_here += self._add_of_answer(translate("StatsPanel", "Why"), [self.why])
+        self._add_of_answer(tr("Context"), [self.context_bar, self.context])
+        self._of_engine_here += self._add_of_answer(tr("Why"), [self.why])
         self._arrange_details()
         self.column.addStretch(1)
 
     def _arrange_details(self) -> None:
         row = hbox(self.details, Stretch(), margins=(0, 10, 0, 0))
         self.column.addLayout(row)
-        self._add_details(translate("StatsPanel", "This answer"), list(self.rows.values()))
+        self._add_details(tr("This answer"), list(self.rows.values()))
         lengths = self._add_details(name_of("lengths"), [self.acceptance.lengths])
         self._of_drafts += lengths
         self._add_details(name_of("split"), self.split.widgets)
-        memory = self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
+        memory = self.add_section(tr("Memory"), list(self.memory.values()))
         self._of_memory = [memory, *self.memory.values()]
 
     def _add_of_answer(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
@@ -279,12 +280,12 @@ class NowPage(StatsPage):
     # ---- values ------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        self._begin(translate("StatsPanel", "no answer yet"), live=False)
-        self.empty.setText(translate("StatsPanel", "No answer yet. Its statistics will appear here."))
+        self._begin(tr("no answer yet"), live=False)
+        self.empty.setText(tr("No answer yet. Its statistics will appear here."))
         self._show_parts(has_answer=False)
 
     def begin(self) -> None:
-        self._begin(translate("StatsPanel", "live"), live=True)
+        self._begin(tr("live"), live=True)
         self._show_parts(has_answer=True)
 
     def show_stats(self, stats: RunStats) -> None:
@@ -322,9 +323,9 @@ class NowPage(StatsPage):
         self._live = False
         stats = stats or self.stats
         self.show_stats(stats)
-        self._set_state(translate("StatsPanel", "last answer"))
+        self._set_state(tr("last answer"))
         if stats == RunStats():  # it failed before its first word
-            self.empty.setText(translate("StatsPanel", "The last answer did not begin, so it has no figures."))
+            self.empty.setText(tr("The last answer did not begin, so it has no figures."))
             self._show_parts(has_answer=False)
 
     @property
@@ -347,7 +348,7 @@ class NowPage(StatsPage):
         self._offered = view.sources
         self._is_away = view.target is not None and bool(view.target.engine_url)
         self._show_parts(has_answer=self.empty.isHidden())
-        source = translate("StatsPanel", MEASURED if all(use.measured for use in uses) else ESTIMATED)
+        source = tr(MEASURED if all(use.measured for use in uses) else ESTIMATED)
         for key, figure_line in self.memory.items():
             figure_line.set_value(texts[key])
             words = f"{help_of(key)} {source}" if uses else help_of(key)
@@ -374,7 +375,7 @@ class NowPage(StatsPage):
     def _show_fold(self) -> None:
         is_open = self.details.isChecked()
         self.details.setIcon(self.theme.icon("chevron-down" if is_open else "chevron-right", size=14))
-        state = translate("StatsPanel", "open") if is_open else translate("StatsPanel", "folded")
+        state = tr("open") if is_open else tr("folded")
         self.details.setAccessibleName(f"{self.details.text()}, {state}")
 
     def _show_parts(self, *, has_answer: bool) -> None:
@@ -457,7 +458,7 @@ class NowPage(StatsPage):
 
     def show_context(self, parts: ContextParts) -> None:
         self.context.set_value(context_text(parts))
-        names = translate("StatsPanel", "used"), translate("StatsPanel", "free")
+        names = tr("used"), tr("free")
         amounts = parts.used, max(parts.size - parts.used, 0)
         segments = [BarSegment(*each) for each in zip(names, amounts, ("accent", "hover"), strict=True)]
         self.context_bar.set_parts(segments if parts.size else [])
@@ -471,7 +472,7 @@ class NowPage(StatsPage):
         last = [f"{sentence(words)}." for words, place in decisions[-1:] if not place]
         text = " ".join(dict.fromkeys((*why_sentences(stats, live=self._live), *last))) or UNKNOWN
         self.why.setText(text)
-        at_token = translate("StatsPanel", "Token {place} · {reason}")
+        at_token = tr("Token {place} · {reason}")
         reasons = [at_token.format(place=place, reason=reason) if place else reason for reason, place in decisions]
         words = " ".join([help_of("why"), *(f"{sentence(reason)}." for reason in reasons)])
         self.why.setToolTip(hover(words))

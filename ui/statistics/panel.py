@@ -33,13 +33,15 @@ from ui.statistics.words import (
     times_text,
 )
 from ui.text.formatting import as_written
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, vbox
 from ui.widgets.figures import INSET_PX, LineFigure
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
+
+tr = translator("StatsPanel")
 
 NOW, CHAT, ALL = "now", "chat", "all"
 PAGES = (
@@ -125,16 +127,16 @@ class TotalsPage(StatsPage):
         self.column.addLayout(two_by_two(cells))
         self.add_to_navigation(cells)
         self.lines = {key: LineFigure(theme, name_of(key), sums_help_of(key)) for key in ROWS}
-        self.add_section(translate("StatsPanel", "Together"), list(self.lines.values()))
+        self.add_section(tr("Together"), list(self.lines.values()))
         self.by_pair = QWidget()
         self._pairs = vbox(parent=self.by_pair, margins=0, spacing=4)
         self.pair_lines: dict[tuple[str, str, str], LineFigure] = {}
         self.times_lines: dict[tuple[str, str], LineFigure] = {}
-        words = translate("StatsPanel", "Each row has other questions. A race compares modes on the same one.")
+        words = tr("Each row has other questions. A race compares modes on the same one.")
         self.add_section(name_of("pair"), [label(words, "caption", wrap=True)])
         self.column.addWidget(self.by_pair)
         self.acceptance = AcceptedPart(theme)
-        self.add_section(translate("StatsPanel", "Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
+        self.add_section(tr("Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
         self.add_section(name_of("lengths"), [self.acceptance.lengths])
         self.split = SplitPart(theme)
         self.add_section(name_of("split"), self.split.widgets)
@@ -232,12 +234,12 @@ class StatsPanel(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setObjectName("statsPanel")
-        self.setAccessibleName(translate("StatsPanel", "Statistics"))
+        self.setAccessibleName(tr("Statistics"))
         self.now = NowPage(theme)
         self._sums: dict[str, TotalsPage] = {}
-        pages = [(key, translate("StatsPanel", words)) for key, words in PAGES]
-        spoken = translate("StatsPanel", "Statistics: {page}")
-        self.switch = PageSwitch(translate("StatsPanel", "Statistics of"), pages, spoken=spoken, stretch=1)
+        pages = [(key, tr(words)) for key, words in PAGES]
+        spoken = tr("Statistics: {page}")
+        self.switch = PageSwitch(tr("Statistics of"), pages, spoken=spoken, stretch=1)
         self.switch.chosen.connect(self.show_page)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.now)
@@ -252,22 +254,15 @@ class StatsPanel(QFrame):
 
     def _arrange(self) -> None:
         top = hbox(self.switch, margins=(10 + INSET_PX - 2, 10, 10 + INSET_PX - 2, 4))
-        self.help_button = IconButton(
-            self._theme, "circle-question-mark", translate("StatsPanel", "What do these mean?"), self.explain
-        )
-        self.copy_button = IconButton(
-            self._theme, "copy", translate("StatsPanel", "Copy the statistics as text"), self.copy
-        )
-        self.export_button = IconButton(self._theme, "download", translate("StatsPanel", "Export statistics"))
+        self.help_button = IconButton(self._theme, "circle-question-mark", tr("What do these mean?"), self.explain)
+        self.copy_button = IconButton(self._theme, "copy", tr("Copy the statistics as text"), self.copy)
+        self.export_button = IconButton(self._theme, "download", tr("Export statistics"))
         self.table_button = button(
-            translate("StatsPanel", "Show as table…"),
-            self.open_table,
-            kind="side",
-            name=translate("StatsPanel", "Show the totals as a table"),
+            tr("Show as table…"), self.open_table, kind="side", name=tr("Show the totals as a table")
         )
         menu = Menu(self.export_button)
         for scope, words in SCOPES:
-            menu.addAction(translate("StatsPanel", words)).triggered.connect(
+            menu.addAction(tr(words)).triggered.connect(
                 lambda _checked=False, scope=scope: self.export_requested.emit(scope)
             )
         self.export_button.setMenu(menu)
@@ -293,14 +288,14 @@ class StatsPanel(QFrame):
 
     @property
     def chat(self) -> TotalsPage:
-        name = translate("StatsPanel", "Statistics of this chat")
-        empty = translate("StatsPanel", "No answers in this chat yet. Its statistics will be added up here.")
+        name = tr("Statistics of this chat")
+        empty = tr("No answers in this chat yet. Its statistics will be added up here.")
         return self._ensure_page(CHAT, name, empty)
 
     @property
     def all(self) -> TotalsPage:
-        name = translate("StatsPanel", "Statistics of all time")
-        empty = translate("StatsPanel", "Nothing counted yet. The totals remain even when chats are deleted.")
+        name = tr("Statistics of all time")
+        empty = tr("Nothing counted yet. The totals remain even when chats are deleted.")
         return self._ensure_page(ALL, name, empty)
 
     def _ensure_page(self, key: str, name: str, empty: str) -> TotalsPage:
@@ -371,7 +366,7 @@ class StatsPanel(QFrame):
 
     def copy(self) -> None:
         QGuiApplication.clipboard().setText(page_text(self.pages[self.page]))
-        self.copy_button.confirm(translate("StatsPanel", "Copied"))
+        self.copy_button.confirm(tr("Copied"))
 
     def explain(self) -> None:
         ExplanationsDialog(self.window()).open()

@@ -15,9 +15,11 @@ from PySide6.QtWidgets import QSizePolicy
 
 from engine.records import RunStats
 from ui.text.formatting import UNKNOWN, figure, percent
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.figures import FigureWidget, baseline
+
+tr = translator("Sparkline")
 
 SPARK_POINTS = 120
 DEPTH_ROW_PX = 19
@@ -110,8 +112,8 @@ class Sparkline(_Plot):
 
     def describe(self) -> str:
         if not self._values:
-            return translate("Sparkline", "No values yet")
-        return translate("Sparkline", "Latest {latest}, highest {highest}, lowest {lowest}").format(
+            return tr("No values yet")
+        return tr("Latest {latest}, highest {highest}, lowest {lowest}").format(
             latest=figure(self._values[-1]), highest=figure(max(self._values)), lowest=figure(min(self._values))
         )
 
@@ -167,9 +169,9 @@ class HistoryPlot(_Plot):
     def describe(self) -> str:
         """The newest, highest and lowest value, and how many are below the mark."""
         if not self.values:
-            return translate("Sparkline", "No values yet")
+            return tr("No values yet")
         write = percent if self._top == 1.0 else figure
-        words = translate("Sparkline", "Latest {latest}, highest {highest}, lowest {lowest}").format(
+        words = tr("Latest {latest}, highest {highest}, lowest {lowest}").format(
             latest=write(self.values[-1]), highest=write(max(self.values)), lowest=write(min(self.values))
         )
         if self._mark is None:

@@ -26,8 +26,10 @@ from ui.text.formatting import (
     size,
     times_plain,
 )
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import title_of
+
+tr = translator("StatsPanel")
 
 _SPREAD = mark("StatsPanel", "The time of a pass is spread over its tokens.")
 _TOGETHER = mark(
@@ -185,18 +187,18 @@ class FigureText:
 
 
 def name_of(key: str) -> str:
-    return translate("StatsPanel", _NAMES[key])
+    return tr(_NAMES[key])
 
 
 def help_of(key: str) -> str:
-    words = translate("StatsPanel", _HELP[key])
-    return f"{words} {translate('StatsPanel', _SPREAD)}" if key in _SLOWEST else words
+    words = tr(_HELP[key])
+    return f"{words} {tr(_SPREAD)}" if key in _SLOWEST else words
 
 
 def sums_help_of(key: str) -> str:
     """The explanation of a statistic over several answers."""
     timed = key in _SLOWEST or key == "between"
-    return f"{help_of(key)} {translate('StatsPanel', _TOGETHER)}" if timed else help_of(key)
+    return f"{help_of(key)} {tr(_TOGETHER)}" if timed else help_of(key)
 
 
 def explanations() -> tuple[FigureText, ...]:
@@ -205,7 +207,7 @@ def explanations() -> tuple[FigureText, ...]:
     parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
     return (
         *figures,
-        *(FigureText(translate("StatsPanel", name), translate("StatsPanel", words)) for name, words in parts),
+        *(FigureText(tr(name), tr(words)) for name, words in parts),
     )
 
 
@@ -216,7 +218,7 @@ def _named(key: str) -> str:
 
 def answer_texts(stats: RunStats) -> dict[str, str]:
     known = stats.passes > 0
-    prompt = translate("StatsPanel", "{tokens} tokens ({cached} cached)").format(
+    prompt = tr("{tokens} tokens ({cached} cached)").format(
         tokens=count(stats.prompt_tokens), cached=count(stats.prompt_cached_tokens)
     )
     return {
@@ -256,10 +258,8 @@ def context_text(parts: ContextParts) -> str:
     """The used context: ``1,204 of 4,096, 29%``."""
     if not parts.size:
         return UNKNOWN
-    return translate("StatsPanel", "{used} of {size}, {share}").format(
-        used=count(parts.used),
-        size=count(parts.size),
-        share=percent(parts.share),
+    return tr("{used} of {size}, {share}").format(
+        used=count(parts.used), size=count(parts.size), share=percent(parts.share)
     )
 
 
@@ -285,7 +285,7 @@ def memory_texts(target: ModelInfo | None, draft: ModelInfo | None) -> dict[str,
 
 
 def _bytes(num_bytes: int, *, measured: bool) -> str:
-    return size(num_bytes) if measured else translate("StatsPanel", "about {size}").format(size=size(num_bytes))
+    return size(num_bytes) if measured else tr("about {size}").format(size=size(num_bytes))
 
 
 def pair_title(row: PairSums) -> str:
@@ -294,14 +294,14 @@ def pair_title(row: PairSums) -> str:
 
 def target_title(row: PairSums) -> str:
     """The target of a row; older versions did not record it."""
-    return title_of(row.target) or translate("StatsPanel", "Model not recorded")
+    return title_of(row.target) or tr("Model not recorded")
 
 
 def draft_title(row: PairSums) -> str:
     """The draft of a row in words."""
     if not row.draft:
-        return translate("StatsPanel", "without a draft model")
-    return translate("StatsPanel", "with {draft}").format(draft=title_of(row.draft))
+        return tr("without a draft model")
+    return tr("with {draft}").format(draft=title_of(row.draft))
 
 
 def mode_title(mode: str) -> str:
@@ -331,11 +331,11 @@ def summary(texts: Mapping[str, str]) -> str:
     """The main statistics as a sentence for screen readers; empty without any."""
     if texts["speed"] == UNKNOWN:
         return ""
-    parts = [translate("StatsPanel", "{number} tokens per second").format(number=texts["speed"])]
+    parts = [tr("{number} tokens per second").format(number=texts["speed"])]
     if texts["speedup"] != UNKNOWN:
-        parts.append(translate("StatsPanel", "{times} the speed of plain decoding").format(times=texts["speedup"]))
+        parts.append(tr("{times} the speed of plain decoding").format(times=texts["speedup"]))
     if texts["per_pass"] != UNKNOWN:
-        parts.append(translate("StatsPanel", "{number} tokens per pass").format(number=texts["per_pass"]))
+        parts.append(tr("{number} tokens per pass").format(number=texts["per_pass"]))
     if texts["accepted"] != UNKNOWN:
-        parts.append(translate("StatsPanel", "{share} drafted tokens accepted").format(share=texts["accepted"]))
+        parts.append(tr("{share} drafted tokens accepted").format(share=texts["accepted"]))
     return ", ".join(parts) + "."

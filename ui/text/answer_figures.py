@@ -9,10 +9,12 @@ from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import Mode, RunStats, Source
 from engine.sentences import Sentence
 from ui.text.formatting import UNKNOWN, count, duration, figure, percent, speed, times_plain
-from ui.text.language import locale, mark, translate
+from ui.text.language import locale, mark, translate, translator
 from ui.text.mode_words import mode_word
 from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
+
+tr = translator("Figures")
 
 # The English beginnings, which every decision has, also one that was stored as plain text.
 _OF_DRAFTING = re.compile(r"(token \d+: )?((the )?draft|n-gram on|using repeated|text lookup|plain decoding)")
@@ -96,7 +98,7 @@ def cause_of(stats: RunStats) -> _Cause:
 
 def figure_words(stats: RunStats) -> str:
     """The footer's "nothing drafted" with its cause."""
-    nothing, cause = translate("Figures", "nothing drafted"), cause_of(stats)
+    nothing, cause = tr("nothing drafted"), cause_of(stats)
     return f"{nothing}: {translate('NothingDrafted', cause.short)}" if cause.short else nothing
 
 
@@ -168,36 +170,36 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
     if stats is None or not stats.tokens:
         return []
     verdict = answer_verdict(stats)
-    measured = translate("Figures", "Tokens per second, from the end of reading the prompt to the last token.")
+    measured = tr("Tokens per second, from the end of reading the prompt to the last token.")
     why = basis_words(verdict, stats) if stats.proposed and verdict.speedup is None else ""
     passes = UNKNOWN if stats.tokens_per_pass is None else locale().toString(stats.tokens_per_pass, "f", 1)
     parts = [
         (speed(stats.tokens_per_second), f"{measured} {why}".rstrip()),
         (
-            translate("Figures", "{number} tokens per pass").format(number=passes),
-            translate("Figures", "Tokens per forward pass of the target; plain decoding is 1.0."),
+            tr("{number} tokens per pass").format(number=passes),
+            tr("Tokens per forward pass of the target; plain decoding is 1.0."),
         ),
     ]
     if verdict.speedup is not None:
-        same = translate("Figures", "about the same speed")
+        same = tr("about the same speed")
         parts.append((same if verdict.is_even else faster_words(verdict), basis_words(verdict, stats)))
-    how = translate("Figures", "How tokens were proposed.")
+    how = tr("How tokens were proposed.")
     parts += [_kept_part(stats), *_forced_parts(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
     parts.append(_length_part(stats))
     if seed is not None:
-        meaning = translate("Figures", "It was drawn by this seed, which gives it again: see the menu of the answer.")
-        parts.append((translate("Figures", "seed {seed}").format(seed=seed), meaning))
+        meaning = tr("It was drawn by this seed, which gives it again: see the menu of the answer.")
+        parts.append((tr("seed {seed}").format(seed=seed), meaning))
     return parts
 
 
 def _length_part(stats: RunStats) -> tuple[str, str]:
     """The answer's tokens and its time to the first token, if known."""
-    words = translate("Figures", "%Ln tokens", None, stats.tokens)
-    meaning = translate("Figures", "Tokens of the answer, its reasoning included.")
+    words = tr("%Ln tokens", None, stats.tokens)
+    meaning = tr("Tokens of the answer, its reasoning included.")
     if stats.time_to_first_token_s is None:
         return words, meaning
-    first = translate("Figures", "{tokens}, the first after {time}")
-    took = translate("Figures", "The first came {time} after the question: the model reads the prompt before.")
+    first = tr("{tokens}, the first after {time}")
+    took = tr("The first came {time} after the question: the model reads the prompt before.")
     time = duration(stats.time_to_first_token_s)
     return first.format(tokens=words, time=time), f"{meaning} {took.format(time=time)}"
 
@@ -217,8 +219,8 @@ def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
     found = [f"{sentence(words)}."] if words else []
     if live or not stats.proposed:
         return found
-    from_text = translate("Figures", "{number} of {all} tokens came from repeated text.")
-    from_draft = translate("Figures", "{number} of {all} tokens came from the draft.")
+    from_text = tr("{number} of {all} tokens came from repeated text.")
+    from_draft = tr("{number} of {all} tokens came from the draft.")
     by_draft = stats.provenance.get(Source.DRAFT, 0) + stats.provenance.get(Source.HEAD, 0)
     origins = ((from_text, stats.provenance.get(Source.NGRAM, 0)), (from_draft, by_draft))
     told = [each.format(number=count(number), all=count(stats.tokens)) for each, number in origins if number]
@@ -227,25 +229,23 @@ def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
 
 def nothing_drafted(stats: RunStats) -> str:
     """For an answer without drafted tokens: that nothing was drafted, and why."""
-    meaning = translate("Figures", "No tokens were proposed: every pass gave one token of the target.")
+    meaning = tr("No tokens were proposed: every pass gave one token of the target.")
     return " ".join(filter(None, (meaning, _why(stats), help_words(stats))))
 
 
 def _kept_part(stats: RunStats) -> tuple[str, str]:
     if not stats.proposed:
         return figure_words(stats), nothing_drafted(stats)
-    words = translate("Figures", "{number} drafted, {share} accepted")
-    meaning = translate("Figures", "How many of the drafted tokens the target accepted.")
+    words = tr("{number} drafted, {share} accepted")
+    meaning = tr("How many of the drafted tokens the target accepted.")
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
 
 
 def _forced_parts(stats: RunStats) -> list[tuple[str, str]]:
     if not stats.forced_accepted:
         return []
-    words = translate("Figures", "{number} fixed by the schema")
-    meaning = translate(
-        "Figures", "Of the drafted tokens, those that a schema left no choice about: they needed no draft model."
-    )
+    words = tr("{number} fixed by the schema")
+    meaning = tr("Of the drafted tokens, those that a schema left no choice about: they needed no draft model.")
     return [(words.format(number=count(stats.forced_accepted)), meaning)]
 
 

@@ -8,7 +8,9 @@ from PySide6.QtCore import QLocale
 from PySide6.QtGui import Qt as GuiQt
 
 from engine.records import RunStats
-from ui.text.language import locale, mark, translate
+from ui.text.language import locale, mark, translate, translator
+
+tr = translator("Figures")
 
 UNKNOWN = "-"
 HOVER_CHARS = 64
@@ -72,7 +74,7 @@ def percent(share: float | None) -> str:
     elif 99 < value < 100:
         number = ">99"
     # Qt's locales know the sign, but not whether a space stands before it.
-    return translate("Figures", "{number}%").format(number=number)
+    return tr("{number}%").format(number=number)
 
 
 def duration(seconds: float | None) -> str:
@@ -86,7 +88,7 @@ def duration(seconds: float | None) -> str:
     if seconds < 60:
         return f"{figure(seconds)} s"
     minutes, rest = divmod(round(seconds), 60)
-    return translate("Figures", "{minutes} min {seconds} s").format(minutes=minutes, seconds=rest)
+    return tr("{minutes} min {seconds} s").format(minutes=minutes, seconds=rest)
 
 
 def milliseconds(value_ms: float | None) -> str:
@@ -94,7 +96,7 @@ def milliseconds(value_ms: float | None) -> str:
 
 
 def speed(tokens_per_second: float | None) -> str:
-    return translate("Figures", "{number} tok/s").format(number=figure(tokens_per_second))
+    return tr("{number} tok/s").format(number=figure(tokens_per_second))
 
 
 def per_pass(tokens_per_pass: float | None) -> str:
@@ -111,7 +113,7 @@ def acceptance(stats: RunStats) -> str:
     """The acceptance rate and its base: ``68% of 210``."""
     if not stats.proposed:
         return UNKNOWN
-    of = translate("Figures", "{share} of {number}")
+    of = tr("{share} of {number}")
     return of.format(share=percent(stats.acceptance_rate), number=count(stats.proposed))
 
 
@@ -130,9 +132,9 @@ def parameters(num_params: int) -> str:
     value = float(num_params)
     for unit in _PARAMETER_UNITS[:-1]:
         if value < 999.5:
-            return translate("Figures", unit).format(number=figure(value))
+            return tr(unit).format(number=figure(value))
         value /= 1000
-    return translate("Figures", _PARAMETER_UNITS[-1]).format(number=figure(value))
+    return tr(_PARAMETER_UNITS[-1]).format(number=figure(value))
 
 
 def hover(text: str) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
@@ -17,6 +17,11 @@ def translate(context: str, text: str, comment: str | None = None, n: int = -1) 
     ``comment`` distinguishes equal English texts; nearly always None.
     """
     return QCoreApplication.translate(context, text, comment, n)
+
+
+def translator(context: str) -> partial[str]:
+    """Bind `translate` to the context that all texts of a module have."""
+    return partial(translate, context)
 
 
 def mark(context: str, text: str) -> str:  # noqa: ARG001 (lupdate reads the context)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.records import Mode
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
+
+tr = translator("Modes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +22,8 @@ class ModeWords:
         """All three as lines."""
         return (
             self.does,
-            translate("Modes", "Needs: {words}").format(words=self.needs),
-            translate("Modes", "Costs: {words}").format(words=self.costs),
+            tr("Needs: {words}").format(words=self.needs),
+            tr("Costs: {words}").format(words=self.costs),
         )
 
 
@@ -84,18 +86,18 @@ MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEA
 
 def not_now(reason: str) -> str:
     """Why a mode cannot run now; empty if it can."""
-    return translate("Modes", "Not available: {reason}").format(reason=reason) if reason else ""
+    return tr("Not available: {reason}").format(reason=reason) if reason else ""
 
 
 def mode_word(mode: str) -> str:
     """A mode's name within a line; an unknown word unchanged."""
-    return translate("Modes", _IN_A_LINE.get(mode, mode))
+    return tr(_IN_A_LINE.get(mode, mode))
 
 
 def mode_line(mode: str) -> str:
-    return translate("Modes", _LINES[mode])
+    return tr(_LINES[mode])
 
 
 def mode_words(mode: Mode) -> ModeWords:
     words = _WORDS[mode]
-    return ModeWords(*(translate("Modes", text) for text in (words.name, words.does, words.needs, words.costs)))
+    return ModeWords(*(tr(text) for text in (words.name, words.does, words.needs, words.costs)))

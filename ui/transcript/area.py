@@ -15,7 +15,7 @@ from app.core.domain.messages import MessageView
 from app.core.domain.seeds import SeedWish
 from engine.records import Mode, Source
 from ui.text.formatting import as_written, count, hover, mode_label, on_button
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.text.mode_words import mode_line
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
@@ -29,6 +29,8 @@ from ui.transcript.recycling.recycler import CardPool
 from ui.transcript.selection import Entry, SelectingArea, TranscriptSelection
 from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
 from ui.widgets.popups import Menu
+
+tr = translator("MessageMenu")
 
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
 LAYOUT_ROUNDS = 6
@@ -44,47 +46,47 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Ma
     if isinstance(card, AnswerCard):
         _add_of_answer(menu, card, targets, dict.fromkeys(Mode, "") if modes is None else modes)
     else:
-        menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy"), card.copy_text)
+        menu.addAction(theme.icon("copy"), tr("Copy"), card.copy_text)
         if isinstance(card, UserCard):
-            menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
-    race = translate("MessageMenu", "Race this question…")
+            menu.addAction(theme.icon("pencil"), tr("Edit"), card.begin_edit)
+    race = tr("Race this question…")
     menu.addAction(theme.icon("flag"), race, lambda: card.race_requested.emit(card.message_id))
-    branch = translate("MessageMenu", "New chat from here")
+    branch = tr("New chat from here")
     menu.addAction(theme.icon("message-square"), branch, lambda: card.branch_requested.emit(card.message_id))
     menu.addSeparator()
-    delete_one = translate("MessageMenu", "Delete this message")
+    delete_one = tr("Delete this message")
     menu.addAction(theme.icon("trash-2"), delete_one, lambda: card.delete_one_requested.emit(card.message_id))
-    delete = translate("MessageMenu", "Delete from here on")
+    delete = tr("Delete from here on")
     menu.addAction(delete, lambda: card.delete_requested.emit(card.message_id))
     return menu
 
 
 def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
     theme = card.theme
-    menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy as Markdown"), card.copy_text)
-    as_text = translate("MessageMenu", "Copy as text")
+    menu.addAction(theme.icon("copy"), tr("Copy as Markdown"), card.copy_text)
+    as_text = tr("Copy as text")
     menu.addAction(as_text, lambda: Excerpt(part_of(Piece("assistant", card.raw_text)).text).to_clipboard())
     if card.reasoning is not None:
-        whole = translate("MessageMenu", "Copy with reasoning")
+        whole = tr("Copy with reasoning")
         menu.addAction(whole, lambda: QApplication.clipboard().setText(card.text_with_reasoning))
-    menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
+    menu.addAction(theme.icon("pencil"), tr("Edit"), card.begin_edit)
     menu.addSeparator()
-    again = menu.add_submenu(translate("MessageMenu", "Regenerate in mode"), theme.icon("refresh-cw"))
+    again = menu.add_submenu(tr("Regenerate in mode"), theme.icon("refresh-cw"))
     again.setToolTipsVisible(True)
     for mode, reason in modes.items():
         action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
         action.setEnabled(not reason)
         action.setToolTip(hover(reason or mode_line(mode)))
     if targets:
-        others = menu.add_submenu(translate("MessageMenu", "Regenerate with model"), theme.icon("cpu"))
+        others = menu.add_submenu(tr("Regenerate with model"), theme.icon("cpu"))
         for choice, told in zip(targets, _told_apart([choice.name for choice in targets]), strict=True):
             name = on_button(told)
-            label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name
+            label = tr("{name} (in use)").format(name=name) if choice.loaded else name
             action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
             action.setToolTip(as_written(choice.path))
     _add_seed(menu, card)
     if card.can_continue:
-        go_on = translate("MessageMenu", "Continue")
+        go_on = tr("Continue")
         menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))
 
 
@@ -105,24 +107,24 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
         action = seeds.addAction(words, partial(card.seed_wanted.emit, card.message_id, wish))
         action.setToolTip(hover(meaning))
 
-    with_seed, without = translate("MessageMenu", "Seed {seed}"), translate("MessageMenu", "Seed")
+    with_seed, without = tr("Seed {seed}"), tr("Seed")
     title = without if seed is None else with_seed.format(seed=seed)
     seeds = menu.add_submenu(title, card.theme.icon("dices"))
     seeds.setToolTipsVisible(True)
-    another = translate("MessageMenu", "With the settings that this answer was drawn with.")
+    another = tr("With the settings that this answer was drawn with.")
     if seed is None:
-        unseeded = seeds.addAction(translate("MessageMenu", "Drawn without a seed: it cannot be repeated"))
+        unseeded = seeds.addAction(tr("Drawn without a seed: it cannot be repeated"))
         unseeded.setEnabled(False)
-        add(translate("MessageMenu", "Ask again with a seed"), SeedWish.ANOTHER, another)
-        keep = translate("MessageMenu", "Every answer from now on can be repeated. Fewer drafted tokens are accepted.")
-        add(translate("MessageMenu", "Use a seed in this chat"), SeedWish.KEEP, keep)
+        add(tr("Ask again with a seed"), SeedWish.ANOTHER, another)
+        keep = tr("Every answer from now on can be repeated. Fewer drafted tokens are accepted.")
+        add(tr("Use a seed in this chat"), SeedWish.KEEP, keep)
         return
-    same = translate("MessageMenu", "The same answer in every mode, unless model or messages have changed.")
-    add(translate("MessageMenu", "Repeat with this seed"), SeedWish.REPEAT, same)
-    add(translate("MessageMenu", "Ask again with another seed"), SeedWish.ANOTHER, another)
-    keep = translate("MessageMenu", "Every answer from now on is drawn by it.")
-    add(translate("MessageMenu", "Use this seed in this chat"), SeedWish.KEEP, keep)
-    copy = translate("MessageMenu", "Copy the seed")
+    same = tr("The same answer in every mode, unless model or messages have changed.")
+    add(tr("Repeat with this seed"), SeedWish.REPEAT, same)
+    add(tr("Ask again with another seed"), SeedWish.ANOTHER, another)
+    keep = tr("Every answer from now on is drawn by it.")
+    add(tr("Use this seed in this chat"), SeedWish.KEEP, keep)
+    copy = tr("Copy the seed")
     seeds.addAction(copy, lambda: QApplication.clipboard().setText(str(seed)))
 
 
@@ -311,9 +313,9 @@ class MessageMenus:
         """Add actions for the selected text and link above the message's actions."""
         first = menu.actions()[0]
         if self._selection:
-            menu.insertAction(first, _action(menu, translate("MessageMenu", "Copy selection"), self._selection.copy))
+            menu.insertAction(first, _action(menu, tr("Copy selection"), self._selection.copy))
         if address:
-            link = translate("MessageMenu", "Copy link address")
+            link = tr("Copy link address")
             menu.insertAction(first, _action(menu, link, lambda: QApplication.clipboard().setText(address)))
         if menu.actions()[0] is not first:
             menu.insertSeparator(first)

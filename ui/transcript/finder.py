@@ -30,7 +30,7 @@ from ui.conversations.search_results import SearchBox
 from ui.markdown.blocks import BlockStream
 from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
 from ui.text.formatting import count
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
@@ -38,6 +38,8 @@ from ui.transcript.cards.user_card import shown_text
 from ui.transcript.found_words import FoundWords, View, forget_found
 from ui.transcript.transcript import Transcript
 from ui.widgets.icon_button import IconButton
+
+tr = translator("FindBar")
 
 SLICE_S = 0.008
 FRAME_PX = 2
@@ -290,17 +292,17 @@ class FindBar(QFrame):
     def __init__(self, theme: Theme, transcript: Transcript) -> None:
         super().__init__()
         self.setObjectName("findBar")
-        self.setAccessibleName(translate("FindBar", "Find in this chat"))
+        self.setAccessibleName(tr("Find in this chat"))
         self.finder = ChatFinder(theme, transcript)
         self.edit = FindBox()
-        self.edit.setPlaceholderText(translate("FindBar", "Find in this chat"))
-        self.edit.setAccessibleName(translate("FindBar", "Find in this chat"))
+        self.edit.setPlaceholderText(tr("Find in this chat"))
+        self.edit.setAccessibleName(tr("Find in this chat"))
         self.edit.setMaximumWidth(360)
         self.number = QLabel()
         self.number.setProperty("kind", "caption")
-        self.back_button = IconButton(theme, "arrow-up", translate("FindBar", "Previous match (Shift+F3)"))
-        self.next_button = IconButton(theme, "arrow-down", translate("FindBar", "Next match (F3)"))
-        self.close_button = IconButton(theme, "x", translate("FindBar", "Close (Esc)"))
+        self.back_button = IconButton(theme, "arrow-up", tr("Previous match (Shift+F3)"))
+        self.next_button = IconButton(theme, "arrow-down", tr("Next match (F3)"))
+        self.close_button = IconButton(theme, "x", tr("Close (Esc)"))
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 6, 12, 6)
         row.setSpacing(8)
@@ -356,11 +358,11 @@ class FindBar(QFrame):
     def _show_number(self, current: int, num: int) -> None:
         words = ""
         if num < 0:
-            words = translate("FindBar", "Reading the chat…")
+            words = tr("Reading the chat…")
         elif num:
-            words = translate("FindBar", "{number} of {total}").format(number=count(current), total=count(num))
+            words = tr("{number} of {total}").format(number=count(current), total=count(num))
         elif self.edit.text().strip():
-            words = translate("FindBar", "Nothing found")
+            words = tr("Nothing found")
         for button in (self.back_button, self.next_button):
             button.setEnabled(num > 0)
         if words != self.number.text():

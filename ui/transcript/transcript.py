@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QW
 
 from app.core.domain.messages import MessageState, MessageView
 from engine.records import TokenSpan
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea
 from ui.transcript.cards.answer_card import AnswerCard
@@ -28,6 +28,8 @@ from ui.widgets.building import reserve_scroll_bar
 from ui.widgets.focus_ring import FocusRing
 from ui.widgets.offscreen_scheduler import BETWEEN_SLICES_MS, OffscreenScheduler
 from ui.widgets.tab_order import REST_MS, TabOrder
+
+tr = translator("Transcript")
 
 NEAR_END_PX = 32
 BUILD_AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
@@ -67,7 +69,7 @@ class Transcript(MessageArea):
         self._build_timer.timeout.connect(lambda: self._scheduler.run(self._build_timer, self._build_slice))
         self._tab_order = TabOrder(self, lambda: self.cards)
         self.setObjectName("transcript")
-        self.setAccessibleName(translate("Transcript", "Conversation"))
+        self.setAccessibleName(tr("Conversation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -468,9 +470,9 @@ class JumpButton(QToolButton):
         self._theme = theme
         self._page, self._content = page, content
         self.setObjectName("jump")
-        self.setText(translate("Transcript", "Jump to latest"))
-        self.setAccessibleName(translate("Transcript", "Jump to latest"))
-        self.setToolTip(translate("Transcript", "Scroll to the end and stay there"))
+        self.setText(tr("Jump to latest"))
+        self.setAccessibleName(tr("Jump to latest"))
+        self.setToolTip(tr("Scroll to the end and stay there"))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(14, 14))
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -13,8 +13,10 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
 
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.widgets.popups import Menu
+
+tr = translator("Commands")
 
 CHAT, CHATS, WINDOW = mark("Commands", "This chat"), mark("Commands", "Chats"), mark("Commands", "Window")
 
@@ -79,7 +81,7 @@ class Commands(QObject):
         its group. The tool tips of ``tips`` show its keys.
         """
         sequences = [QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys)]
-        action = QAction(translate("Commands", words), self._window)
+        action = QAction(tr(words), self._window)
         action.setMenuRole(QAction.MenuRole.NoRole)  # macOS would move it to where it thinks that its words belong
         action.setShortcuts(sequences)
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
@@ -136,7 +138,7 @@ class Commands(QObject):
 
     def _add_menu(self, title: str) -> Menu:
         menu = Menu(self.bar)
-        menu.setTitle(translate("Commands", title))
+        menu.setTitle(tr(title))
         menu.aboutToHide.connect(lambda: QTimer.singleShot(0, self._hide_bar))
         if self.bar is not None:
             self.bar.addMenu(menu)
@@ -148,7 +150,7 @@ class Commands(QObject):
                 menu.addSeparator()
                 continue
             # The keys are said only: each text widget has them, and as shortcuts they would be taken from it.
-            action = menu.addAction(f"{translate('Commands', words)}\t{_keys_text((QKeySequence(key),))}")
+            action = menu.addAction(f"{tr(words)}\t{_keys_text((QKeySequence(key),))}")
             action.triggered.connect(partial(_edit, slot))
 
     def alt_pressed(self) -> None:
@@ -191,10 +193,7 @@ class Commands(QObject):
     def rows(self) -> list[CommandRow]:
         groups = list(dict.fromkeys(group for group, _, _ in self._rows))
         ordered = sorted(self._rows, key=lambda row: groups.index(row[0]))
-        return [
-            CommandRow(translate("Commands", group), translate("Commands", words), _keys_text(keys))
-            for group, words, keys in ordered
-        ]
+        return [CommandRow(tr(group), tr(words), _keys_text(keys)) for group, words, keys in ordered]
 
 
 def _edit(slot: str) -> None:

@@ -9,10 +9,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, QTimer,
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopServices, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QFileDialog, QPushButton, QWidget
 
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.links import is_safe
 from ui.widgets.building import Stretch, button, hbox, label, read_only_text, vbox
 from ui.widgets.icon_button import CONFIRM_MS
+
+tr = translator("Dialogs")
 
 
 def press_button(event: QKeyEvent) -> bool:
@@ -81,15 +83,15 @@ def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog 
         return None
     question = ConfirmDialog(
         parent,
-        translate("Dialogs", "Open this link?"),
-        text or translate("Dialogs", "The answer names this address. Your browser will open it."),
-        translate("Dialogs", "Open"),
+        tr("Open this link?"),
+        text or tr("The answer names this address. Your browser will open it."),
+        tr("Open"),
     )
     url = QUrl(address)
     host = url.host(QUrl.ComponentFormattingOption.FullyEncoded)
     # Letters may look like others: then the address stands there once more as the network spells it.
     spelled = "" if host in address.lower() else "\n" + bytes(url.toEncoded().data()).decode()
-    question.column.addWidget(read_only_text(address + spelled, translate("Dialogs", "Address"), 72))
+    question.column.addWidget(read_only_text(address + spelled, tr("Address"), 72))
     question.accepted.connect(lambda: QDesktopServices.openUrl(url))
     return question
 
@@ -97,7 +99,7 @@ def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog 
 def copy_with_feedback(pressed: QPushButton, text: str) -> None:
     """Copy a text; the button confirms it, also for screen readers."""
     QGuiApplication.clipboard().setText(text)
-    said, words = translate("Dialogs", "Copied"), pressed.accessibleName()
+    said, words = tr("Copied"), pressed.accessibleName()
     pressed.setMinimumWidth(pressed.width())
     pressed.setText(said)
     QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(pressed, said))

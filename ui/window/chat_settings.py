@@ -20,12 +20,14 @@ from engine.records import Mode
 from ui.composer.composer import RACE_COMMAND
 from ui.composer.prompt_list import PromptList
 from ui.text.formatting import hover
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.mode_words import mode_words
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
 from ui.widgets.commands import CHAT, Commands, native_keys
 from ui.widgets.icon_button import IconButton
+
+tr = translator("ChatSettings")
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.settings.chat_panel import ChatSettingsPanel
@@ -120,7 +122,7 @@ class ChatSettings(QObject):
         self.prompt_list.manage_requested.connect(window.dialogs.open_prompts)
         window.empty.completing_chosen.connect(self.choose_completing)
         window.tool_servers.changed.connect(self.show_servers)
-        self.button = IconButton(theme, "sliders-horizontal", translate("ChatSettings", "Chat settings"))
+        self.button = IconButton(theme, "sliders-horizontal", tr("Chat settings"))
         self.button.clicked.connect(self.open)
         header.bar.insertWidget(header.bar.indexOf(header.stats_button), self.button)
         composer.thinking.chosen.connect(lambda name: self.changed.emit(Layer.CHAT, {"thinking": name}))
@@ -245,7 +247,7 @@ class ChatSettings(QObject):
         """Set a mode by its key; if it cannot run, say why."""
         reason = self._engine.unavailable.get(mode, "")
         if reason:
-            words = translate("ChatSettings", "{mode} is not available now. {reason}")
+            words = tr("{mode} is not available now. {reason}")
             self._window.show_notice(words.format(mode=mode_words(mode).name, reason=reason))
             return
         self._composer.set_mode(mode)
@@ -253,8 +255,8 @@ class ChatSettings(QObject):
 
     def _show_button(self) -> None:
         num_own = self._view.num_own
-        name = translate("ChatSettings", "Chat settings")
-        own = translate("ChatSettings", "%n values set for this chat", None, num_own) if num_own else ""
+        name = tr("Chat settings")
+        own = tr("%n values set for this chat", None, num_own) if num_own else ""
         self.button.setToolTip(hover(f"{name} ({native_keys(SETTINGS_KEYS)})\n{own}".strip()))
         self.button.setAccessibleName(name)
         self.button.setAccessibleDescription(own)

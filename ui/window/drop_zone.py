@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 from shiboken6 import isValid
 
 from ui.composer.message_edit import local_paths
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, vbox
+
+tr = translator("DropZone")
 
 MARGIN_PX = 16
 _NAMES_SHOWN = 4
@@ -105,16 +107,16 @@ def what_happens(paths: Sequence[str]) -> tuple[str, str]:
     """The effect of dropping these files, as a title and an icon."""
     models = [path for path in paths if is_model(path)]
     if models:
-        return translate("DropZone", "Open as a model"), "file-box"
+        return tr("Open as a model"), "file-box"
     if all(QFileInfo(path).isDir() for path in paths):
-        return translate("DropZone", "Folders cannot be attached: drop the files in it"), "folder"
+        return tr("Folders cannot be attached: drop the files in it"), "folder"
     if all(path.lower().endswith(".zip") for path in paths):
-        return translate("DropZone", "Import the chats in it"), "download"
+        return tr("Import the chats in it"), "download"
     if any(path.lower().endswith(_MAY_BE_EXPORTS) for path in paths):
-        return translate("DropZone", "Import it if it contains chats, otherwise attach it to the message"), "paperclip"
+        return tr("Import it if it contains chats, otherwise attach it to the message"), "paperclip"
     if len(paths) == 1:
-        return translate("DropZone", "Attach it to the message"), "paperclip"
-    return translate("DropZone", "Attach %n files to the message", None, len(paths)), "paperclip"
+        return tr("Attach it to the message"), "paperclip"
+    return tr("Attach %n files to the message", None, len(paths)), "paperclip"
 
 
 class DropHint(QFrame):
@@ -142,7 +144,7 @@ class DropHint(QFrame):
         self.title.setText(title)
         names = [PurePath(path).name for path in paths]
         rest = len(names) - _NAMES_SHOWN
-        more = [translate("DropZone", "and {count} more").format(count=rest)] if rest > 0 else []
+        more = [tr("and {count} more").format(count=rest)] if rest > 0 else []
         self.names.setText("\n".join([*names[:_NAMES_SHOWN], *more]))
         color = self._theme.tokens.accent_text
         self._icon.setPixmap(self._theme.pixmap(icon, color, 40, self.devicePixelRatioF()))

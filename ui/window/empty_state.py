@@ -18,11 +18,13 @@ from PySide6.QtWidgets import (
 
 from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import ModelInfo
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.building import GUTTER_PX, ElidedLabel, Stretch, button, grid, hbox, label, reserve_scroll_bar, vbox
+
+tr = translator("EmptyState")
 
 NARROW_PX = 560  # below this buttons stand below one another
 
@@ -186,15 +188,15 @@ class EmptyState(QScrollArea):
         self._examples: tuple[Example, ...] = ()
         self.setWidgetResizable(True)
         reserve_scroll_bar(self)
-        self.setAccessibleName(translate("EmptyState", "Start"))
+        self.setAccessibleName(tr("Start"))
         self.mark = QLabel()
         self.title, self.text = label("", "title", wrap=True), label("", "muted", wrap=True)
         tip = translate("Header", TINY_NOTE)
-        self.builtin_button = button(translate("EmptyState", "Quick demo"), kind="primary", tip=tip)
-        tip = translate("EmptyState", "Choose a model file on this computer")
-        self.open_button = button(translate("EmptyState", " Open a GGUF file…"), tip=tip)
-        tip = translate("EmptyState", "Recommended models, search and library")
-        self.browse_button = button(translate("EmptyState", " Find models"), tip=tip)
+        self.builtin_button = button(tr("Quick demo"), kind="primary", tip=tip)
+        tip = tr("Choose a model file on this computer")
+        self.open_button = button(tr(" Open a GGUF file…"), tip=tip)
+        tip = tr("Recommended models, search and library")
+        self.browse_button = button(tr(" Find models"), tip=tip)
         self.complete_button = button("", lambda: self.completing_chosen.emit(not self._completes))
         self.prompt_cards: list[PromptCard] = []
         self._arrange()
@@ -231,9 +233,7 @@ class EmptyState(QScrollArea):
             self._grid.removeWidget(card)
             card.hide()
             card.deleteLater()
-        self.prompt_cards = [
-            self._card(icon, *(translate("EmptyState", text) for text in texts)) for icon, *texts in examples
-        ]
+        self.prompt_cards = [self._card(icon, *(tr(text) for text in texts)) for icon, *texts in examples]
         for place, card in enumerate(self.prompt_cards):
             self._grid.addWidget(card, place // 2, place % 2)
 
@@ -255,22 +255,19 @@ class EmptyState(QScrollArea):
             card.setEnabled(ready)
         if loading:
             self._say(
-                translate("EmptyState", "Loading {name}").format(name=title_of(view.loading))
-                if view.loading
-                else translate("EmptyState", "Loading the model"),
-                translate("EmptyState", "This takes a moment. You can already write your message."),
+                tr("Loading {name}").format(name=title_of(view.loading)) if view.loading else tr("Loading the model"),
+                tr("This takes a moment. You can already write your message."),
             )
         elif missing:
             self._say(
-                translate("EmptyState", "No model yet"),
-                translate(
-                    "EmptyState", "Open a GGUF file from your computer, or start with the quick demo. {note}"
-                ).format(note=translate("Header", TINY_NOTE)),
+                tr("No model yet"),
+                tr("Open a GGUF file from your computer, or start with the quick demo. {note}").format(
+                    note=translate("Header", TINY_NOTE)
+                ),
             )
         elif self._builtin:
             self._say(
-                translate("EmptyState", "Quick demo"),
-                translate("EmptyState", "{note} Try messages like these.").format(note=translate("Header", TINY_NOTE)),
+                tr("Quick demo"), tr("{note} Try messages like these.").format(note=translate("Header", TINY_NOTE))
             )
         else:
             self._say(*self._ready_words(untold))
@@ -278,11 +275,7 @@ class EmptyState(QScrollArea):
     def set_completing(self, completes: bool) -> None:
         """Whether messages are continued as texts."""
         self._completes = completes
-        words = (
-            translate("EmptyState", "Answer my messages instead")
-            if completes
-            else translate("EmptyState", "Continue my texts instead")
-        )
+        words = tr("Answer my messages instead") if completes else tr("Continue my texts instead")
         self.complete_button.setText(words)
         self.complete_button.setAccessibleName(words)
         self.set_engine(self._view, builtin=self._builtin)
@@ -291,21 +284,20 @@ class EmptyState(QScrollArea):
         """Title and text of a new chat; ``untold``: the model has no chat template."""
         if self._completes:
             return (
-                translate("EmptyState", "Continue a text"),
-                translate("EmptyState", "Write the beginning of a text below; the model goes on with it."),
+                tr("Continue a text"),
+                tr("Write the beginning of a text below; the model goes on with it."),
             )
         if untold:
             return (
-                translate("EmptyState", "New chat"),
-                translate(
-                    "EmptyState",
+                tr("New chat"),
+                tr(
                     "This model came without a chat template, so it was probably made to continue texts rather than to "
-                    "answer. You can chat with it in a usual format, or have it continue what you write.",
+                    "answer. You can chat with it in a usual format, or have it continue what you write."
                 ),
             )
         return (
-            translate("EmptyState", "New chat"),
-            translate("EmptyState", "Write a message below, or try one of these."),
+            tr("New chat"),
+            tr("Write a message below, or try one of these."),
         )
 
     def _say(self, title: str, text: str) -> None:

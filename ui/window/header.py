@@ -17,7 +17,7 @@ from app.core.domain.model_name import shown_name
 from app.core.domain.models import LibraryRow, PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
@@ -26,6 +26,8 @@ from ui.widgets.choice_list import Choice, grouped
 from ui.widgets.icon_button import IconButton, ShrinkingButton
 from ui.widgets.popups import ChoicePopup, Menu
 from ui.widgets.tab_order import set_tab_order
+
+tr = translator("Header")
 
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
 PROGRESS_PX = 4
@@ -180,16 +182,15 @@ def describe(model: ModelInfo) -> str:
     """A model in a few lines, for the tool tip."""
     if model.engine_url:
         words = (
-            translate("Header", "{name}\nOn {host} ({engine}), another program on this computer.")
+            tr("{name}\nOn {host} ({engine}), another program on this computer.")
             if stays_here(model.engine_url)
-            else translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this computer.")
+            else tr("{name}\nOn {host} ({engine}); what you write leaves this computer.")
         )
         words = words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
         return f"{words} {in_language(model.inexact)}".rstrip()
-    words = translate(
-        "Header",
+    words = tr(
         "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
-        "{threads} threads, {where}\nChat template: {template_name}\n{path}",
+        "{threads} threads, {where}\nChat template: {template_name}\n{path}"
     ).format(
         name=model.name,
         architecture=model.architecture,
@@ -199,35 +200,35 @@ def describe(model: ModelInfo) -> str:
         trained=count(model.n_ctx_train),
         threads=count(model.threads),
         where=_where(model),
-        template_name=translate("Header", model.template_name),
+        template_name=tr(model.template_name),
         path=model.path,
     )
-    words += f"\n{in_language(model.inexact) or translate('Header', EXACT)}"
-    unused = [translate("Header", UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
+    words += f"\n{in_language(model.inexact) or tr(EXACT)}"
+    unused = [tr(UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
     if not unused:
         return words
-    left_out = translate("Header", "Not used in chats, which are text only: {parts}")
+    left_out = tr("Not used in chats, which are text only: {parts}")
     return f"{words}\n{left_out.format(parts=', '.join(unused))}"
 
 
 def _where(model: ModelInfo) -> str:
     number = model.gpu_layers
     if number == 0:
-        return translate("Header", "CPU only")
+        return tr("CPU only")
     devices = [one for one in (model.memory.devices if model.memory else ()) if one.num_layers and one.name != "CPU"]
     if len(devices) > 1:
         where = ", ".join(_layers_on(one) for one in devices)
     else:
-        where = translate("Header", "{number} layers on the GPU", None, number).format(number=count(number))
+        where = tr("{number} layers on the GPU", None, number).format(number=count(number))
     experts = model.placement.cpu_moe_layers
     if experts:
-        words = translate("Header", "experts of {number} layers in main memory", None, experts)
+        words = tr("experts of {number} layers in main memory", None, experts)
         where += ", " + words.format(number=count(experts))
     return where
 
 
 def _layers_on(use: DeviceUse) -> str:
-    words = translate("Header", "{number} layers on {device}", None, use.num_layers)
+    words = tr("{number} layers on {device}", None, use.num_layers)
     return words.format(number=count(use.num_layers), device=use.name)
 
 
@@ -271,9 +272,9 @@ class Header(QFrame):
         self._indicators: list[ShrinkingButton] = []
         self._compact = self._sparse = False  # whether the indicators have lost their words, and some are gone
         self.setObjectName("header")
-        self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar"))
-        self.stats_button = IconButton(theme, "panel-right", translate("Header", "Show or hide the statistics"))
-        self.title = ElidedLabel(translate("Header", "New chat"))
+        self.sidebar_button = IconButton(theme, "panel-left", tr("Show the sidebar"))
+        self.stats_button = IconButton(theme, "panel-right", tr("Show or hide the statistics"))
+        self.title = ElidedLabel(tr("New chat"))
         self.title.setProperty("kind", "strong")
         self.model_button = QToolButton()
         self.progress = QProgressBar(self)  # along the lower edge: it moves nothing when it comes
@@ -291,25 +292,25 @@ class Header(QFrame):
         self.model_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.model_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.progress.setTextVisible(False)
-        self.progress.setAccessibleName(translate("Header", "Loading the model"))
+        self.progress.setAccessibleName(tr("Loading the model"))
         self.model_button.clicked.connect(self.open_models)
         self._make_actions()
 
     def _make_actions(self) -> None:
         """The model list's further actions."""
-        self.browse_action = QAction(translate("Header", "Find and download models…"), self)
-        words = translate("Header", "Recommended pairs, search, drafts, library, downloads")
+        self.browse_action = QAction(tr("Find and download models…"), self)
+        words = tr("Recommended pairs, search, drafts, library, downloads")
         self.browse_action.setToolTip(hover(words))
-        self.stop_action = QAction(translate("Header", "Stop loading"), self)
-        self.target_action = QAction(translate("Header", "Open a GGUF file…"), self)
-        self.draft_action = QAction(translate("Header", "Open a GGUF as draft…"), self)
-        self.builtin_action = QAction(translate("Header", "Quick demo"), self)
-        self.builtin_action.setToolTip(hover(translate("Header", TINY_NOTE)))
+        self.stop_action = QAction(tr("Stop loading"), self)
+        self.target_action = QAction(tr("Open a GGUF file…"), self)
+        self.draft_action = QAction(tr("Open a GGUF as draft…"), self)
+        self.builtin_action = QAction(tr("Quick demo"), self)
+        self.builtin_action.setToolTip(hover(tr(TINY_NOTE)))
         self.builtin_action.triggered.connect(self.use_builtin)
         self.context_action = QAction(self)
         self.context_action.triggered.connect(self.open_contexts)
-        self.unload_action = QAction(translate("Header", "Unload the model"), self)
-        self.unload_action.setToolTip(hover(translate("Header", "Frees its memory until a model is chosen again.")))
+        self.unload_action = QAction(tr("Unload the model"), self)
+        self.unload_action.setToolTip(hover(tr("Frees its memory until a model is chosen again.")))
         self.unload_action.triggered.connect(self.unload)
 
     @property
@@ -345,11 +346,11 @@ class Header(QFrame):
             return
         menu = self.contexts = Menu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(translate("Header", "Automatic"), lambda: self.context_chosen.emit(None))
+        menu.addAction(tr("Automatic"), lambda: self.context_chosen.emit(None))
         most = max(target.n_ctx_train, target.n_ctx)
         doubled = {LEAST_CONTEXT << step for step in range(16)}
         for length in sorted({each for each in doubled if each < most} | {target.n_ctx, most}):
-            words = translate("Header", "{count} tokens", None, length).format(count=count(length))
+            words = tr("{count} tokens", None, length).format(count=count(length))
             action = menu.addAction(words, partial(self.context_chosen.emit, length))
             action.setCheckable(True)
             action.setChecked(length == target.n_ctx)
@@ -399,7 +400,7 @@ class Header(QFrame):
         set_tab_order((self,))
 
     def set_title(self, title: str) -> None:
-        self.title.setText(title or translate("Header", "New chat"))
+        self.title.setText(title or tr("New chat"))
         self.title.setToolTip(as_written(title))
         self._fit_models()
 
@@ -420,7 +421,7 @@ class Header(QFrame):
         view = self._view
         self._fit_models()
         self.model_button.setToolTip(hover(self._details()))
-        self.model_button.setAccessibleName(translate("Header", "Models: {names}").format(names=self._summary()))
+        self.model_button.setAccessibleName(tr("Models: {names}").format(names=self._summary()))
         self.model_button.setAccessibleDescription(self._details())
         loading = view.state is EngineState.LOADING
         self.progress.setVisible(loading)
@@ -432,7 +433,7 @@ class Header(QFrame):
         for action in (self.context_action, self.unload_action):
             action.setVisible(is_own and not loading)
         if view.target is not None:
-            words = translate("Header", "Context: {size} tokens…")
+            words = tr("Context: {size} tokens…")
             self.context_action.setText(words.format(size=count(view.target.n_ctx)))
         if self._picker is not None and self._picker.isVisible():
             self._fill_picker()
@@ -486,7 +487,7 @@ class Header(QFrame):
     def _models_px(self) -> int:
         """The width of the model names: more than half if it is scarce, but some of the title stays."""
         room, title = self._room_px(compact=self._compact), self._title_px()
-        least = min(title, self._title_px(translate("Header", "New chat")))
+        least = min(title, self._title_px(tr("New chat")))
         return max(room - title, min(round(room * MODELS_SHARE), room - least))
 
     def _title_px(self, title: str = "") -> int:
@@ -525,39 +526,34 @@ class Header(QFrame):
         if view.state is EngineState.LOADING:
             is_read = view.progress is not None and view.progress >= 1.0  # the caches are made, and the draft is tried
             if view.loading and is_read:
-                return translate("Header", "Preparing {name}").format(name=title_of(view.loading))
-            if view.loading:
-                words = translate("Header", "Loading {name}").format(name=title_of(view.loading))
-            else:
-                words = translate("Header", "Loading a model")
+                return tr("Preparing {name}").format(name=title_of(view.loading))
+            words = tr("Loading {name}").format(name=title_of(view.loading)) if view.loading else tr("Loading a model")
             return words if view.progress is None else f"{words}, {percent(view.progress)}"
         if view.target is None:
-            return translate("Header", "No model")
+            return tr("No model")
         if view.target.engine_url:
             return f"{shown_name(view.target)} · {host_in(view.target.engine_url)}"
-        draft = shown_name(view.draft) if view.draft else translate("Header", "no draft")
+        draft = shown_name(view.draft) if view.draft else tr("no draft")
         if view.own_head:
-            draft = translate("Header", "own head ({method})").format(method=view.own_head.head)
+            draft = tr("own head ({method})").format(method=view.own_head.head)
         return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:
         view = self._view
         if view.target is None:
-            return translate("Header", "No model is loaded. Open a GGUF file or start the quick demo.")
+            return tr("No model is loaded. Open a GGUF file or start the quick demo.")
         parts = [self._note] if self._note else []
-        parts.append(translate("Header", "Target: {words}").format(words=describe(view.target)))
+        parts.append(tr("Target: {words}").format(words=describe(view.target)))
         if view.target.engine_url:
-            parts.append(translate("Header", "The engine decides how it drafts."))
+            parts.append(tr("The engine decides how it drafts."))
         elif view.draft:
-            parts.append(translate("Header", "Draft: {words}").format(words=describe(view.draft)))
+            parts.append(tr("Draft: {words}").format(words=describe(view.draft)))
             if view.draft.speaks is not None:
-                speaks = translate("Header", "It has another vocabulary and speaks {share} of the target's tokens.")
+                speaks = tr("It has another vocabulary and speaks {share} of the target's tokens.")
                 parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
         elif view.own_head:
-            words = translate("Header", "Draft: a head in the model's own file ({method}).")
+            words = tr("Draft: a head in the model's own file ({method}).")
             parts.append(words.format(method=view.own_head.head))
         else:
-            parts.append(
-                translate("Header", "No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip()
-            )
+            parts.append(tr("No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip())
         return "\n\n".join([*parts, *view.notices])

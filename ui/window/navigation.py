@@ -14,11 +14,13 @@ from app.core.domain.settings.fields import SettingField
 from ui.conversations.sidebar import Sidebar
 from ui.models.parts import WELCOME
 from ui.text.formatting import percent
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.window.empty_state import EmptyState
 from ui.window.header import Header
+
+tr = translator("DownloadIndicator")
 
 if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
     from app.core.domain.models import Download
@@ -31,7 +33,7 @@ class DownloadIndicator(IconButton):
     """Shown in the header while downloads run or need attention; opens the downloads."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "download", translate("DownloadIndicator", "Downloads"), text="-", parent=parent)
+        super().__init__(theme, "download", tr("Downloads"), text="-", parent=parent)
         self.usual_words = (percent(1.0),)
         self.hide()
 
@@ -43,12 +45,10 @@ class DownloadIndicator(IconButton):
         failed = sum(row.status is DownloadStatus.FAILED for row in rows)
         waiting = any(row.status is DownloadStatus.QUEUED or row.status.is_active for row in rows)
         self.setVisible(waiting or bool(failed))
-        self.setText(f" {percent(moving)}" if waiting else translate("DownloadIndicator", " stopped"))
-        words = (
-            summary(rows) if waiting else translate("DownloadIndicator", "A download has stopped and needs attention")
-        )
+        self.setText(f" {percent(moving)}" if waiting else tr(" stopped"))
+        words = summary(rows) if waiting else tr("A download has stopped and needs attention")
         self.setToolTip(words)
-        self.setAccessibleName(translate("DownloadIndicator", "Downloads: {words}").format(words=words))
+        self.setAccessibleName(tr("Downloads: {words}").format(words=words))
 
 
 class PageNavigation(QObject):

@@ -50,10 +50,12 @@ from engine.records import (
 )
 from engine.requests import next_number
 from engine.sentences import joined
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import title_of
 from ui.text.problem_words import in_language
 from ui.text.setting_words import in_words
+
+tr = translator("AnswerController")
 
 log = logging.getLogger(__name__)
 
@@ -241,9 +243,7 @@ class AnswerController(PartsController):
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
         before = views[-1] if views and views[-1].id == answer_id else None
         if before is None or not before.can_continue:
-            self._window.show_notice(
-                translate("AnswerController", "Only the last answer can be continued, if it was cut off.")
-            )
+            self._window.show_notice(tr("Only the last answer can be continued, if it was cut off."))
             return
         turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:
@@ -342,10 +342,10 @@ class AnswerController(PartsController):
     def _begin(self, store_it: Callable[[], StoredTurn]) -> StoredTurn | None:
         """Store what an answer needs; None if the open chat has a running answer or storing failed."""
         if self._state.answer is not None:
-            self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
+            self._window.show_notice(tr(ONE_AT_A_TIME))
             return None
         if self._state.is_racing:
-            self._window.show_notice(translate("AnswerController", RACE_GOES_ON))
+            self._window.show_notice(tr(RACE_GOES_ON))
             return None
         turn = self._attempt(store_it)
         if turn is not None:
@@ -411,7 +411,7 @@ class AnswerController(PartsController):
         streaming.engine_url = self._state.models.engine_url
         self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
-            self._window.show_notice(translate("AnswerController", NOT_KEPT))
+            self._window.show_notice(tr(NOT_KEPT))
 
     def _on_text(self, streaming: _StreamingAnswer, event: TextChunk) -> None:
         streaming.state = EngineState.ANSWERING
@@ -453,7 +453,7 @@ class AnswerController(PartsController):
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
             cut = event.reason in _CUT
             is_wordless = state is MessageState.COMPLETE and not (cut or streaming.has_words or streaming.before)
-            notice = translate("AnswerController", WORDLESS) if is_wordless else _notice(event, streaming.full)
+            notice = tr(WORDLESS) if is_wordless else _notice(event, streaming.full)
             if streaming.repeats is not None:
                 notice = f"{self._repeated(streaming, streaming.repeats, state, cut=cut)} {notice}".rstrip()
             self._end(streaming, AnswerEnding(state, event.stats, notice, cut=cut))
@@ -588,25 +588,16 @@ def _notice(event: Finished, full: str) -> str:
     count = event.stats.left_out
     parts = []
     if count:
-        parts.append(
-            translate("AnswerController", "The context is full: the %n oldest messages were left out.", None, count)
-        )
+        parts.append(tr("The context is full: the %n oldest messages were left out.", None, count))
     waiting = event.stats.unanswered
     if waiting:
-        parts.append(
-            translate(
-                "AnswerController",
-                "The context is full: %n earlier questions without an answer were left out.",
-                None,
-                waiting,
-            )
-        )
+        parts.append(tr("The context is full: %n earlier questions without an answer were left out.", None, waiting))
     if event.reason is FinishReason.LENGTH:
-        parts.append(translate("AnswerController", LENGTH))
+        parts.append(tr(LENGTH))
     elif event.reason is FinishReason.CONTEXT:
-        parts.append(translate("AnswerController", full))
+        parts.append(tr(full))
     elif event.reason is FinishReason.LOOP:
-        parts.append(translate("AnswerController", LOOP))
+        parts.append(tr(LOOP))
     return " ".join(parts)
 
 

@@ -27,7 +27,9 @@ from app.core.domain.file_kinds import kind_of, shown_name
 from engine.records import Problem
 from engine.sentences import joined, said
 from ui.composer.message_edit import fits_box
-from ui.text.language import translate
+from ui.text.language import translator
+
+tr = translator("Attachments")
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +82,7 @@ class AttachmentController(PartsController):
         self._request([(self._pasted_name(), None, text)])
 
     def attach_picture(self, image: QImage) -> None:
-        name = self._free_name(translate("Attachments", "Pasted picture"), "png")
+        name = self._free_name(tr("Pasted picture"), "png")
         self._request([(name, None, "")], picture=lambda: _png(image))
 
     def remove(self, attachment_id: int) -> None:
@@ -130,10 +132,8 @@ class AttachmentController(PartsController):
         self._show()
 
     def _show(self) -> None:
-        counting = translate("Attachments", "counting tokens")
-        note = (
-            counting if self.sums.can_count else translate("Attachments", "tokens are counted once a model is loaded")
-        )
+        counting = tr("counting tokens")
+        note = counting if self.sums.can_count else tr("tokens are counted once a model is loaded")
         target = self._state.engine.target
         note = "" if target is not None and target.engine_url else note  # its vocabulary is not known
         shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
@@ -143,7 +143,7 @@ class AttachmentController(PartsController):
         ]
         reading = [request for request in self._reading.values() if self._is_here(request)]
         shown += [Attachment(-request.key, shown_name(request.name), kind_of(request.name), 0) for request in reading]
-        notes += [translate("Attachments", "reading")] * len(reading)
+        notes += [tr("reading")] * len(reading)
         self._window.composer.show_attachments(shown, notes, reading=bool(reading))
         self._show_sight()
 
@@ -157,7 +157,7 @@ class AttachmentController(PartsController):
         if self._seeing is None:
             self._seeing = ()
             self._lists.find_seeing(self._offer_seeing)
-        words = translate("Attachments", "This model cannot see pictures: it gets their names alone.")
+        words = tr("This model cannot see pictures: it gets their names alone.")
         tray.show_sight(words, *(self._seeing[0] if self._seeing else ()))
 
     def _offer_seeing(self, models: Sequence[tuple[str, str]]) -> None:
@@ -171,7 +171,7 @@ class AttachmentController(PartsController):
         target = self._state.engine.target
         if target is None or target.sees:
             return ""
-        return translate("Attachments", "this model cannot see it")
+        return tr("this model cannot see it")
 
     def _is_here(self, request: ReadRequest) -> bool:
         return request.conversation_id == self._state.chat_id
@@ -203,7 +203,7 @@ class AttachmentController(PartsController):
         self._show()
 
     def _pasted_name(self) -> str:
-        return self._free_name(translate("Attachments", "Pasted text"), "txt")
+        return self._free_name(tr("Pasted text"), "txt")
 
     def _free_name(self, first: str, ending: str) -> str:
         reading = (request.name for request in self._reading.values() if self._is_here(request))

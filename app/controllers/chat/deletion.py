@@ -15,10 +15,12 @@ from app.controllers.parts import Parts, PartsController
 from engine.requests import ForgetPast, ForgetState
 from engine.sentences import one_stop
 from ui.text.formatting import count
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.widgets.building import Stretch, button, hbox
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import ConfirmDialog
+
+tr = translator("DeletionController")
 
 LIST_PX = 280
 
@@ -77,8 +79,8 @@ class DeletionController(PartsController):
 
         def words() -> str:
             if len(titles) > 1:
-                return translate("DeletionController", "Deleted %n chats.", None, len(titles))
-            sentence = translate("DeletionController", "Deleted “{title}”.")
+                return tr("Deleted %n chats.", None, len(titles))
+            sentence = tr("Deleted “{title}”.")
             return one_stop(sentence, {"title": titles[0]}).format(title=titles[0])
 
         self._offer(_Deleted(None, ids, take_back, words))
@@ -91,13 +93,13 @@ class DeletionController(PartsController):
         self._window.undo_bar.expire()
         dialog = ConfirmDialog(
             self._window,
-            translate("DeletionController", "Recently deleted"),
-            translate("DeletionController", "Deleted chats stay here for 30 days. Then they are gone for good."),
-            translate("DeletionController", "Restore"),
+            tr("Recently deleted"),
+            tr("Deleted chats stay here for 30 days. Then they are gone for good."),
+            tr("Restore"),
         )
-        chats = ChoiceList(self._window.theme, translate("DeletionController", "Deleted chats"))
+        chats = ChoiceList(self._window.theme, tr("Deleted chats"))
         chats.setFixedHeight(LIST_PX)
-        wipe = button(translate("DeletionController", "Delete for good"), kind="danger")
+        wipe = button(tr("Delete for good"), kind="danger")
 
         def fill() -> None:
             rows = self._attempt(self._store.deletions.deleted_chats) or ()
@@ -149,7 +151,7 @@ class DeletionController(PartsController):
         num_messages = len(branch.message_ids)
 
         def words() -> str:
-            return translate("DeletionController", "Deleted %n messages.", None, num_messages)
+            return tr("Deleted %n messages.", None, num_messages)
 
         self._offer(_Deleted(branch.kept_in, (branch.conversation_id,), take_back, words))
         self._conversations.show()
@@ -168,11 +170,9 @@ class DeletionController(PartsController):
 
         def words() -> str:
             if not num_chats:
-                sentence = translate("DeletionController", "Deleted the empty folder “{name}”.")
+                sentence = tr("Deleted the empty folder “{name}”.")
                 return one_stop(sentence, {"name": name}).format(name=name)
-            sentence = translate(
-                "DeletionController", "Deleted the folder “{name}”; its %n chats were kept.", None, num_chats
-            )
+            sentence = tr("Deleted the folder “{name}”; its %n chats were kept.", None, num_chats)
             return sentence.format(name=name)
 
         self._offer(_Deleted(None, (), take_back, words))
@@ -214,4 +214,4 @@ class DeletionController(PartsController):
 
 def _days_left(until: datetime) -> str:
     days = max((until - datetime.now(UTC)).days + 1, 0)
-    return translate("DeletionController", "{count} days left", None, days).format(count=count(days))
+    return tr("{count} days left", None, days).format(count=count(days))

@@ -43,8 +43,10 @@ from app.core.tools.turn import (
 )
 from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolFormat
 from engine.requests import next_number
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import in_language
+
+tr = translator("ToolController")
 
 LIMIT = mark("ToolController", "Stopped after {count} answers with tool calls. Send a message to let it go on.")
 UNREADABLE = mark(
@@ -129,7 +131,7 @@ class ToolController(PartsController):
         reason = self._refusal()
         if ready is None or reason:
             if reason:
-                self._window.show_notice(translate("ToolController", NO_TOOLS).format(reason=reason))
+                self._window.show_notice(tr(NO_TOOLS).format(reason=reason))
             return None
         built_in = self.providers.open(self._names(settings, conversation_id), conversation_id)
         definitions = self._offered(settings, conversation_id)
@@ -288,7 +290,7 @@ class ToolController(PartsController):
         if ready is None or ready.target.tool_format is not ToolFormat.NONE:
             return ""
         reason = ready.target.tool_refusal
-        return in_language(reason) if reason else translate("ToolController", "its chat template takes none")
+        return in_language(reason) if reason else tr("its chat template takes none")
 
     # ---- an answer --------------------------------------------------------------------------------------------------
 
@@ -312,7 +314,7 @@ class ToolController(PartsController):
         """Why the turn ends with this answer; empty if it continues."""
         todo = turn.loop.todo
         is_unreadable = isinstance(todo, LoopFinished) and todo.ending is LoopEnding.UNREADABLE
-        return translate("ToolController", UNREADABLE).format(count=MAX_UNREADABLE) if is_unreadable else ""
+        return tr(UNREADABLE).format(count=MAX_UNREADABLE) if is_unreadable else ""
 
     def go_on(self, turn: ToolTurn, calls: Sequence[MessageView]) -> None:
         """Show the stored calls of a finished answer and run the first one."""
@@ -361,7 +363,7 @@ class ToolController(PartsController):
         place = next((place for place, view in enumerate(calls) if view.id == message_id), None)
         call = calls[place].call if place is not None else None
         if place is None or call is None:
-            self._window.show_notice(translate("ToolController", WENT_ON))
+            self._window.show_notice(tr(WENT_ON))
             return
         chat = self._state.chat
         turn = self.begin(conversation_id, chat.mode, chat.settings) if call.status in REPEATABLE else None
@@ -369,7 +371,7 @@ class ToolController(PartsController):
             return
         if not any(one.name == call.name and one.server == call.server for one in turn.definitions):
             self.drop(conversation_id)
-            self._window.show_notice(translate("ToolController", GONE))
+            self._window.show_notice(tr(GONE))
             return
         turn.calls = calls
         self._window.composer.set_streaming(True)
@@ -401,7 +403,7 @@ class ToolController(PartsController):
         if isinstance(todo, LoopFinished):
             self.drop(turn.conversation_id)
             if todo.ending is LoopEnding.LIMIT:
-                self._window.show_notice(translate("ToolController", LIMIT).format(count=MAX_STEPS))
+                self._window.show_notice(tr(LIMIT).format(count=MAX_STEPS))
             self._ended(turn)
         elif isinstance(todo, Generate):
             self.next_wanted.emit(turn, turn.calls[-1].id)

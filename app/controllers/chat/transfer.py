@@ -15,9 +15,11 @@ from app.core.domain.errors import AppError, ChatsExportError, ChatsImportError
 from app.core.storage.exchange.file_names import JSON, file_name
 from engine.records import Problem
 from engine.sentences import said
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_export_file, ask_import_files
+
+tr = translator("TransferController")
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +75,7 @@ class TransferController(PartsController):
 
             in_our_words = ExportTexts(in_language(OTHER_VERSIONS), footer)
             number = export_chats(self._store, file, form, conversation_id, in_our_words)
-            words = translate("TransferController", "%Ln chats exported to {name}.", None, number)
+            words = tr("%Ln chats exported to {name}.", None, number)
             return words.format(name=file.name)
 
         def failed(kind: str) -> AppError:
@@ -111,8 +113,8 @@ class TransferController(PartsController):
             chat = self._store.conversation(conversation_id) if conversation_id is not None else None
         except AppError:
             log.warning("The title of a chat could not be read for its export.")
-            return translate("TransferController", ALL_NAME)
-        return chat.title if chat else translate("TransferController", ALL_NAME)
+            return tr(ALL_NAME)
+        return chat.title if chat else tr(ALL_NAME)
 
     def _is_busy(self) -> bool:
         return self._thread is not None
@@ -120,7 +122,7 @@ class TransferController(PartsController):
     def _start(self, work: Callable[[], str], failed: Callable[[str], AppError]) -> None:
         """Run it on a thread; ``failed`` makes the message for an unexpected error type."""
         if self._is_busy():
-            self._window.show_notice(translate("TransferController", BUSY))
+            self._window.show_notice(tr(BUSY))
             return
 
         def run() -> None:

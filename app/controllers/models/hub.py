@@ -26,10 +26,12 @@ from app.core.storage.window_state import is_first_run, note_welcomed
 from engine.records import EngineReady, LoadRequest, ModelInfo, Problem, Source
 from ui.models.parts import WELCOME
 from ui.text.formatting import count, size
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.text.problem_words import explanation, in_language, in_words
 from ui.widgets.dialogs import link_dialog
 from ui.window.navigation import ModelsNavigation
+
+tr = translator("HubController")
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.first_model import FirstModelController
@@ -217,13 +219,12 @@ class HubController(PartsController):
             in_use = (ready.target.path, ready.draft.path) if ready is not None and ready.draft is not None else None
             if found is None or in_use != pair or self._state.models.is_loading:
                 return
-            words = translate(
-                "HubController",
-                "Drafting with “{name}” would slow this model down on this computer. Repeated text is drafted instead.",
+            words = tr(
+                "Drafting with “{name}” would slow this model down on this computer. Repeated text is drafted instead."
             ).format(name=draft.name)
             why = in_language(found.headline) if found.is_measured else ""
             self._window.notice_banner.show_suggestion(
-                f"{words} {why}".rstrip(), translate("HubController", "Use no draft"), self._models.remove_draft
+                f"{words} {why}".rstrip(), tr("Use no draft"), self._models.remove_draft
             )
 
         refs = ModelRef(path=target.path), ModelRef(path=draft.path)
@@ -241,12 +242,10 @@ class HubController(PartsController):
             if len(answers) < IDLE_ANSWERS or not was_idle or self._state.models.names != pair:
                 return
             self._idle_drafts.add(pair)
-            words = translate(
-                "HubController", "The draft “{name}” gave no token in the last {number} answers. It takes {size}."
-            )
+            words = tr("The draft “{name}” gave no token in the last {number} answers. It takes {size}.")
             used = draft.memory.all_bytes if draft.memory is not None else draft.size_bytes
             words = words.format(name=draft.name, number=count(IDLE_ANSWERS), size=size(used))
-            action = translate("HubController", "Use no draft")
+            action = tr("Use no draft")
             self._window.notice_banner.show_suggestion(words, action, self._models.remove_draft)
 
         store = self._parts.store
@@ -274,15 +273,11 @@ class HubController(PartsController):
 
     def _show_suggestion(self, pair: PairView, draft: ModelRef) -> None:
         name = pair.draft.name if pair.draft else ""
-        words = translate("HubController", "“{name}”, which is on this computer, can draft for this model.").format(
-            name=name
-        )
+        words = tr("“{name}”, which is on this computer, can draft for this model.").format(name=name)
         if pair.speed_forecast is not None:
             words = f"{words} {in_language(pair.speed_forecast.headline)}"
         self._window.notice_banner.show_suggestion(
-            words,
-            translate("HubController", "Use it"),
-            lambda: self._models.choose_file(draft.path, "draft"),
+            words, tr("Use it"), lambda: self._models.choose_file(draft.path, "draft")
         )
 
     # ---- the hub ----------------------------------------------------------------------------------------------------

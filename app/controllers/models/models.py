@@ -24,7 +24,9 @@ from engine.records import (
 )
 from engine.requests import RunJob, SetDraft, next_number
 from engine.sentences import joined, said
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
+
+tr = translator("ModelController")
 
 ModelEvent = LoadProgress | EngineReady | EngineEnded | EngineFailed
 
@@ -220,8 +222,8 @@ class ModelController(PartsController):
             self._window.withdraw_problem(self._shown_problem)
             self._shown_problem = None
         if pending.request is not None and pending.request.draft and event.draft is None:
-            reason = joined(event.notices) or translate("ModelController", "It could not be loaded.")
-            advice = translate("ModelController", "Choose another draft, or continue without one.")
+            reason = joined(event.notices) or tr("It could not be loaded.")
+            advice = tr("Choose another draft, or continue without one.")
             self._say(Problem("The draft is not in use", reason, advice))
         else:
             for notice in (*event.notices, *(others if pending.request is not None else ())):
@@ -232,18 +234,14 @@ class ModelController(PartsController):
     def _say_of_target(self, target: ModelInfo) -> None:
         """Tell what the user should know about a model before the first answer."""
         if "pictures" in target.unused and not target.sees:
-            words = translate(
-                "ModelController",
+            words = tr(
                 "{name} can also read pictures, with its side file (mmproj) in the same folder. Add that, and load it "
-                "again.",
+                "again."
             )
             self._window.show_notice(words.format(name=target.name))
         is_reported = self._window.pages.currentWidget() is self._window.empty  # there
         if not target.has_template and not is_reported:
-            words = translate(
-                "ModelController",
-                "{name} came without a chat template. A new chat offers to have it continue your texts instead.",
-            )
+            words = tr("{name} came without a chat template. A new chat offers to have it continue your texts instead.")
             self._window.show_notice(words.format(name=target.name))
 
     def _note_loaded(self, event: EngineReady, pending: _Pending) -> None:
@@ -288,9 +286,7 @@ class ModelController(PartsController):
         if self._ready is not None or self._pending or pending.request is None:
             return
         if pending.request.target != str(builtin_target()) and builtin_target().exists():
-            self._window.show_notice(
-                translate("ModelController", "The quick demo is used until you choose another model.")
-            )
+            self._window.show_notice(tr("The quick demo is used until you choose another model."))
             self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
 
     def _while_loading(self, pending: _Pending) -> Problem:

@@ -57,8 +57,10 @@ from engine.sentences import joined
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import parameters
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.problem_words import in_language
+
+tr = translator("HubPairs")
 
 log = logging.getLogger(__name__)
 
@@ -86,8 +88,8 @@ def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
     if verdict.reason:
         return in_language(verdict.reason)
     if is_head:
-        return translate("HubPairs", BELONGS)
-    return translate("HubPairs", AGREE if verdict.matches else DIFFER)
+        return tr(BELONGS)
+    return tr(AGREE if verdict.matches else DIFFER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,9 +437,9 @@ def _draft_row(candidate: Candidate) -> DraftRow:
     words = candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks, is_listed=True)
     return DraftRow(
         side,
-        translate("HubPairs", candidate.place.value),
+        tr(candidate.place.value),
         VocabularyMatch.UNCHECKED if candidate.is_unchecked else _match(candidate.matches, candidate.speaks),
-        translate("HubPairs", BELONGS) if candidate.matches and candidate.head else in_language(words),
+        tr(BELONGS) if candidate.matches and candidate.head else in_language(words),
     )
 
 

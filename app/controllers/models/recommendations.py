@@ -43,9 +43,11 @@ from app.core.hub.pairs.catalog import (
 from engine.errors import EngineError
 from engine.sentences import said
 from ui.text.formatting import figure
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import in_language, in_words
 from ui.text.setting_words import sentence
+
+tr = translator("Recommendations")
 
 HEAD_LATER = mark("HubRecommendations", "How much its head helps is shown once its header has been read.")
 NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
@@ -122,7 +124,7 @@ class Recommendations:
         here = row.pair.is_here
         if checked.target is None and not here:
             unknown = checked.status is EntryStatus.UNKNOWN
-            words = found if unknown else translate("Recommendations", "It is no longer available as listed here.")
+            words = found if unknown else tr("It is no longer available as listed here.")
             view = replace(row.pair, match_words=words, can_have=unknown)
             return OpenedPair(replace(row, pair=view, checked="" if unknown else found), view)
         refs = _refs(pair, checked)
@@ -216,7 +218,7 @@ def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef | 
 def _licences(pair: CatalogPair) -> str:
     if pair.draft is None or pair.target.licence == pair.draft.licence:
         return licence_name(pair.target.licence)
-    return translate("Recommendations", "{first} and {second}").format(
+    return tr("{first} and {second}").format(
         first=licence_name(pair.target.licence), second=licence_name(pair.draft.licence)
     )
 
@@ -224,9 +226,9 @@ def _licences(pair: CatalogPair) -> str:
 def _times(speedup: Speedup) -> str:
     low, high = figure(speedup.low), figure(speedup.high)
     if low == high:
-        words = translate("Recommendations", "{times} times, {measured_on}")
+        words = tr("{times} times, {measured_on}")
         return words.format(times=low, measured_on=speedup.measured_on)
-    words = translate("Recommendations", "{low} to {high} times, {measured_on}")
+    words = tr("{low} to {high} times, {measured_on}")
     return words.format(low=low, high=high, measured_on=speedup.measured_on)
 
 

@@ -32,8 +32,10 @@ from engine.fit.fit import TIGHT_SHARE, FitVerdict
 from engine.fit.table import FitTable, ModelPlan, PairPlan
 from engine.gguf.title import model_title
 from ui.text.formatting import count, parameters, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import in_language
+
+tr = translator("HubViews")
 
 _GATED_WORDS = {
     Gated.NO: "",
@@ -105,11 +107,9 @@ def sorted_rows(rows: Sequence[RepoRow], order: str, *, only_fitting: bool) -> l
 
 def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -> FileRow:
     fit = guess_fit(model.size_bytes, free_bytes)
-    words = translate(
-        "HubViews", "Estimated from its size; “Find a draft…” reads its header and shows exactly what it needs."
-    )
+    words = tr("Estimated from its size; “Find a draft…” reads its header and shows exactly what it needs.")
     if model.size_bytes is not None:
-        words = translate("HubViews", "{weights} of weights; {free} of memory free. {words}").format(
+        words = tr("{weights} of weights; {free} of memory free. {words}").format(
             weights=size(model.size_bytes), free=size(free_bytes), words=words
         )
     return FileRow(
@@ -133,7 +133,7 @@ def repo_details(
     if summary.num_parameters:
         facts.append(parameters(summary.num_parameters))
     if summary.context_length:
-        facts.append(translate("HubViews", "context of {number} tokens").format(number=count(summary.context_length)))
+        facts.append(tr("context of {number} tokens").format(number=count(summary.context_length)))
     repo = summary.repo_id
     rows = [
         file_row(repo, model, presences.get(model.files[0].path, Presence.ABSENT), free_bytes)
@@ -149,7 +149,7 @@ def repo_details(
         summary=" · ".join(fact for fact in facts if fact),
         readme=readme,
         files=tuple(rows),
-        gated_words=translate("HubViews", _GATED_WORDS[summary.gated]) if summary.gated is not Gated.NO else "",
+        gated_words=tr(_GATED_WORDS[summary.gated]) if summary.gated is not Gated.NO else "",
         has_token=has_token,
     )
 

@@ -32,9 +32,11 @@ from app.core.storage.races import RaceStore
 from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Picture, Problem
 from engine.requests import JobEnded, RunJob
 from engine.sentences import said
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_race_file
+
+tr = translator("Race")
 
 if TYPE_CHECKING:  # a start waits for nothing of a race
     from PySide6.QtGui import QImage
@@ -168,12 +170,12 @@ class RaceController(PartsController):
     def _blocked(self) -> str:
         """Why no race can start, in the user's language; empty if one can."""
         if self._state.is_racing:
-            return translate("Race", RACING)
+            return tr(RACING)
         if self._state.models.is_loading:
-            return translate("Race", LOADING)
+            return tr(LOADING)
         if not self._state.models.usable:
-            return translate("Race", NO_MODEL)
-        return translate("Race", ANSWERING) if self._state.answers else ""
+            return tr(NO_MODEL)
+        return tr(ANSWERING) if self._state.answers else ""
 
     def _request(self, setup: RaceSetup) -> ChatRequest:
         settings = self._state.chat.settings
@@ -214,7 +216,7 @@ class RaceController(PartsController):
             page.notice.show_notice(in_language(notice))
         page.set_earlier(self.store.all())
         if not self._window.race.is_open and event.result is not None:
-            self._window.show_notice(translate("Race", "The race is over. The Race page shows what came of it."))
+            self._window.show_notice(tr("The race is over. The Race page shows what came of it."))
         self._state.set_racing(is_racing=False)
         if event.result is not None:
             self._state.model_answered.emit()
@@ -275,14 +277,14 @@ class RaceController(PartsController):
 
         if self._page.result is not None:
             QGuiApplication.clipboard().setImage(draw_picture(self._page.result, look_of(self._window.theme)))
-            self._page.copy_button.confirm(translate("Race", "Copied"))
+            self._page.copy_button.confirm(tr("Copied"))
 
     def _on_exported(self, ended: str | Problem) -> None:
         self._is_exporting = False
         if isinstance(ended, Problem):
             self._page.problem.show_problem(ended)
         else:
-            self._page.notice.show_notice(translate("Race", "Race exported to {name}.").format(name=ended))
+            self._page.notice.show_notice(tr("Race exported to {name}.").format(name=ended))
 
     # ---- the chat ---------------------------------------------------------------------------------------------------
 

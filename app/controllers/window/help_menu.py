@@ -13,8 +13,10 @@ from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.logs import LOG_NAME
 from engine.records import Problem
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.widgets.dialogs import ConfirmDialog
+
+tr = translator("Updates")
 
 if TYPE_CHECKING:  # the first paint waits for no network library
     from app.core.hub.updates import Release
@@ -75,7 +77,7 @@ class HelpMenuController(PartsController):
 
     def _ask_for_updates(self) -> None:
         """Query the releases; another press during a query starts a new one."""
-        self._window.show_notice(translate("Updates", "Asking whether there is a newer version…"))
+        self._window.show_notice(tr("Asking whether there is a newer version…"))
 
         def work(_stop: object) -> Release:
             from app.core.hub.updates import newest_release  # noqa: PLC0415  (the start does not wait for it)
@@ -91,16 +93,16 @@ class HelpMenuController(PartsController):
     def _show_release(self, release: Release) -> None:
         self._window.notice_banner.hide()
         if not release.is_newer:
-            words = translate("Updates", "You have the newest version, {version}.").format(version=app.__version__)
+            words = tr("You have the newest version, {version}.").format(version=app.__version__)
             self._window.show_notice(words)
             return
         question = ConfirmDialog(
             self._window,
-            translate("Updates", "Paceline {version} is out").format(version=release.version),
-            translate("Updates", "This is {version}. Its page in your browser tells how to get the new one.").format(
+            tr("Paceline {version} is out").format(version=release.version),
+            tr("This is {version}. Its page in your browser tells how to get the new one.").format(
                 version=app.__version__
             ),
-            translate("Updates", "Open its page"),
+            tr("Open its page"),
         )
         if release.notes:
             notes = QPlainTextEdit(release.notes)
@@ -108,7 +110,7 @@ class HelpMenuController(PartsController):
             notes.setReadOnly(True)
             notes.setTabChangesFocus(True)
             notes.setFixedHeight(NOTES_PX)
-            notes.setAccessibleName(translate("Updates", "What it brings"))
+            notes.setAccessibleName(tr("What it brings"))
             question.column.addWidget(notes)
         question.accept_button.setEnabled(bool(release.page))
         question.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(release.page)))

@@ -14,8 +14,10 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from app.controllers.parts import Parts, PartsController
 from engine.records import EngineFailed, Event, Finished, FinishReason, RunStats
 from ui.text.formatting import speed as speed_text
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.text.problem_words import in_language
+
+tr = translator("NotificationController")
 
 LONG_ANSWER_S = 10.0
 SHOWN_MS = 8_000
@@ -30,10 +32,7 @@ class NotificationController(PartsController):
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, EngineFailed) and event.request_id:
-            self._notify(
-                translate("NotificationController", "The answer could not be finished"),
-                in_language(event.problem.message),
-            )
+            self._notify(tr("The answer could not be finished"), in_language(event.problem.message))
         elif (
             isinstance(event, Finished)
             and event.reason is not FinishReason.CANCELLED
@@ -41,11 +40,11 @@ class NotificationController(PartsController):
         ):
             speed = event.stats.tokens_per_second
             tokens = event.stats.tokens
-            words = translate("NotificationController", "%Ln tokens", None, tokens)
+            words = tr("%Ln tokens", None, tokens)
             if speed:
-                fast = translate("NotificationController", "{tokens} at {speed}")
+                fast = tr("{tokens} at {speed}")
                 words = fast.format(tokens=words, speed=speed_text(speed))
-            self._notify(translate("NotificationController", "Your answer is ready"), words)
+            self._notify(tr("Your answer is ready"), words)
 
     def _notify(self, title: str, words: str) -> None:
         window = self._parts.window

@@ -11,12 +11,14 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QScrollAr
 from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.message_edit import MessageEdit
 from ui.text.formatting import as_written, count, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
 from ui.widgets.exact_text import exact_selection
 from ui.widgets.icon_button import IconButton
+
+tr = translator("Attachments")
 
 NAME_PX = 180
 SPACING_PX = 8
@@ -46,14 +48,14 @@ ROWS_SEEN = 3.5  # half a row says that there are more
 
 def facts(attachment: Attachment) -> str:
     """Kind, size and tokens: ``Markdown · 1.2 kB · 310 tokens``; for a picture its size in pixels."""
-    parts = [translate("Attachments", KINDS[attachment.kind])]
+    parts = [tr(KINDS[attachment.kind])]
     if attachment.picture is not None:
         parts.append(f"{attachment.picture.width} × {attachment.picture.height}")
     if attachment.num_bytes:
         parts.append(size(attachment.num_bytes) if attachment.num_bytes >= 1000 else f"{attachment.num_bytes} B")
     number = attachment.num_tokens
     if number is not None:
-        parts.append(translate("Attachments", "{count} tokens", None, number).format(count=count(number)))
+        parts.append(tr("{count} tokens", None, number).format(count=count(number)))
     return " · ".join(parts)
 
 
@@ -104,14 +106,14 @@ class AttachmentChip(QPushButton):
             each.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.remove_button: IconButton | None = None
         if removable:
-            name = translate("Attachments", "Remove {name}").format(name=attachment.name)
+            name = tr("Remove {name}").format(name=attachment.name)
             self.remove_button = IconButton(theme, "x", name, lambda: self.removed.emit(attachment.id))
             self.remove_button.setIconSize(QSize(14, 14))
             row.addWidget(self.remove_button)
         self.setAccessibleName(f"{attachment.name}, {self.facts.text()}")
-        help_text = translate("Attachments", "Press Enter to open it.")
+        help_text = tr("Press Enter to open it.")
         if removable:
-            help_text = translate("Attachments", "Press Enter to open it, Delete to remove it.")
+            help_text = tr("Press Enter to open it, Delete to remove it.")
         self.setAccessibleDescription(help_text)
         self.setToolTip(as_written(f"{attachment.name}\n{help_text}"))
         self.clicked.connect(lambda: self.opened.emit(attachment.id))
@@ -157,7 +159,7 @@ class AttachmentRows(QWidget):
         self._theme = theme
         self._removable = removable
         self.chips: list[AttachmentChip] = []
-        self.setAccessibleName(translate("Attachments", "Attachments"))
+        self.setAccessibleName(tr("Attachments"))
         theme.changed.connect(self._place)
         self.hide()
 

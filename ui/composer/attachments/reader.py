@@ -12,10 +12,12 @@ from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.attachments.chips import facts
 from ui.composer.message_edit import wrap_for
 from ui.text.formatting import count
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, read_only_text, vbox
 from ui.widgets.dialogs import Dialog, copy_with_feedback
+
+tr = translator("PictureViewer")
 
 MOST_CHARS = 200_000  # more would keep the window waiting for its layout
 CODE_LIKE = (AttachmentKind.CODE, AttachmentKind.CSV)
@@ -92,9 +94,9 @@ class PictureViewer(Dialog):
         self.picture = _Picture(self._whole)
         self.picture.setAccessibleName(attachment.name)
         about = label(facts(attachment), "caption")
-        self.copy_button = button(translate("PictureViewer", "Copy"), self._copy)
-        self.save_button = button(translate("PictureViewer", "Save as…"), self._ask_file)
-        self.close_button = button(translate("PictureViewer", "Close"), self.close)
+        self.copy_button = button(tr("Copy"), self._copy)
+        self.save_button = button(tr("Save as…"), self._ask_file)
+        self.close_button = button(tr("Close"), self.close)
         buttons = hbox((about, 1), self.copy_button, self.save_button, self.close_button)
         vbox((self.picture, 1), buttons, parent=self, margins=(16, 16, 16, 12), spacing=12)
         self.close_button.setDefault(True)
@@ -106,7 +108,7 @@ class PictureViewer(Dialog):
         QGuiApplication.clipboard().setPixmap(self._whole)
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, translate("PictureViewer", "Save the picture"))
+        dialog = QFileDialog(self, tr("Save the picture"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(f"{Path(self._attachment.name).stem}.{self._ending}")
         dialog.fileSelected.connect(self.save)
@@ -125,7 +127,7 @@ class PictureViewer(Dialog):
         try:
             Path(path).write_bytes(kept.data)
         except OSError as error:
-            words = translate("PictureViewer", "It could not be saved: {reason}.")
+            words = tr("It could not be saved: {reason}.")
             self.picture.setToolTip(words.format(reason=error.strerror or error))
-            self.save_button.setText(translate("PictureViewer", "Not saved"))
+            self.save_button.setText(tr("Not saved"))
             self.save_button.setToolTip(self.picture.toolTip())

@@ -13,7 +13,7 @@ from app.core.domain.projects import SOURCE_LINK
 from app.core.domain.thinking import split_thinking, without_thinking
 from engine.records import Source, TokenSpan
 from ui.text.formatting import count, percent
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.transcript.cards.action_bar import AnswerActionBar
@@ -27,6 +27,8 @@ from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import PassView, SourceRuns
 from ui.widgets.building import label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
+
+tr = translator("AnswerCard")
 
 STATE_NOTICES = {
     MessageState.STOPPED: mark("MessageCard", "Stopped."),
@@ -82,16 +84,16 @@ class AnswerCard(MessageCard):
             self.body.cites = f"{SOURCE_LINK}{view.id}/"
             self.body.restart()
         self.body.link_activated.connect(self.link_activated)
-        self.progress_label = label(translate("AnswerCard", "Reading the prompt"), "caption")
+        self.progress_label = label(tr("Reading the prompt"), "caption")
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
-        self.progress.setAccessibleName(translate("AnswerCard", "Reading the prompt"))
+        self.progress.setAccessibleName(tr("Reading the prompt"))
         self.notice = label("", "caption", wrap=True)
         self._action_bar = AnswerActionBar(theme, self.versions)
         self._action_bar.continue_requested.connect(lambda: self.continue_requested.emit(self.message_id))
         self.figures = self._action_bar.figures
-        self.copy_button = self.add_copy_action(translate("AnswerCard", "Copy answer"))
-        again = translate("AnswerCard", "Regenerate this answer")
+        self.copy_button = self.add_copy_action(tr("Copy answer"))
+        again = tr("Regenerate this answer")
         self.regenerate_button = self.add_action(
             "refresh-cw", again, lambda: self.regenerate_requested.emit(self.message_id)
         )
@@ -369,11 +371,9 @@ class AnswerCard(MessageCard):
         self.progress.setRange(0, max(total, 1))
         self.progress.setValue(done if known else 0)
         self.progress_label.setText(
-            translate("AnswerCard", "Reading the prompt · {done} of {total} tokens").format(
-                done=count(done), total=count(total)
-            )
+            tr("Reading the prompt · {done} of {total} tokens").format(done=count(done), total=count(total))
             if known
-            else translate("AnswerCard", "Reading the prompt")
+            else tr("Reading the prompt")
         )
         self.progress_label.setVisible(not self._text)
         self.progress.setVisible(known and not self._text)
@@ -381,13 +381,13 @@ class AnswerCard(MessageCard):
     def show_calling(self) -> None:
         self.progress.hide()
         self.progress_label.hide()
-        self.notice.setText(translate("AnswerCard", "Writing a tool call"))
+        self.notice.setText(tr("Writing a tool call"))
         self.notice.show()
 
     def show_servers_starting(self) -> None:
         """Say that tool servers are starting, until the prompt is read."""
         self._waits_for_servers = True
-        self.progress_label.setText(translate("AnswerCard", "Starting the tool servers"))
+        self.progress_label.setText(tr("Starting the tool servers"))
 
     def show_waiting(
         self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), beside: Sequence[str] = ()
@@ -397,23 +397,23 @@ class AnswerCard(MessageCard):
         ``chats``: those whose answers come first; ``beside``: those that run at the same time.
         """
         if len(chats) == 1:
-            words = translate("AnswerCard", "Waiting for the answer in “{chat}”").format(chat=chats[0])
+            words = tr("Waiting for the answer in “{chat}”").format(chat=chats[0])
         elif chats:
-            words = translate("AnswerCard", "Waiting for the answers in %n other chats", None, len(chats))
+            words = tr("Waiting for the answers in %n other chats", None, len(chats))
         elif waits:
-            words = translate("AnswerCard", "Another program's request is being answered; yours is next.")
+            words = tr("Another program's request is being answered; yours is next.")
         elif loaded is not None and loaded >= 1.0:
-            words = translate("AnswerCard", "Preparing your model")
+            words = tr("Preparing your model")
         elif loaded is not None:
-            words = translate("AnswerCard", "Loading your model again · {percent}").format(percent=percent(loaded))
+            words = tr("Loading your model again · {percent}").format(percent=percent(loaded))
         elif self._waits_for_servers:
             return
         elif len(beside) == 1:
-            words = translate("AnswerCard", "Starting beside the answer in “{chat}”").format(chat=beside[0])
+            words = tr("Starting beside the answer in “{chat}”").format(chat=beside[0])
         elif beside:
-            words = translate("AnswerCard", "Starting beside the answers in %n other chats", None, len(beside))
+            words = tr("Starting beside the answers in %n other chats", None, len(beside))
         else:
-            words = translate("AnswerCard", "Reading the prompt")
+            words = tr("Reading the prompt")
         self.progress_label.setText(words)
 
     def finish(self, view: MessageView) -> None:

@@ -11,13 +11,15 @@ from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.core.domain.messages import MessageView
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.page_growth import allow_updates
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.excerpt import Excerpt, Piece, part_of
 from ui.widgets.building import ElidedLabel, hbox, label
 from ui.widgets.icon_button import IconButton
+
+tr = translator("VersionSwitch")
 
 ARROW_INSET_PX = 9  # from the edge of a button to its arrow: border, padding, and the rim of the icon
 LABEL_GAP_PX = 3
@@ -40,22 +42,13 @@ class VersionSwitch(QWidget):
         self._versions = tuple(versions)
         self._at = self._versions.index(current)
         self.pressed_by_key = False
-        self.back = IconButton(
-            theme, "chevron-left", translate("VersionSwitch", "Previous version (Alt+Left)"), partial(self.step, -1)
-        )
-        self.forth = IconButton(
-            theme, "chevron-right", translate("VersionSwitch", "Next version (Alt+Right)"), partial(self.step, 1)
-        )
-        self.label = label(
-            translate("VersionSwitch", "{number} of {total}").format(number=self._at + 1, total=len(self._versions)),
-            "caption",
-        )
+        self.back = IconButton(theme, "chevron-left", tr("Previous version (Alt+Left)"), partial(self.step, -1))
+        self.forth = IconButton(theme, "chevron-right", tr("Next version (Alt+Right)"), partial(self.step, 1))
+        self.label = label(tr("{number} of {total}").format(number=self._at + 1, total=len(self._versions)), "caption")
         self.label.setContentsMargins(LABEL_GAP_PX, 0, LABEL_GAP_PX, 0)  # off the rings of the buttons
         self.label.setFont(theme.font(-1))
         self.label.setAccessibleName(
-            translate("VersionSwitch", "Version {number} of {total}").format(
-                number=self._at + 1, total=len(self._versions)
-            )
+            tr("Version {number} of {total}").format(number=self._at + 1, total=len(self._versions))
         )
         self.back.setEnabled(self._at > 0)
         self.forth.setEnabled(self._at + 1 < len(self._versions))

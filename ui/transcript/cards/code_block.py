@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.highlighting import Marked, RangeHighlighter
 from ui.theme.theme import Theme
 from ui.transcript.cards.text_part import CARET, ReadText
@@ -19,6 +19,8 @@ from ui.transcript.marks.marks import mark_format
 from ui.transcript.marks.provenance import MarkedRange, common_length
 from ui.widgets.building import Stretch, hbox, label, vbox
 from ui.widgets.icon_button import IconButton
+
+tr = translator("CodeBlock")
 
 MAX_COLOURED_CHARS = 60_000
 
@@ -122,9 +124,9 @@ class CodeBlock(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.label = label("text", "caption")
         self.label.setTextFormat(Qt.TextFormat.PlainText)  # the language is a word of the model's
-        copy = translate("CodeBlock", "Copy code")
-        self.copy_button = IconButton(theme, "copy", copy, self.copy_code, text=translate("CodeBlock", "Copy"))
-        self.wrap_button = IconButton(theme, "wrap-text", translate("CodeBlock", "Wrap long lines"))
+        copy = tr("Copy code")
+        self.copy_button = IconButton(theme, "copy", copy, self.copy_code, text=tr("Copy"))
+        self.wrap_button = IconButton(theme, "wrap-text", tr("Wrap long lines"))
         self.wrap_button.setCheckable(True)
         self.view = view or CodeView(theme)
         self.wrap_button.toggled.connect(self.view.set_wraps)
@@ -145,14 +147,10 @@ class CodeBlock(QFrame):
         top = 0 if language != self._language else None
         if language != self._language:
             self._language = language
-            not_drawn = translate("CodeBlock", "{language}: the diagram is not drawn, this is its text")
+            not_drawn = tr("{language}: the diagram is not drawn, this is its text")
             is_diagram = language.casefold() == "mermaid"
             self.label.setText(not_drawn.format(language=language) if is_diagram else language or "text")
-            self.view.setAccessibleName(
-                translate("CodeBlock", "Code, {language}").format(language=language)
-                if language
-                else translate("CodeBlock", "Code")
-            )
+            self.view.setAccessibleName(tr("Code, {language}").format(language=language) if language else tr("Code"))
         appears = not self.code
         if code != self.code:
             self._coloured = False
@@ -231,7 +229,7 @@ class CodeBlock(QFrame):
 
     def copy_code(self) -> None:
         code_excerpt(self.code, self._language).to_clipboard()
-        self.copy_button.confirm(translate("CodeBlock", "Copied"))
+        self.copy_button.confirm(tr("Copied"))
         self.copied.emit()
 
     def _restyle(self) -> None:

@@ -14,10 +14,12 @@ from PySide6.QtWidgets import QFrame, QSizePolicy
 from app.core.domain.attachments import Attachment
 from ui.composer.attachments.chips import AttachmentRows
 from ui.composer.message_edit import fits_box, height_of, local_paths, wrap_for
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, set_style_property, vbox
 from ui.widgets.exact_text import ExactTextEdit
+
+tr = translator("MessageEditor")
 
 MAX_LINES = 16
 OF_ANSWER = mark(
@@ -88,15 +90,15 @@ class _Text(ExactTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Paste plain text; explain the rejection of anything else."""
         if local_paths(source):
-            self.refused.emit(translate("MessageEditor", NO_FILES))
+            self.refused.emit(tr(NO_FILES))
         elif source.hasText():
             if fits_box(source.text()):
                 wrap_for(self, self.exact_text() + source.text())
                 self.insertPlainText(source.text())
             else:
-                self.refused.emit(translate("MessageEditor", TOO_LONG))
+                self.refused.emit(tr(TOO_LONG))
         elif source.hasImage():
-            self.refused.emit(translate("MessageEditor", NO_FILES))
+            self.refused.emit(tr(NO_FILES))
 
 
 class MessageEditor(QFrame):
@@ -117,7 +119,7 @@ class MessageEditor(QFrame):
     ) -> None:
         super().__init__()
         self.setObjectName("composerCard")
-        hint = self._hint_words = translate("MessageEditor", OF_ANSWER if of_answer else HINT)
+        hint = self._hint_words = tr(OF_ANSWER if of_answer else HINT)
         self._attachments = tuple(attachments)
         self.left_out: set[int] = set()
         self.rows = AttachmentRows(theme, removable=True, parent=self)
@@ -127,9 +129,9 @@ class MessageEditor(QFrame):
         self.edit = _Text(theme, text)
         self.hint = label(hint, "caption", wrap=True)
         self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # or the page would get wider
-        named = translate("MessageEditor", "{action}: the edited message")
-        cancel = translate("MessageEditor", "Cancel")
-        send = translate("MessageEditor", "Save") if of_answer else translate("MessageEditor", "Send")
+        named = tr("{action}: the edited message")
+        cancel = tr("Cancel")
+        send = tr("Save") if of_answer else tr("Send")
         self.cancel_button = button(cancel, self.left.emit, name=named.format(action=cancel))
         self.send_button = button(send, self._send, kind="primary", name=named.format(action=send))
         row = hbox((self.hint, 1), self.cancel_button, self.send_button, spacing=8)

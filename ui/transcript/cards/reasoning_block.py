@@ -11,11 +11,13 @@ from PySide6.QtWidgets import QFrame, QToolButton, QWidget
 
 from engine.records import Source
 from ui.text.formatting import count, duration
-from ui.text.language import locale, translate
+from ui.text.language import locale, translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.marks.provenance import SourceRuns
 from ui.widgets.building import vbox
+
+tr = translator("ReasoningBlock")
 
 INDENT_PX = 16
 SLICE_S = 0.008
@@ -26,7 +28,7 @@ def _span(seconds: float) -> str:
     """Tenths of a second from one second on."""
     if not 1 <= seconds < 59.95:
         return duration(seconds)
-    return translate("ReasoningBlock", "{seconds} s").format(seconds=locale().toString(seconds, "f", 1))
+    return tr("{seconds} s").format(seconds=locale().toString(seconds, "f", 1))
 
 
 class _Header(QToolButton):
@@ -183,7 +185,7 @@ class ReasoningBlock(QWidget):
         body = self.body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
         body.setProperty("kind", "thought")
         body.show_refused(self._shows_refused)
-        body.setAccessibleName(translate("ReasoningBlock", "Reasoning"))
+        body.setAccessibleName(tr("Reasoning"))
         body.link_activated.connect(self.link_activated)
         self._inner.addWidget(body)
         return body
@@ -224,8 +226,8 @@ class ReasoningBlock(QWidget):
         name = "chevron-down" if self.is_open else "chevron-right"
         self.header.setIcon(self._theme.icon(name, size=14))
         self.header.setText(self.heading)
-        state = translate("ReasoningBlock", "open") if self.is_open else translate("ReasoningBlock", "folded")
-        words = translate("ReasoningBlock", "Reasoning. {heading}, {state}")
+        state = tr("open") if self.is_open else tr("folded")
+        words = tr("Reasoning. {heading}, {state}")
         self.header.setAccessibleName(words.format(heading=self.heading, state=state))
 
     @property
@@ -233,8 +235,8 @@ class ReasoningBlock(QWidget):
         if self._is_live:
             seconds = int(self._clock() - (self._since_s or self._clock()))
             if not seconds:
-                return translate("ReasoningBlock", "Thinking…")
-            return translate("ReasoningBlock", "Thinking… {seconds} s").format(seconds=count(seconds))
+                return tr("Thinking…")
+            return tr("Thinking… {seconds} s").format(seconds=count(seconds))
         if self.duration_ms is None:
-            return translate("ReasoningBlock", "Thought")
-        return translate("ReasoningBlock", "Thought for {duration}").format(duration=_span(self.duration_ms / 1000))
+            return tr("Thought")
+        return tr("Thought for {duration}").format(duration=_span(self.duration_ms / 1000))

@@ -19,13 +19,15 @@ from app.core.domain.tools.calls import OPEN, REPEATABLE, UNREADABLE, CallStatus
 from ui.composer.attachments.chips import AttachmentRows
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count, duration
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.card import CardState, MessageCard
 from ui.transcript.cards.code_block import CodeView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.cards.user_card import shown_text
 from ui.widgets.building import Stretch, button, hbox, label, line_edit, show_text, vbox
+
+tr = translator("ToolCard")
 
 PREVIEW_LINES, PREVIEW_CHARS = 4, 400
 ARGUMENT_CHARS = 120
@@ -93,7 +95,7 @@ class ToolCard(MessageCard):
         self.toggle = button("", kind="link")
         self.toggle.setCheckable(True)
         self.toggle.toggled.connect(self._on_toggled)
-        self.copy_button = self.add_copy_action(translate("ToolCard", "Copy result"))
+        self.copy_button = self.add_copy_action(tr("Copy result"))
         self.buttons: dict[str, QPushButton] = {}
         self._asking: QWidget | None = None
         self.reason: QLineEdit | None = None
@@ -131,7 +133,7 @@ class ToolCard(MessageCard):
             self._since_s = self._clock()
         self._tick.start() if call.status is CallStatus.RUNNING else self._tick.stop()
         is_unreadable = not call.server and call.name == UNREADABLE
-        self.author.setText(translate("ToolCard", "Tool call") if is_unreadable else call.title or call.name)
+        self.author.setText(tr("Tool call") if is_unreadable else call.title or call.name)
         name = call.name if call.title and call.title != call.name else ""  # the heading has it
         show_text(self.server, " · ".join(filter(None, (call.server, name))))
         lines = readable_arguments(call.arguments)
@@ -146,12 +148,12 @@ class ToolCard(MessageCard):
     def _show_result(self, text: str) -> None:
         if not is_result(self.call):
             is_failed = self.call.status is CallStatus.FAILED
-            text = translate("ToolCard", NOT_RUN) if is_failed else ""  # what else happened, the status says
+            text = tr(NOT_RUN) if is_failed else ""  # what else happened, the status says
         preview, is_whole = preview_of(text)
         self.preview.setText(preview)
         self.preview.setVisible(bool(preview) and not self.toggle.isChecked())
         cut = self.call.cut
-        words = translate("ToolCard", "{count} more characters were left out.").format(count=count(cut)) if cut else ""
+        words = tr("{count} more characters were left out.").format(count=count(cut)) if cut else ""
         show_text(self.note, words)
         self._is_whole = is_whole
         self._name_toggle()
@@ -171,27 +173,27 @@ class ToolCard(MessageCard):
 
     def _name_toggle(self) -> None:
         if self.toggle.isChecked():
-            words = translate("ToolCard", "Show less")
+            words = tr("Show less")
         elif self._is_whole:
-            words = translate("ToolCard", "Show details")
+            words = tr("Show details")
         else:
-            words = translate("ToolCard", "Show all")
+            words = tr("Show all")
         self.toggle.setText(words)
         self.toggle.setAccessibleName(f"{words}: {self.call.title or self.call.name}")
 
     def _update_status(self) -> None:
         status = self.call.status
-        words = translate("ToolCard", _WORDS[status])
+        words = tr(_WORDS[status])
         if status is CallStatus.RUNNING and (seconds := int(self._clock() - self._since_s)):
-            words = translate("ToolCard", "Running for {seconds} s").format(seconds=count(seconds))
+            words = tr("Running for {seconds} s").format(seconds=count(seconds))
         elif status is CallStatus.DONE and self.call.took_ms is not None:
-            words = translate("ToolCard", "Done in {time}").format(time=duration(self.call.took_ms / 1000))
+            words = tr("Done in {time}").format(time=duration(self.call.took_ms / 1000))
         self.status.setText(words)
         tokens = self.theme.tokens
         colors = {CallStatus.DONE: tokens.good, CallStatus.FAILED: tokens.danger, CallStatus.ASKED: tokens.caution}
         color = colors.get(status, tokens.caution if status is CallStatus.UNKNOWN else "")
         self.sign.setPixmap(self.theme.pixmap(_ICONS[status], color, ICON_PX, self.devicePixelRatioF()))
-        name = translate("ToolCard", "Call of {tool} of {server}. {status}.")
+        name = tr("Call of {tool} of {server}. {status}.")
         call = self.call
         self.setAccessibleName(name.format(tool=call.title or call.name, server=call.server or "-", status=words))
 
@@ -213,20 +215,17 @@ class ToolCard(MessageCard):
         asking = QWidget()
         for answer, words in DECISIONS:
             decide = partial(self._decide, answer)
-            self.buttons[answer] = button(translate("ToolCard", words), decide)
-        self.buttons["refused"] = button(translate("ToolCard", "Refuse…"), self._ask_reason)
+            self.buttons[answer] = button(tr(words), decide)
+        self.buttons["refused"] = button(tr("Refuse…"), self._ask_reason)
         row = hbox(*self.buttons.values(), Stretch(), spacing=8)
         self._asking_column = vbox(row, parent=asking, margins=(0, 4, 0, 0), spacing=8)
         return asking
 
     def _ask_reason(self) -> None:
         if self.reason is None:
-            self.reason = line_edit(
-                translate("ToolCard", "Reason for the refusal"),
-                translate("ToolCard", "Why not, for the model (optional)"),
-            )
+            self.reason = line_edit(tr("Reason for the refusal"), tr("Why not, for the model (optional)"))
             self.reason.returnPressed.connect(self._refuse)
-            send = button(translate("ToolCard", "Refuse"), self._refuse)
+            send = button(tr("Refuse"), self._refuse)
             row = hbox((self.reason, 1), send)
             self._asking_column.addLayout(row)
             self.resized.emit()
@@ -240,16 +239,14 @@ class ToolCard(MessageCard):
 
     def _show_repeat(self, offered: bool) -> None:
         if offered and self.repeat_button is None:
-            words = translate("ToolCard", "Run it again")
+            words = tr("Run it again")
             self.repeat_button = button(words, lambda: self.repeat_requested.emit(self.message_id))
             row = hbox(self.repeat_button, Stretch(), margins=(0, 4, 0, 0))
             self._column.insertLayout(self._column.indexOf(self.toggle), row)
         if self.repeat_button is not None:
             self.repeat_button.setVisible(offered)
         if self.call.status is CallStatus.UNKNOWN:
-            self.note.setText(
-                translate("ToolCard", "This call was not finished, and may have had an effect. Run it again?")
-            )
+            self.note.setText(tr("This call was not finished, and may have had an effect. Run it again?"))
             self.note.show()
 
     # ---- folding ----------------------------------------------------------------------------------------------------
@@ -260,7 +257,7 @@ class ToolCard(MessageCard):
     def _on_toggled(self, is_open: bool) -> None:
         if is_open and self.details is None:
             self.details = CodeView(self.theme, most_lines=DETAILS_LINES)
-            self.details.setAccessibleName(translate("ToolCard", "Arguments and result"))
+            self.details.setAccessibleName(tr("Arguments and result"))
             self.details.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
             self.details.setPlainText(self.raw_text)
             self._column.insertWidget(self._column.indexOf(self.toggle), self.details)
@@ -318,8 +315,8 @@ def is_result(call: StoredCall) -> bool:
 def call_text(view: MessageView) -> str:
     """All of a call: tool, arguments as JSON, its tokens, and the whole result."""
     call = view.call or StoredCall("", "", "", "")
-    arguments = translate("ToolCard", "Arguments")
-    result = translate("ToolCard", "Result") if is_result(call) else translate("ToolCard", "Told to the model")
+    arguments = tr("Arguments")
+    result = tr("Result") if is_result(call) else tr("Told to the model")
     parts = [call.title or call.name, f"{arguments}\n{pretty_json(call.arguments)}"]
     parts += [tokens_words(call.written)] if call.written.tokens else []
     parts += [f"{result}\n{_first_lines(shown_text(view.text))}"] if view.text else []
@@ -329,17 +326,14 @@ def call_text(view: MessageView) -> str:
 def tokens_words(written: CallTokens) -> str:
     """How many tokens the call has, in how many passes, and how many needed no pass of their own."""
     if not written.passes:  # of an earlier version
-        words = translate("ToolCard", "Written with {count} tokens; {drafted} of them were drafted and accepted.")
+        words = tr("Written with {count} tokens; {drafted} of them were drafted and accepted.")
     elif written.forced:
-        words = translate(
-            "ToolCard",
+        words = tr(
             "Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted, of which "
-            "{forced} were fixed by the form of calls.",
+            "{forced} were fixed by the form of calls."
         )
     else:
-        words = translate(
-            "ToolCard", "Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted."
-        )
+        words = tr("Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted.")
     parts = {"count": written.tokens, "passes": written.passes, "drafted": written.drafted, "forced": written.forced}
     return words.format(**{name: count(number) for name, number in parts.items()})
 
@@ -374,7 +368,7 @@ def _first_lines(text: str) -> str:
     lines = text.split("\n", MOST_LINES)
     if len(lines) <= MOST_LINES:
         return text
-    more = translate("ToolCard", "{count} more lines are not shown here. Copy the result to have them all.")
+    more = tr("{count} more lines are not shown here. Copy the result to have them all.")
     return "\n".join([*lines[:MOST_LINES], more.format(count=count(lines[-1].count("\n") + 1))])
 
 

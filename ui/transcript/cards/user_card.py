@@ -14,7 +14,7 @@ from ui.composer.attachments.reader import MOST_CHARS
 from ui.markdown.blocks import plain_segments
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.card import ARROW_INSET_PX, CardState, MessageCard
@@ -24,6 +24,8 @@ from ui.transcript.cards.text_part import TextPart
 from ui.widgets.building import button, hbox, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
+
+tr = translator("UserCard")
 
 FOLD_CHARS, FOLD_LINES = 2_400, 24  # more are folded
 SHOWN_CHARS, SHOWN_LINES = 800, 10
@@ -65,10 +67,10 @@ class UserCard(MessageCard):
     attachments_left_out = Signal(int, object)
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
-        super().__init__(theme, view, translate("UserCard", "You"))
+        super().__init__(theme, view, tr("You"))
         self.setObjectName("userCard")
         self.body = ProseView(theme, self)
-        self.body.setAccessibleName(translate("UserCard", "Your message"))
+        self.body.setAccessibleName(tr("Your message"))
         self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         self._whole: TextPart | None = None  # the body, where it shows the message
         self._mixed: AnswerBody | None = None  # words and code, where there is code
@@ -82,7 +84,7 @@ class UserCard(MessageCard):
         self._text = view.text
         self._attached = view.attachments
         self.attachments: AttachmentRows | None = None
-        copy = self._copy_button = self.add_copy_action(translate("UserCard", "Copy message"))
+        copy = self._copy_button = self.add_copy_action(tr("Copy message"))
         self._edit: IconButton | None = None
         self.editor: MessageEditor | None = None
         self._top = top = hbox((self.author, 1), copy, spacing=2)
@@ -163,7 +165,7 @@ class UserCard(MessageCard):
             self.attachments.setVisible(shown)
 
     def add_more_actions(self) -> None:
-        name = translate("UserCard", "Edit message")
+        name = tr("Edit message")
         self._edit = self.insert_action_after("pencil", name, self.begin_edit, self._copy_button, self._top)
         self.add_menu_button(self._edit, self._top)
 
