@@ -38,8 +38,8 @@ OVERFLOW_HELP = {
     "summarise": mark("Composer", "When it is full, the oldest messages are summarised first, and the answer says so."),
     "stop": mark("Composer", "When it is full, start a new chat or choose a larger context to get another answer."),
 }
-LEAVES = mark("Composer", "Leaves this computer: messages and files of this chat go to {host}.")
-STAYS = mark("Composer", "Answered by another program on this computer, {host}, which may pass messages on.")
+LEAVES = mark("Composer", "Messages and files of this chat are sent to {host}.")
+STAYS = mark("Composer", "Answered by another program on this computer, {host}, which may send messages elsewhere.")
 NOT_READY = {
     EngineState.EMPTY: mark("Composer", "No model is loaded. Open one or start the quick demo."),
     EngineState.LOADING: mark("Composer", "The model is loading. You can send your message in a moment."),
@@ -338,7 +338,7 @@ class Composer(QWidget):
         self._tools = menu
         words = tools_words(menu)
         if menu.is_on and menu.refusal:
-            words = tr("Tools are on, but this model is given none: {reason}.").format(reason=menu.refusal)
+            words = tr("Tools are on, but this model cannot use them: {reason}.").format(reason=menu.refusal)
         costs_much = menu.tokens > MOST_OF_CONTEXT * menu.context_size
         warns = menu.is_on and bool(menu.refusal or (menu.context_size and costs_much))
         self.tools_button.set_marked(menu.is_on, "caution" if warns else "accent_text")

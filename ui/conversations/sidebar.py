@@ -73,7 +73,7 @@ class Sidebar(QFrame):
         self.menu_button = IconButton(theme, "ellipsis", tr("Folders, import and export"))
         self.empty = label("", "caption", wrap=True)
         self.models_button = _side(tr(" Models"), tr("Find and download models"))
-        words = tr("Race plain decoding against drafting, side by side")
+        words = tr("Race answers with and without drafting, side by side")
         self.race_button = _side(tr(" Race"), words)
         words = tr("Let editors and other programs use the model")
         self.server_button = _side(tr(" Server"), words)

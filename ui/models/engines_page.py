@@ -30,12 +30,12 @@ tr = translator("EnginesPage")
 WIDTH_PX = 860  # as the library
 INTRO = mark(
     "EnginesPage",
-    "A model that is too large for this computer can answer from another one: any server that speaks OpenAI's API, "
-    "such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you "
-    "attach, leave this computer, unless the engine runs on it.",
+    "Chat with a model that runs elsewhere, on any OpenAI-compatible server such as vLLM, "
+    "SGLang, llama-server, LM Studio or Ollama. Your messages and attached files are sent to "
+    "that server.",
 )
 KEPT = mark("EnginesPage", "The key is stored in the system's keyring and sent only to this address.")
-TRUST = mark("EnginesPage", "Send unencrypted: I trust the network between here and there")
+TRUST = mark("EnginesPage", "Send unencrypted: I trust this network")
 
 
 class EngineForm(QFrame):
@@ -45,16 +45,16 @@ class EngineForm(QFrame):
         super().__init__()
         self._requests = requests
         self.setObjectName("card")
-        self.address = line_edit(tr("Address of the engine"), "https://gpu.example.org:8000")
+        self.address = line_edit(tr("Address of the server"), "https://gpu.example.org:8000")
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setPlaceholderText(tr("Key, if it needs one"))
-        self.key.setAccessibleName(tr("Key of the engine"))
+        self.key.setAccessibleName(tr("Key of the server"))
         self.key.setAccessibleDescription(tr(KEPT))
         self.trust = QCheckBox(tr(TRUST))
         self.trust.setAccessibleName(self.trust.text())
         self.trust.hide()
-        self.add_button = button(tr("Add engine"), self._add, kind="primary")
+        self.add_button = button(tr("Add server"), self._add, kind="primary")
         self.failure = StatusMark(theme, wrap=True)
         self.failure.hide()
         self.address.returnPressed.connect(self._add)
@@ -66,7 +66,7 @@ class EngineForm(QFrame):
     def _arrange(self) -> None:
         row = hbox((self.address, 3), (self.key, 2), self.add_button, spacing=8)
         vbox(
-            label(tr("Add an engine"), "strong"),
+            label(tr("Add a remote server"), "strong"),
             row,
             self.trust,
             self.failure,
@@ -91,7 +91,7 @@ class EngineForm(QFrame):
             self._requests.engine_added.emit(self.address.text().strip(), self.key.text(), self.trust.isChecked())
 
     def set_busy(self, busy: bool) -> None:
-        self.add_button.setText(tr("Asking…") if busy else tr("Add engine"))
+        self.add_button.setText(tr("Connecting…") if busy else tr("Add server"))
         self.add_button.setEnabled(not busy and bool(self.address.text().strip()))
 
     def begin_key(self, url: str) -> None:
@@ -128,7 +128,7 @@ class EngineCard(QFrame):
         self.title = label(record.host, "strong")
         self.about = label(_about(record), "caption", wrap=True)
         self.silence = StatusMark(theme)
-        self.silence.show_mark("triangle-alert", tr("It did not answer when last asked"), "warn")
+        self.silence.show_mark("triangle-alert", tr("Not reachable at the last check"), "warn")
         self.silence.setVisible(silent)
         self.models = NoWheelComboBox(tr("Model on {host}").format(host=record.host))
         for model in record.facts.models:
@@ -158,7 +158,7 @@ class EngineCard(QFrame):
 
     def _ask(self, requests: ModelsRequests) -> None:
         """Refresh; the answer recreates the cards, this one among them."""
-        self.ask_button.setText(tr("Asking…"))
+        self.ask_button.setText(tr("Connecting…"))
         self.ask_button.setEnabled(False)
         requests.engine_asked.emit(self.url)
 
@@ -182,11 +182,11 @@ def _about(record: EngineRecord) -> str:
     here = [tr("on this computer")] if record.is_here else []
     parts = [facts.title, *here, tr("%n models", None, len(facts.models))]
     if facts.drafting == UNNAMED_DRAFTING:
-        parts.append(tr("drafts, without saying how"))
+        parts.append(tr("drafts, method unknown"))
     elif facts.drafting:
         parts.append(tr("drafts: {how}").format(how=facts.drafting))
     else:
-        parts.append(tr("does not report drafting"))
+        parts.append(tr("drafting unknown"))
     sizes = {model.n_ctx for model in facts.models if model.n_ctx}
     if len(sizes) == 1:
         parts.append(tr("context of {number} tokens").format(number=count(sizes.pop())))
@@ -204,7 +204,7 @@ class EnginesPage(QWidget):
         self._used: dict[str, str] = {}
         self._list = vbox(spacing=12)
         page = page_column(
-            label(tr("Engines"), "heading"),
+            label(tr("Remote servers"), "heading"),
             label(tr(INTRO), wrap=True),
             self.form,
             self._list,
@@ -213,7 +213,7 @@ class EnginesPage(QWidget):
             spacing=12,
             at_left=True,
         )
-        vbox(scrolled(page, tr("Engines")), parent=self, margins=0)
+        vbox(scrolled(page, tr("Remote servers")), parent=self, margins=0)
 
     def start(self) -> None:
         self.form.address.setFocus()

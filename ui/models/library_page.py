@@ -326,9 +326,7 @@ class LibraryPage(QWidget):
         self.narrowing.setVisible(len(self._rows) + len(self._seen_offers) > 1)
         self.order.setVisible(len(self._rows) > 1)
         is_found = bool(self.lines) or num_offers > 0 or not self._rows
-        self.nothing.setText(
-            tr("No model here has “{words}” in its name or facts.").format(words=self.filter.text().strip())
-        )
+        self.nothing.setText(tr("No model matches “{words}”.").format(words=self.filter.text().strip()))
         self.nothing.setVisible(not is_found)
 
     def _focus_again(self, key: str, number: int) -> None:

@@ -214,7 +214,7 @@ class PairCard(QFrame):
             is_known = pair.fit is not None  # its header was read
             self.verdict.show_mark(*(("circle-check", words, "good") if is_known else ("info", words, "muted")))
         elif pair.draft is None:
-            self.verdict.show_mark("info", tr("No draft: plain decoding and n-grams"), "muted")
+            self.verdict.show_mark("info", tr("No draft model: only repeated text is drafted (n-gram)"), "muted")
         else:
             self.verdict.show_mark(
                 MATCH_ICONS[pair.match],

@@ -63,7 +63,7 @@ PAGES = (
     ("drafts", mark("Place", "Drafts"), "puzzle"),
     ("library", mark("Place", "Library"), "library"),
     ("downloads", mark("Place", "Downloads"), "download"),
-    ("engines", mark("Place", "Engines"), "server"),
+    ("engines", mark("Place", "Remote servers"), "server"),
 )
 DRAWBACKS = {
     Drawback.THINKS: mark("RecommendedPage", "Think before they answer, so you wait longer"),
@@ -290,7 +290,9 @@ class DraftsPage(QWidget):
         if found.rows or found.busy:
             self.empty.say(
                 translate("DraftsPage", "Choose a draft"),
-                translate("DraftsPage", "See here whether it matches and whether the pair fits this computer."),
+                translate(
+                    "DraftsPage", "You will see whether it matches the target and whether both fit this computer."
+                ),
             )
         else:
             self.empty.say(

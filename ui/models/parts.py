@@ -338,7 +338,7 @@ class WaysToModels(WrappingRow):
         self.link_button = button(
             translate("WaysToModels", "From a link…"),
             requests.link_wanted.emit,
-            tip=translate("WaysToModels", "Downloads a GGUF file from any https address, after a look at its header."),
+            tip=translate("WaysToModels", "Downloads a GGUF file from any https address. Its header is checked first."),
         )
         self.add(self.folder_button)
         self.add(self.link_button)

@@ -283,7 +283,7 @@ class RepoPane(QStackedWidget):
         self.addWidget(self._page())
         self.say(
             translate("RepoPane", "Choose a model"),
-            translate("RepoPane", "See here its files, their sizes and whether they fit this computer."),
+            translate("RepoPane", "You will see its files, their sizes and whether they fit this computer."),
         )
 
     def _page(self) -> QWidget:

@@ -65,8 +65,9 @@ class LinkDialog(Dialog):
     def _arrange(self) -> None:
         words = translate(
             "LinkDialog",
-            "The link of the GGUF file itself, not of a page about it. Its header is read first; the whole file is "
-            "downloaded when you say so. Nothing else is sent to that server.",
+            "Paste the link of the GGUF file itself, not of its web page. Paceline reads the file's "
+            "header first, and downloads the rest only when you confirm. Nothing else is sent to that "
+            "server.",
         )
         buttons = hbox(Stretch(), self.cancel_button, self.go_button, spacing=8)
         vbox(
@@ -113,13 +114,13 @@ class LinkDialog(Dialog):
             )
         self.facts.setText(" · ".join(part for part in (view.facts, weight) if part))
         if len(view.hosts) > 1:
-            hosts = translate("LinkDialog", "{first} sends on to {last}, which has the file.").format(
+            hosts = translate("LinkDialog", "{first} redirects to {last}, which has the file.").format(
                 first=view.hosts[0], last=view.hosts[-1]
             )
         else:
-            hosts = translate("LinkDialog", "From {host}. There is no checksum to check the file by.").format(
-                host=view.hosts[-1]
-            )
+            hosts = translate(
+                "LinkDialog", "From {host}. It gives no checksum, so the file cannot be verified."
+            ).format(host=view.hosts[-1])
         self.hosts.setText(hosts)
         self.fit.setVisible(view.fit is not FitLevel.UNKNOWN)
         self.fit.show_fit(view.fit)

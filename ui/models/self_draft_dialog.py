@@ -18,17 +18,21 @@ tr = translator("SelfDraftDialog")
 WIDTH_PX = 508
 WHAT = mark(
     "SelfDraftDialog",
-    "Copies of “{name}” without an eighth, a quarter and half of its layers are written and measured: how often each "
-    "says the same as the model, and how much quicker it is. One that can pay is kept as a draft.",
+    "Paceline writes copies of “{name}” without an eighth, a quarter and half of its layers, "
+    "and measures how often each agrees with the model and how fast it is. A copy that can "
+    "speed the model up is kept as a draft.",
 )
-SELDOM = mark("SelfDraftDialog", "With most models none pays: they were not trained to do without layers.")
+SELDOM = mark(
+    "SelfDraftDialog", "With most models no copy is good enough: they were not trained to work without layers."
+)
 NEEDS = mark(
     "SelfDraftDialog",
-    "It takes some minutes, up to {size} of the disk, and memory for the model twice. The chat waits.",
+    "This takes some minutes, up to {size} of disk space, and memory for two copies of the "
+    "model. Chats wait meanwhile.",
 )
 NONE_KEPT = mark(
     "SelfDraftDialog",
-    "No copy was kept. A smaller model of the same family, or text that repeats, is the better draft.",
+    "No copy was kept. A smaller model of the same family, or repeated text, drafts better.",
 )
 
 
@@ -118,7 +122,7 @@ class SelfDraftDialog(Dialog):
             return
         self.measured.setText("\n\n".join(view.words))
         if view.draft:
-            kept = tr("One copy can pay. It was kept.")
+            kept = tr("One copy can speed the model up. It was kept.")
             self.verdict.show_mark("circle-check", kept, "good")
         else:
             self.verdict.show_mark("info", tr(NONE_KEPT), "muted")

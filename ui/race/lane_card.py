@@ -30,7 +30,7 @@ BESIDE_LINE_PX = 100  # what a line needs beside its name: a number, and the spa
 LINES = {
     "per_pass": (
         mark("Race", "Tokens per pass"),
-        mark("Race", "Tokens per forward pass of the target; plain decoding is exactly 1."),
+        mark("Race", "Tokens per pass of the target. Without drafting it is exactly 1."),
     ),
     "accepted": (
         mark("Race", "Accepted"),
@@ -222,8 +222,8 @@ class LaneCard(QFrame):
         )
         self.ratio = LargeFigure(
             theme,
-            tr("the speed of {base}").format(base=base_name) if base_name else tr("baseline"),
-            tr("Speed over that of the lane that the others are compared with."),
+            tr("the speed of {base}").format(base=base_name) if base_name else tr("reference"),
+            tr("Speed in relation to the lane that the others are compared with."),
         )
         self.lines = {key: LineFigure(theme, tr(title), tr(words)) for key, (title, words) in LINES.items()}
         self.bar = LaneBar(theme)

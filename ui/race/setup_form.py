@@ -40,8 +40,8 @@ ROUNDS = (1, 3, 5, 10, None)
 USUAL_ROUNDS = 3
 HOW = mark(
     "Race",
-    "Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and "
-    "knows no other chat. A race has the engine to itself: it measures, so chats are answered when it is over.",
+    "Lanes take turns every quarter of a second, so that all run under the same conditions. "
+    "Each has a cache of its own. Chats are answered when the race is over.",
 )
 
 
@@ -217,7 +217,7 @@ def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
 
 def _rounds_words(rounds: int | None) -> str:
     if rounds is None:
-        return tr("until ±5% is sure")
+        return tr("until certain to ±5%")
     return tr("%n rounds", None, rounds)
 
 
@@ -264,7 +264,7 @@ class SetupForm(QFrame):
         self.rounds = NoWheelComboBox(
             tr("Rounds"),
             [(_rounds_words(each), each) for each in ROUNDS],
-            tip=tr("More rounds make the interval of the verdict narrower."),
+            tip=tr("More rounds make the result more certain."),
         )
         tokens = tr("{number} tokens")
         lengths = [(tokens.format(number=number_text(each)), each) for each in LENGTHS]

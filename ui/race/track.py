@@ -155,7 +155,7 @@ class RaceTrack(QWidget):
 
     def begin_lanes(self) -> None:
         """The engine has started the race: enable the lanes."""
-        words = tr("Measuring what a pass costs, and reading the question")
+        words = tr("Measuring the time of a pass, and reading the question")
         self.verdict.say((), self._setup.lanes, words)
 
     def _take(self, setup: RaceSetup) -> None:
@@ -255,7 +255,7 @@ class RaceTrack(QWidget):
             of = self._setup.rounds
             number = self._round + 1
             words = (
-                tr("Round {number}, until it is sure").format(number=number)
+                tr("Round {number}, until the result is certain").format(number=number)
                 if of is None
                 else tr("Round {number} of {all}").format(number=number, all=of)
             )

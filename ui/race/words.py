@@ -71,7 +71,8 @@ def speed_sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
             )
         else:
             words = tr(
-                "{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.",
+                "{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so it is not "
+                "certain which is faster.",
                 None,
                 verdict.num_rounds,
             )
@@ -87,14 +88,14 @@ def answers_sentence(verdict: LaneVerdict) -> str:
     if parting is None:
         if verdict.is_complete:
             return tr("Same answer, token for token.")
-        return tr("Same answer as far as both came.")
+        return tr("Same text, up to the end of the shorter answer.")
     return _parting_sentence(verdict, parting)
 
 
 def _parting_sentence(verdict: LaneVerdict, parting: Parting) -> str:
     place = tr("{place}.").format(place=_place(parting, verdict.num_rounds))
     if parting.is_fault:
-        fault = tr("That must not be: here answers are exact to the bit. Please report it.")
+        fault = tr("This should not happen: answers are exact on this computer. Please report it.")
         return f"{place} {fault}"
     return f"{place} {in_language(parting.reason)}" if parting.reason else place
 

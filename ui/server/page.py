@@ -410,7 +410,7 @@ class ServerPage(QWidget):
         self.others = label(kind="caption", wrap=True)
         self.queue = label(kind="muted")
         self.table = RequestTable(theme)
-        self.nothing = label(tr("No program has asked anything yet."), "muted", wrap=True)
+        self.nothing = label(tr("No requests yet."), "muted", wrap=True)
         self._arrange()
         self._connect()
         self.set_view(ServerView(), "")
@@ -429,9 +429,7 @@ class ServerPage(QWidget):
     def _content(self) -> QWidget:
         state = hbox((self.state, 1), (self.retry_button, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
         head = hbox(label(tr("Requests"), "strong"), (self.queue, 1), self.stop_button, spacing=8)
-        note = tr(
-            "What was asked and answered is neither shown nor kept. The list is emptied when the server is turned off."
-        )
+        note = tr("Questions and answers are neither shown nor saved. Turning the server off clears the list.")
         requests = vbox(head, self.nothing, self.table, label(note, "caption", wrap=True), spacing=8)
         title = label(tr("Models"), "strong")
         models = vbox(title, self.own_model, self.switches["server_loads"], self.others, spacing=8)
@@ -489,7 +487,7 @@ class ServerPage(QWidget):
             if len(self._others) > MOST_NAMES:
                 more = len(self._others) - MOST_NAMES
                 names = tr("{names} and {number} more", None, more).format(names=names, number=count(more))
-            lines.append(tr("Others that programs may name: {names}.").format(names=names))
+            lines.append(tr("Other models that programs may request: {names}.").format(names=names))
         self.others.setText("\n".join(lines))
         self.others.setVisible(bool(lines))
 

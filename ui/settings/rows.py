@@ -457,7 +457,7 @@ class DevicesRow(LineRow):
         """Warn about a device of another computer before anything is loaded there."""
         has_remote = any(name.strip().startswith("rpc:") for name in text.split(","))
         words = translate(
-            "DevicesRow", "llama.cpp's RPC knows no authentication: use it only in a network that you trust."
+            "DevicesRow", "llama.cpp's RPC has no password protection. Use it only in a network that you trust."
         )
         self.help.setText(f"{self.field.help} {words}" if has_remote else self.field.help)
 
@@ -468,7 +468,7 @@ class DevicesRow(LineRow):
         self.menu.clear()
         chosen = [name.strip() for name in self.edit.text().split(",") if name.strip()]
         self._add_action(sentence(self.field.automatic), "", checked=not chosen)
-        self._add_action(translate("DevicesRow", "The processor alone"), NO_DEVICE, checked=chosen == [NO_DEVICE])
+        self._add_action(translate("DevicesRow", "CPU only"), NO_DEVICE, checked=chosen == [NO_DEVICE])
         self.menu.addSeparator()
         for device in self._devices:
             others = [name for name in chosen if name not in (device.name, NO_DEVICE)]

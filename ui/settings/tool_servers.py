@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QPlainTextEdit, QWidget
 
 from app.core.domain.tools.servers import ImportView, ToolServerView
 from ui.settings.tool_server_requests import ToolServerRequests
-from ui.text.formatting import count, hover, on_button
+from ui.text.formatting import hover, on_button
 from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, scrolled, show_text, vbox
@@ -47,11 +47,11 @@ class ImportDialog(ConfirmDialog):
     chosen = Signal(object)
 
     def __init__(self, parent: QWidget, view: ImportView) -> None:
-        text = translate("ImportDialog", "They are added switched off: nothing is started before you switch it on.")
+        text = translate("ImportDialog", "Added servers are off. Each starts only when you switch it on.")
         super().__init__(
             parent,
             translate("ImportDialog", "Import servers from {source}").format(source=view.source),
-            text if view.servers else translate("ImportDialog", "All of its servers are there already."),
+            text if view.servers else translate("ImportDialog", "All of its servers already exist."),
             translate("ImportDialog", "Add"),
         )
         self.boxes: dict[str, QCheckBox] = {}
@@ -73,7 +73,7 @@ class ImportDialog(ConfirmDialog):
             scroll.setFixedHeight(min(LIST_PX, rows.sizeHint().height() + 8))
             self.column.addWidget(scroll)
         if view.num_known and view.servers:
-            known = translate("ImportDialog", "%n more are there already.", None, view.num_known)
+            known = translate("ImportDialog", "%n more already exist.", None, view.num_known)
             self.column.addWidget(label(known, "caption", wrap=True))
         self.accepted.connect(lambda: self.chosen.emit(self.names))
         self._update()
@@ -212,7 +212,7 @@ class ToolServerRow(QWidget):
         self.switch.setChecked(view.is_on)
         words = tr(_STATES.get(view.state, "Off"))
         if view.state == "ready":
-            words += " · " + tr("tools: {count}").format(count=count(len(view.tools)))
+            words += " · " + tr("%n tools", None, len(view.tools))
         self.state.setText(words)
         self.place.setText(view.place)
         show_text(self.problem, view.problem)

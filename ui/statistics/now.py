@@ -325,7 +325,7 @@ class NowPage(StatsPage):
         self.show_stats(stats)
         self._set_state(tr("last answer"))
         if stats == RunStats():  # it failed before its first word
-            self.empty.setText(tr("The last answer did not begin, so it has no figures."))
+            self.empty.setText(tr("The last answer failed before its first word, so it has no statistics."))
             self._show_parts(has_answer=False)
 
     @property

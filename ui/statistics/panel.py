@@ -69,7 +69,7 @@ class RecentSpeed(QWidget):
             translate("RecentSpeed", "Speed-up, last answers"),
             translate(
                 "RecentSpeed",
-                "Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.",
+                "Speed-up of each of the last %n answers. The dashed line is the speed without drafting.",
                 None,
                 MOST_ANSWERS,
             ),
@@ -132,7 +132,7 @@ class TotalsPage(StatsPage):
         self._pairs = vbox(parent=self.by_pair, margins=0, spacing=4)
         self.pair_lines: dict[tuple[str, str, str], LineFigure] = {}
         self.times_lines: dict[tuple[str, str], LineFigure] = {}
-        words = tr("Each row has other questions. A race compares modes on the same one.")
+        words = tr("The rows come from different questions. A race compares modes on the same question.")
         self.add_section(name_of("pair"), [label(words, "caption", wrap=True)])
         self.column.addWidget(self.by_pair)
         self.acceptance = AcceptedPart(theme)

@@ -177,7 +177,7 @@ class HistoryPlot(_Plot):
         if self._mark is None:
             return words
         below = sum(value < self._mark for value in self.values)
-        slower = translate("HistoryPlot", "%n answers slower than plain decoding", None, below)
+        slower = translate("HistoryPlot", "%n answers slower than without drafting", None, below)
         return f"{words}, {slower}" if below else words
 
     def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002

@@ -73,24 +73,25 @@ _NAMES = {
 _HELP = {
     "headline": mark(
         "StatsPanel",
-        "Speed compared with plain decoding, or tokens per second where that comparison is not sure. What plain "
-        "decoding takes is estimated from plain passes of this answer and of the last minutes on this computer, with "
-        "as much of the context in use. Shown from 64 tokens on.",
+        "How much faster this answer was than it would have been without drafting, or its tokens "
+        "per second if that is not certain. The speed without drafting is estimated from passes "
+        "without a draft, in this answer and in the last minutes, with as much of the context in "
+        "use. Shown from 64 tokens on.",
     ),
     "now": mark("StatsPanel", "Tokens per second of this answer."),
     "plain": mark(
         "StatsPanel",
-        "Tokens per second of plain decoding with this model and as much context at the same time.",
+        "Estimated tokens per second of this answer without drafting.",
     ),
     "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
     "speedup": mark(
         "StatsPanel",
-        "Speed over that of plain decoding, of all answers that can be compared together; a long one weighs more.",
+        ("How many times as fast as without drafting, over all answers that can be compared. Long answers count more."),
     ),
-    "per_pass": mark("StatsPanel", "Tokens per forward pass of the target; plain decoding is exactly 1."),
+    "per_pass": mark("StatsPanel", "Tokens per pass of the target. Without drafting it is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
     "accepted": mark("StatsPanel", "Share of the drafted tokens that the target accepted, and how many were drafted."),
-    "depth": mark("StatsPanel", "Of the tokens drafted at this place of a pass, the share that the target accepted."),
+    "depth": mark("StatsPanel", "Share of the tokens drafted at this position of a pass that the target accepted."),
     "lengths": mark("StatsPanel", "How many passes accepted exactly this many of the drafted tokens."),
     "answers": mark("StatsPanel", "Answers with at least one token, including stopped and regenerated ones."),
     "tokens": mark("StatsPanel", "Tokens generated, including the end-of-answer token."),
@@ -104,22 +105,21 @@ _HELP = {
     "time": mark("StatsPanel", "Time from the end of reading the prompts to the last tokens, all answers together."),
     "saved": mark(
         "StatsPanel",
-        "Time saved compared with plain decoding of the same tokens at its measured cost; a minus means more time.",
+        ("Time saved compared with the same answers without drafting. A minus means that they took longer."),
     ),
     "split": mark("StatsPanel", "Where the time of a pass goes, measured around each step and added up."),
     "context": mark("StatsPanel", "Tokens of the conversation in the context, out of those it has room for."),
     "source": mark("StatsPanel", "Where each token came from."),
     "target_weights": mark("StatsPanel", "Memory of the target's weights, main and GPU memory together."),
-    "target_cache": mark("StatsPanel", "Memory for what the target remembers of the conversation, at full length."),
+    "target_cache": mark("StatsPanel", "Memory of the target's cache of the conversation, at full length."),
     "draft_weights": mark("StatsPanel", "Memory of the draft model's weights, main and GPU memory together."),
-    "draft_cache": mark("StatsPanel", "Memory for what the draft model remembers of the conversation, at full length."),
-    "compute": mark("StatsPanel", "Memory in which both models compute their passes."),
+    "draft_cache": mark("StatsPanel", "Memory of the draft model's cache of the conversation, at full length."),
+    "compute": mark("StatsPanel", "Memory for the computations of both models."),
     "memory": mark("StatsPanel", "Weights, caches and working buffers of target and draft together."),
     "why": mark("StatsPanel", "Why the engine drafts the way it does now. Earlier reasons in this answer:"),
     "pair": mark(
         "StatsPanel",
-        "For each target and draft, and each mode: tokens per second, and speed against plain decoding. Sums are "
-        "divided by sums, so a long answer weighs more than a short one.",
+        "Tokens per second and speed-up of each pair of models in each mode. Long answers count more than short ones.",
     ),
 }
 MEASURED = mark("StatsPanel", "As llama.cpp reported it when it loaded the model.")
@@ -142,12 +142,12 @@ SOURCES = {
         mark("StatsPanel", "Proposed from earlier text of this conversation and accepted by the target."),
     ),
     Source.RECOVERED: (
-        mark("StatsPanel", "Recovered"),
+        mark("StatsPanel", "Recovered (after a rejection)"),
         "recovered",
         mark("StatsPanel", "Sampled by the target in place of a rejected token."),
     ),
     Source.BONUS: (
-        mark("StatsPanel", "Bonus"),
+        mark("StatsPanel", "Bonus (all were accepted)"),
         "bonus",
         mark("StatsPanel", "The extra token of a pass in which every drafted token was accepted."),
     ),
@@ -333,7 +333,7 @@ def summary(texts: Mapping[str, str]) -> str:
         return ""
     parts = [tr("{number} tokens per second").format(number=texts["speed"])]
     if texts["speedup"] != UNKNOWN:
-        parts.append(tr("{times} the speed of plain decoding").format(times=texts["speedup"]))
+        parts.append(tr("{times} the speed without drafting").format(times=texts["speedup"]))
     if texts["per_pass"] != UNKNOWN:
         parts.append(tr("{number} tokens per pass").format(number=texts["per_pass"]))
     if texts["accepted"] != UNKNOWN:

@@ -23,15 +23,13 @@ _WITH_PLACE = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
 
 _MISSING = {
     Missing.NO_TOKENS: mark("SpeedVerdict", "There is nothing to compare yet."),
-    Missing.NOTHING_DRAFTED: mark("SpeedVerdict", "Nothing was drafted: this was plain decoding itself."),
+    Missing.NOTHING_DRAFTED: mark("SpeedVerdict", "Nothing was drafted in this answer."),
     Missing.LOOPED: mark("SpeedVerdict", "The answer repeated itself at the end, so its speed is not counted."),
-    Missing.FEW_TOKENS: mark("SpeedVerdict", "Too few tokens to compare with plain decoding."),
+    Missing.FEW_TOKENS: mark("SpeedVerdict", "This answer is too short to compare its speed."),
     Missing.BESIDE_OTHERS: mark(
-        "SpeedVerdict", "Other answers were made during a part of this one, so it is not compared with plain decoding."
+        "SpeedVerdict", "Other answers were written at the same time, so the speed is not compared."
     ),
-    Missing.PLAIN_UNKNOWN: mark(
-        "SpeedVerdict", "The speed of plain decoding at this moment is not known well enough to compare."
-    ),
+    Missing.PLAIN_UNKNOWN: mark("SpeedVerdict", "The speed without drafting is not known well enough to compare."),
     Missing.NOTHING_ACCEPTED: mark(
         "SpeedVerdict", "No drafted token was accepted, so drafting did not make this answer faster."
     ),
@@ -57,8 +55,9 @@ UNUSED_DRAFT = _Cause(
     mark("NothingDrafted", "the draft was not used"),
     mark(
         "NothingDrafted",
-        "The loaded draft model was not used: it would slow this model down here. Of the text so far too little "
-        "repeated to draft from it instead. A smaller draft of the same family may pay off.",
+        "The loaded draft model was not used: it would slow this model down on this computer. Too "
+        "little text repeated to draft from it instead. A smaller draft of the same family may "
+        "help.",
     ),
 )
 UNLIKELY_TEXT = _Cause(
@@ -138,13 +137,13 @@ def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -
     With ``live``, while the answer streams, the wording does not change, so that nothing below moves.
     """
     if live:
-        return translate("SpeedVerdict", "Compared with plain decoding as soon as its speed is known well enough.")
+        return translate("SpeedVerdict", "Compared as soon as the speed without drafting is known well enough.")
     if verdict.missing is not None:
         basis = translate("SpeedVerdict", _MISSING[verdict.missing])
     else:
         words = translate(
             "SpeedVerdict",
-            "Without drafting: {low} to {high} tok/s, by plain passes of these minutes.",
+            "Without drafting: {low} to {high} tok/s, estimated from the last minutes.",
         )
         plain, error = 1000.0 / (stats.plain_ms or 1.0), 1.0 + stats.plain_error
         basis = words.format(low=figure(plain / error), high=figure(plain * error))
@@ -177,7 +176,7 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
         (speed(stats.tokens_per_second), f"{measured} {why}".rstrip()),
         (
             tr("{number} tokens per pass").format(number=passes),
-            tr("Tokens per forward pass of the target; plain decoding is 1.0."),
+            tr("Tokens per pass of the target. Without drafting it is 1.0."),
         ),
     ]
     if verdict.speedup is not None:
@@ -187,7 +186,7 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
     parts += [_kept_part(stats), *_forced_parts(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
     parts.append(_length_part(stats))
     if seed is not None:
-        meaning = tr("It was drawn by this seed, which gives it again: see the menu of the answer.")
+        meaning = tr("This seed repeats the answer: see the answer's menu.")
         parts.append((tr("seed {seed}").format(seed=seed), meaning))
     return parts
 

@@ -30,13 +30,13 @@ class ModeWords:
 _WORDS: dict[Mode, ModeWords] = {
     Mode.AUTO: ModeWords(
         mark("Modes", "Auto"),
-        mark("Modes", "Picks what should be fastest for each pass, plain decoding included."),
-        mark("Modes", "Nothing; a draft model gives it one more choice."),
+        mark("Modes", "Chooses what should be fastest for each pass, which may be no drafting."),
+        mark("Modes", "Nothing. With a draft model it has one more choice."),
         mark("Modes", "A second or two of measuring after a model is loaded, and an occasional pass to measure again."),
     ),
     Mode.OFF: ModeWords(
         mark("Modes", "Off"),
-        mark("Modes", "One token per pass of the target. The baseline for comparisons."),
+        mark("Modes", "Without drafting: one token per pass of the target. Other modes are compared with it."),
         mark("Modes", "Nothing."),
         mark("Modes", "No extra work, and no gain."),
     ),
@@ -75,7 +75,7 @@ _IN_A_LINE: dict[str, str] = {
 }
 _LINES: dict[str, str] = {
     "auto": mark("Modes", "Whatever is fastest, pass by pass"),
-    "off": mark("Modes", "No drafting: the speed to compare with"),
+    "off": mark("Modes", "Without drafting: the speed to compare with"),
     "ngram": mark("Modes", "Guesses from words used before in this chat"),
     "suffix": mark("Modes", "Guesses what most often followed the same words"),
     "draft": mark("Modes", "A small model guesses ahead, the large one checks"),

@@ -7,8 +7,8 @@ from ui.text.language import mark
 _TITLES: dict[str, str] = {}  # by the name that figures and answers are kept under; of models that were seen
 TINY_NOTE = mark(
     "Header",
-    "The quick demo uses two tiny models: it shows how speculative decoding works, not what a large model knows or "
-    "gains by it.",
+    "The quick demo uses two tiny models. It shows how speculative decoding works, not how "
+    "good or fast a large model is.",
 )
 
 

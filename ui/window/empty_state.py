@@ -291,8 +291,8 @@ class EmptyState(QScrollArea):
             return (
                 tr("New chat"),
                 tr(
-                    "This model came without a chat template, so it was probably made to continue texts rather than to "
-                    "answer. You can chat with it in a usual format, or have it continue what you write."
+                    "This model has no chat template, so it was probably trained to continue texts, not to "
+                    "answer. You can chat with it in a common format, or let it continue what you write."
                 ),
             )
         return (

@@ -40,7 +40,7 @@ TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 
 
 UNUSED_WORDS = {"pictures": mark("Header", "pictures")}
-EXACT = mark("Header", "The same question gets the same words in every mode, to the letter.")
+EXACT = mark("Header", "Every mode gives exactly the same answer to a question.")
 MOST_EACH = 30  # of the models of one engine; its page has all
 WIDTH_PX = 404
 LEAST_CONTEXT = 2048  # of the lengths that are offered
@@ -59,7 +59,7 @@ def engine_choice(record: EngineRecord, model: RemoteModel, used: str, *, silent
     """A remote model in the list; it can be chosen even if its server is ``silent``."""
     path = remote_path(record.url, model.name)
     if silent:
-        line = " · ".join((record.host, translate("ModelPicker", "does not answer")))
+        line = " · ".join((record.host, translate("ModelPicker", "not reachable")))
         return Choice(TARGET + path, model.title, (line,), icon="triangle-alert", tone="warn")
     line = f"{record.host} · {record.facts.title}"
     icon = "server" if record.is_here else "upload"
@@ -146,7 +146,7 @@ class ModelPicker(ChoicePopup):
                 [choice for record, choice in others if record.is_here],
             ),
             (
-                translate("ModelPicker", "On other engines (leaves this computer)"),
+                translate("ModelPicker", "On remote servers (messages leave this computer)"),
                 [choice for record, choice in others if not record.is_here],
             ),
             (translate("ModelPicker", "More"), [each for each in actions if each is not None]),
@@ -545,11 +545,11 @@ class Header(QFrame):
         parts = [self._note] if self._note else []
         parts.append(tr("Target: {words}").format(words=describe(view.target)))
         if view.target.engine_url:
-            parts.append(tr("The engine decides how it drafts."))
+            parts.append(tr("Its server decides how it drafts."))
         elif view.draft:
             parts.append(tr("Draft: {words}").format(words=describe(view.draft)))
             if view.draft.speaks is not None:
-                speaks = tr("It has another vocabulary and speaks {share} of the target's tokens.")
+                speaks = tr("It has another vocabulary, with {share} of the target's tokens.")
                 parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
         elif view.own_head:
             words = tr("Draft: a head in the model's own file ({method}).")

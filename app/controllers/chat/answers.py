@@ -64,10 +64,8 @@ AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFaile
 _CERTAIN_CHARS = 8  # held back: more than a sign of comparison or a bracket
 _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
-WORDLESS = mark("AnswerController", "The model ended without a word. Ask again, or in other words.")
-ONE_AT_A_TIME = mark(
-    "AnswerController", "A chat gets one answer at a time. Wait for the one in the making, or stop it."
-)
+WORDLESS = mark("AnswerController", "The model gave an empty answer. Ask again, or rephrase the question.")
+ONE_AT_A_TIME = mark("AnswerController", "This chat is still writing an answer. Wait for it, or stop it.")
 RACE_GOES_ON = mark("AnswerController", "A race is using the model. Wait until it is over, or stop it.")
 NOT_KEPT = mark("AnswerController", "Chats cannot be saved. This is kept only until Paceline is closed.")
 LENGTH = mark("AnswerController", "Stopped at the maximum length set in the settings.")
@@ -88,8 +86,7 @@ FULL = {
 }
 FULL_OF_ONE_TURN = mark(
     "AnswerController",
-    "Stopped because the context is full with this question alone. To continue, choose a larger context in "
-    "the settings.",
+    ("Stopped: this question alone fills the context. To continue, choose a larger context in the settings."),
 )
 
 
@@ -602,16 +599,16 @@ def _notice(event: Finished, full: str) -> str:
 
 
 SAME = mark("Repeat", "Seed {seed} gave the same answer again.")
-SAME_SO_FAR = mark("Repeat", "Seed {seed} gave the same again, as far as both go.")
+SAME_SO_FAR = mark("Repeat", "Seed {seed} gave the same text, up to the end of the shorter answer.")
 OTHER = mark("Repeat", "Seed {seed} gave another answer than before.")
-MODEL = mark("Repeat", "It was {model} then.")
-MODEL_ELSEWHERE = mark("Repeat", "Whether a seed holds is up to the other program.")
-SYSTEM_PROMPT = mark("Repeat", "The system prompt was another one.")
-MESSAGES = mark("Repeat", "The messages before it were others, or the files that belong to them.")
-TOOLS = mark("Repeat", "The tools were others.")
-ASKED_THE_SAME = mark("Repeat", "It was asked the same.")
-OTHERWISE_SET = mark("Repeat", "It was asked the same, so the model's file or the engine was another one then.")
-ITS_OWN = mark("Repeat", "It was drawn with its own settings, not the chat's of now: {settings}.")
+MODEL = mark("Repeat", "The earlier answer came from {model}.")
+MODEL_ELSEWHERE = mark("Repeat", "On a remote server, a seed may give another answer.")
+SYSTEM_PROMPT = mark("Repeat", "The system prompt has changed.")
+MESSAGES = mark("Repeat", "The messages before it, or their files, have changed.")
+TOOLS = mark("Repeat", "The tools have changed.")
+ASKED_THE_SAME = mark("Repeat", "Question and settings were the same.")
+OTHERWISE_SET = mark("Repeat", "Question and settings were the same, so the model's file or the engine has changed.")
+ITS_OWN = mark("Repeat", "It used its own settings, not the chat's current ones: {settings}.")
 
 
 def repeat_notice(before: MessageView, after: MessageView, chat: Settings, inexact: str) -> str:

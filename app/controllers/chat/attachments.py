@@ -157,7 +157,7 @@ class AttachmentController(PartsController):
         if self._seeing is None:
             self._seeing = ()
             self._lists.find_seeing(self._offer_seeing)
-        words = tr("This model cannot see pictures: it gets their names alone.")
+        words = tr("This model cannot see pictures. It only gets their names.")
         tray.show_sight(words, *(self._seeing[0] if self._seeing else ()))
 
     def _offer_seeing(self, models: Sequence[tuple[str, str]]) -> None:

@@ -48,15 +48,14 @@ from ui.text.problem_words import in_language
 
 tr = translator("ToolController")
 
-LIMIT = mark("ToolController", "Stopped after {count} answers with tool calls. Send a message to let it go on.")
+LIMIT = mark("ToolController", "Stopped after {count} answers with tool calls. Send a message to continue.")
 UNREADABLE = mark(
     "ToolController",
-    "The model wrote tool calls that cannot be read, {count} times in a row, so the answer ends here. Ask again, or "
-    "try another model.",
+    ("The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model."),
 )
-NO_TOOLS = mark("ToolController", "This model is given no tools: {reason}.")
-WENT_ON = mark("ToolController", "The chat has gone on since this call. Ask the model to call the tool again.")
-GONE = mark("ToolController", "This tool is not there any more. Switch its server or the tool on in the settings.")
+NO_TOOLS = mark("ToolController", "This model cannot use tools: {reason}.")
+WENT_ON = mark("ToolController", "The chat has continued since this call. Ask the model to call the tool again.")
+GONE = mark("ToolController", "This tool is no longer available. Switch on the tool or its server in the settings.")
 _BUILT_IN_TITLES = dict(FIELD_BY_KEY["built_in_tools"].choices)
 LEAST_CHARS = 1_000  # of a result, however small the context is
 
@@ -290,7 +289,7 @@ class ToolController(PartsController):
         if ready is None or ready.target.tool_format is not ToolFormat.NONE:
             return ""
         reason = ready.target.tool_refusal
-        return in_language(reason) if reason else tr("its chat template takes none")
+        return in_language(reason) if reason else tr("its chat template does not support tools")
 
     # ---- an answer --------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from ui.text.language import mark, translate
 from ui.transcript.found_words import Excerpt
 
 EDITED = mark("BranchController", "Edited by you.")
-KEPT = mark("SeedController", "This chat now draws with seed {seed}. Change it in the chat settings.")
+KEPT = mark("SeedController", "This chat now uses seed {seed}. You can change it in the chat settings.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class VersionController(PartsController):
         if copied is not None:
             self._conversations.select(copied)
             self._window.show_notice(
-                translate("BranchController", "This is a copy up to here; the other chat is as it was.")
+                translate("BranchController", "This chat is a copy up to here. The other chat has not changed.")
             )
 
     def open_at(self, conversation_id: int, message_id: int | None, found: Excerpt = ()) -> None:

@@ -167,6 +167,6 @@ def _arrival_notice(rows: Sequence[Download]) -> str:
     )
     words = [translate("HubController", "Downloaded and checked: {names}.").format(names=checked)] if checked else []
     if others:
-        unchecked = translate("HubController", "Downloaded, without a checksum to check it by: {names}.")
+        unchecked = translate("HubController", "Downloaded, but not verified, as there is no checksum: {names}.")
         words.append(unchecked.format(names=others))
     return " ".join(words)

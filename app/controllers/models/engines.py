@@ -103,7 +103,7 @@ class EnginesController(PartsController):
         def asked(record: EngineRecord) -> None:
             self._silent -= {url}
             self._show()
-            words = translate("EnginesController", "{host} answers: %n models.", None, len(record.facts.models))
+            words = translate("EnginesController", "Connected to {host}: %n models.", None, len(record.facts.models))
             if self._panel is not None:
                 self._panel.show_notice(words.format(host=record.host))
 

@@ -235,13 +235,13 @@ class ModelController(PartsController):
         """Tell what the user should know about a model before the first answer."""
         if "pictures" in target.unused and not target.sees:
             words = tr(
-                "{name} can also read pictures, with its side file (mmproj) in the same folder. Add that, and load it "
-                "again."
+                "{name} can also see pictures if its mmproj file is in the same folder. Add that file, "
+                "and load the model again."
             )
             self._window.show_notice(words.format(name=target.name))
         is_reported = self._window.pages.currentWidget() is self._window.empty  # there
         if not target.has_template and not is_reported:
-            words = tr("{name} came without a chat template. A new chat offers to have it continue your texts instead.")
+            words = tr("{name} has no chat template. In a new chat you can let it continue your texts instead.")
             self._window.show_notice(words.format(name=target.name))
 
     def _note_loaded(self, event: EngineReady, pending: _Pending) -> None:

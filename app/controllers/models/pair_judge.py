@@ -78,7 +78,7 @@ PLACES = (
     mark("HubPairs", "on the hub"),
 )
 AGREE = mark("HubPairs", "Both vocabularies have the same tokens and settings.")
-BELONGS = mark("HubPairs", "By its header, this head fits the target.")
+BELONGS = mark("HubPairs", "This head matches the target, by its file header.")
 
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:

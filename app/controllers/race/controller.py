@@ -216,7 +216,7 @@ class RaceController(PartsController):
             page.notice.show_notice(in_language(notice))
         page.set_earlier(self.store.all())
         if not self._window.race.is_open and event.result is not None:
-            self._window.show_notice(tr("The race is over. The Race page shows what came of it."))
+            self._window.show_notice(tr("The race is over. The Race page shows the result."))
         self._state.set_racing(is_racing=False)
         if event.result is not None:
             self._state.model_answered.emit()

@@ -77,7 +77,7 @@ class HelpMenuController(PartsController):
 
     def _ask_for_updates(self) -> None:
         """Query the releases; another press during a query starts a new one."""
-        self._window.show_notice(tr("Asking whether there is a newer version…"))
+        self._window.show_notice(tr("Checking for updates…"))
 
         def work(_stop: object) -> Release:
             from app.core.hub.updates import newest_release  # noqa: PLC0415  (the start does not wait for it)
@@ -99,7 +99,7 @@ class HelpMenuController(PartsController):
         question = ConfirmDialog(
             self._window,
             tr("Paceline {version} is out").format(version=release.version),
-            tr("This is {version}. Its page in your browser tells how to get the new one.").format(
+            tr("You have {version}. The page of the new version explains how to update.").format(
                 version=app.__version__
             ),
             tr("Open its page"),
@@ -110,7 +110,7 @@ class HelpMenuController(PartsController):
             notes.setReadOnly(True)
             notes.setTabChangesFocus(True)
             notes.setFixedHeight(NOTES_PX)
-            notes.setAccessibleName(tr("What it brings"))
+            notes.setAccessibleName(tr("What is new"))
             question.column.addWidget(notes)
         question.accept_button.setEnabled(bool(release.page))
         question.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(release.page)))

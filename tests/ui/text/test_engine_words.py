@@ -129,7 +129,7 @@ def test_every_note_of_an_answer_is_reported_in_german(german: None, sentence: S
 
 
 def test_why_an_answer_is_plain_is_reported_in_german(german: None) -> None:
-    sentence = said("plain decoding instead: {reason}", reason=said("No draft model is chosen."))
+    sentence = said("without drafting: {reason}", reason=said("No draft model is chosen."))
     assert in_language(sentence).endswith(": Es ist kein Entwurfsmodell gewählt.")
 
 

@@ -409,9 +409,9 @@ class AnswerCard(MessageCard):
         elif self._waits_for_servers:
             return
         elif len(beside) == 1:
-            words = tr("Starting beside the answer in “{chat}”").format(chat=beside[0])
+            words = tr("Starting together with the answer in “{chat}”").format(chat=beside[0])
         elif beside:
-            words = tr("Starting beside the answers in %n other chats", None, len(beside))
+            words = tr("Starting together with the answers in %n other chats", None, len(beside))
         else:
             words = tr("Reading the prompt")
         self.progress_label.setText(words)

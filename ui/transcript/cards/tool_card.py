@@ -47,7 +47,7 @@ _WORDS = {
     CallStatus.STOPPED: mark("ToolCard", "Stopped"),
     CallStatus.UNKNOWN: mark("ToolCard", "Was not finished"),
 }
-NOT_RUN = mark("ToolCard", "This call was not run: it cannot be read, or there is no such tool.")
+NOT_RUN = mark("ToolCard", "This call was not run: it is not valid, or the tool does not exist.")
 _ICONS = {
     CallStatus.WAITING: "pause",
     CallStatus.ASKED: "circle-question-mark",
@@ -316,7 +316,7 @@ def call_text(view: MessageView) -> str:
     """All of a call: tool, arguments as JSON, its tokens, and the whole result."""
     call = view.call or StoredCall("", "", "", "")
     arguments = tr("Arguments")
-    result = tr("Result") if is_result(call) else tr("Told to the model")
+    result = tr("Result") if is_result(call) else tr("Sent to the model")
     parts = [call.title or call.name, f"{arguments}\n{pretty_json(call.arguments)}"]
     parts += [tokens_words(call.written)] if call.written.tokens else []
     parts += [f"{result}\n{_first_lines(shown_text(view.text))}"] if view.text else []
@@ -329,11 +329,11 @@ def tokens_words(written: CallTokens) -> str:
         words = tr("Written with {count} tokens; {drafted} of them were drafted and accepted.")
     elif written.forced:
         words = tr(
-            "Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted, of which "
-            "{forced} were fixed by the form of calls."
+            "Written with {count} tokens in {passes} passes. {drafted} tokens were drafted and "
+            "accepted; {forced} of these were fixed by the tool's schema."
         )
     else:
-        words = tr("Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted.")
+        words = tr("Written with {count} tokens in {passes} passes. {drafted} tokens were drafted and accepted.")
     parts = {"count": written.tokens, "passes": written.passes, "drafted": written.drafted, "forced": written.forced}
     return words.format(**{name: count(number) for name, number in parts.items()})
 
