@@ -6,12 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 
 class ThreadReports(QObject):
-    """Lives on the GUI thread.
+    """Lives on the GUI thread."""
 
-    Signals:
-        trouble(object): a `Problem` of the store, or None when all changes are saved.
-        crashed(str): the type of an uncaught exception.
-    """
-
-    trouble = Signal(object)
-    crashed = Signal(str)
+    trouble = Signal(object)  # a `Problem` of the store, or None when all changes are saved
+    crashed = Signal(str)  # the type of an uncaught exception

@@ -26,14 +26,10 @@ class SingleInstance(QObject):
 
     ``other_answered``: whether the other instance responded, after `take` failed. ``file``: a model to open, by the
     other instance if there is one.
-
-    Signals:
-        raise_requested(str): the app was started again, with an activation token or an empty text.
-        file_requested(str): and named a model file.
     """
 
-    raise_requested = Signal(str)
-    file_requested = Signal(str)
+    raise_requested = Signal(str)  # the app was started again, with an activation token or an empty text
+    file_requested = Signal(str)  # and named a model file
 
     def __init__(self, lock_file: Path, parent: QObject | None = None, file: str = "") -> None:
         super().__init__(parent)

@@ -42,13 +42,9 @@ _QT_LEVELS = {
 
 
 class Application(QApplication):
-    """Receives files that are opened with the app, which macOS reports to the running program.
+    """Receives files that are opened with the app, which macOS reports to the running program."""
 
-    Signals:
-        file_opened(str): the path of a file.
-    """
-
-    file_opened = Signal(str)
+    file_opened = Signal(str)  # the path of a file
     file = ""  # the last one
 
     def event(self, event: QEvent) -> bool:

@@ -118,13 +118,9 @@ def tool_rows(menu: ToolMenu) -> list[Choice]:
 
 
 class ThinkingButton(MenuButton):
-    """Shows the reasoning option; hidden if the chat template offers none.
+    """Shows the reasoning option; hidden if the chat template offers none."""
 
-    Signals:
-        chosen(str): the name of the chosen `ThinkingOption`.
-    """
-
-    chosen = Signal(str)
+    chosen = Signal(str)  # the name of the chosen `ThinkingOption`
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -192,34 +188,25 @@ class ThinkingButton(MenuButton):
 
 
 class Composer(QWidget):
-    """The card at the lower edge.
+    """The card at the lower edge."""
 
-    Signals:
-        submitted(str): a message was sent; the box is empty again.
-        race_requested(str): a question behind `RACE_COMMAND` was sent.
-        stop_requested: the answer is to stop.
-        mode_chosen(object), depth_chosen(object): for the next message.
-        text_changed(str): what stands in the box.
-        files_offered(list), text_offered(str): paths, or a pasted text, to be attached.
-        attachment_removed(int), attachment_opened(int): an attachment's id.
-        find_draft: a draft for the target is wanted, which has none.
-        tool_picked(str, str): a tool of a server is to be switched on or off; without a name the server, without both
-            all tools.
-        tools_opening, tools_managed: the menu of tools is about to open; the settings of the servers are wanted.
-    """
-
-    submitted = Signal(str)
-    race_requested = Signal(str)
-    stop_requested = Signal()
+    submitted = Signal(str)  # a message was sent; the box is empty again
+    race_requested = Signal(str)  # a question behind `RACE_COMMAND` was sent
+    stop_requested = Signal()  # the answer is to stop
+    # for the next message
     mode_chosen = Signal(object)
     depth_chosen = Signal(object)
-    text_changed = Signal(str)
+    text_changed = Signal(str)  # what stands in the box
+    # paths, or a pasted text, to be attached
     files_offered = Signal(list)
     text_offered = Signal(str)
+    # an attachment's id
     attachment_removed = Signal(int)
     attachment_opened = Signal(int)
-    find_draft = Signal()
+    find_draft = Signal()  # a draft for the target is wanted, which has none
+    # a tool of a server is to be switched on or off; without a name the server, without both all tools
     tool_picked = Signal(str, str)
+    # the menu of tools is about to open; the settings of the servers are wanted
     tools_opening = Signal()
     tools_managed = Signal()
 

@@ -99,15 +99,10 @@ def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> 
 
 
 class ContextMeter(ShrinkingButton):
-    """A small bar with a percentage; hidden in a narrow window until it is nearly full.
+    """A small bar with a percentage; hidden in a narrow window until it is nearly full."""
 
-    Signals:
-        policy_chosen(str): what to do when the context is full: "drop", "summarise" or "stop".
-        parts_changed(ContextParts): the parts changed.
-    """
-
-    policy_chosen = Signal(str)
-    parts_changed = Signal(object)
+    policy_chosen = Signal(str)  # what to do when the context is full: "drop", "summarise" or "stop"
+    parts_changed = Signal(object)  # the parts changed
     goes_whole = True
 
     def __init__(self, theme: Theme) -> None:
@@ -248,13 +243,9 @@ class ContextMeter(ShrinkingButton):
 
 
 class ContextPanel(Popup):
-    """What opens from the meter.
+    """What opens from the meter."""
 
-    Signals:
-        policy_chosen(str): see `ContextMeter`.
-    """
-
-    policy_chosen = Signal(str)
+    policy_chosen = Signal(str)  # see `ContextMeter`
     parts_changed = Signal(object)
 
     def __init__(self, theme: Theme, parts: ContextParts, policy: str, parent: QWidget) -> None:

@@ -59,23 +59,14 @@ def local_paths(mime: QMimeData) -> list[str]:
 
 
 class MessageEdit(ExactTextEdit):
-    """Grows with its lines up to `MAX_LINES`.
+    """Grows with its lines up to `MAX_LINES`."""
 
-    Signals:
-        send: Enter without Shift.
-        focus_changed(bool): the focus came or went.
-        files_pasted(list): paths of files from the clipboard.
-        long_pasted(object): a cursor that selects the long pasted text.
-        huge_pasted(str): a text that is too long for the box and was not inserted.
-        picture_pasted(object): the clipboard's `QImage` if it holds nothing else.
-    """
-
-    send = Signal()
-    focus_changed = Signal(bool)
-    files_pasted = Signal(list)
-    long_pasted = Signal(object)
-    huge_pasted = Signal(str)
-    picture_pasted = Signal(object)
+    send = Signal()  # Enter without Shift
+    focus_changed = Signal(bool)  # the focus came or went
+    files_pasted = Signal(list)  # paths of files from the clipboard
+    long_pasted = Signal(object)  # a cursor that selects the long pasted text
+    huge_pasted = Signal(str)  # a text that is too long for the box and was not inserted
+    picture_pasted = Signal(object)  # the clipboard's `QImage` if it holds nothing else
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -112,12 +112,9 @@ class ModeMenu(ChoicePopup):
 
 
 class ModeButton(MenuButton):
-    """Shows the mode in force.
+    """Shows the mode in force."""
 
-    Signals:
-        chosen(object), depth_chosen(object): the chosen `Mode`, or draft length (None: automatic).
-    """
-
+    # the chosen `Mode`, or draft length (None: automatic)
     chosen = Signal(object)
     depth_chosen = Signal(object)
 

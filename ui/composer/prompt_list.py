@@ -99,13 +99,9 @@ class _TwoColumns(QStyledItemDelegate):
 
 
 class PromptList(QFrame):
-    """Shown above the text box, which keeps the focus.
+    """Shown above the text box, which keeps the focus."""
 
-    Signals:
-        manage_requested: the prompts are to be edited.
-    """
-
-    manage_requested = Signal()
+    manage_requested = Signal()  # the prompts are to be edited
 
     def __init__(self, theme: Theme, edit: QPlainTextEdit, above: QWidget) -> None:
         super().__init__(above)

@@ -134,18 +134,13 @@ class _Delegate(QStyledItemDelegate):
 
 
 class ConversationList(QListView):
-    """The chat list. Requests leave by ``rows.library_signals`` and these.
+    """The chat list. Requests leave by ``rows.library_signals`` and these."""
 
-    Signals:
-        chosen(int): another conversation is wanted.
-        rename_requested(int, str), delete_requested(int): id, and the title that it is to have.
-        several_deleted(object): the ids of all that are selected.
-    """
-
-    chosen = Signal(int)
+    chosen = Signal(int)  # another conversation is wanted
+    # id, and the title that it is to have
     rename_requested = Signal(int, str)
     delete_requested = Signal(int)
-    several_deleted = Signal(object)
+    several_deleted = Signal(object)  # the ids of all that are selected
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -30,35 +30,26 @@ SPOKEN = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
 
 
 class LibrarySignals(QObject):
-    """Requests of the chat list; conversations and folders are named by their ids.
+    """Requests of the chat list; conversations and folders are named by their ids."""
 
-    Signals:
-        pinned(int, bool), archived(int, bool), duplicated(int): one conversation.
-        foldered(int, object): move a conversation into a folder, or out of all for None.
-        arranged(object, object): ids in their new order, in a folder, or pinned for None.
-        folder_made(object): create a folder for a conversation, or empty for None. folder_renamed(int, str).
-        folder_folded(int, bool), folder_deleted(int): its conversations stay. folders_arranged(object): their ids.
-        new_in_folder(int): start a chat there. project_wanted(int): show the folder's page.
-        deleted_wanted: show the deleted conversations.
-        exported(object, str): a conversation, or all for None (for "print", the open one); "markdown", "json" or
-        "print". imported: choose a file to import.
-    """
-
-    new_in_folder = Signal(int)
-    project_wanted = Signal(int)
+    new_in_folder = Signal(int)  # start a chat there
+    project_wanted = Signal(int)  # show the folder's page
+    # one conversation
     pinned = Signal(int, bool)
     archived = Signal(int, bool)
     duplicated = Signal(int)
-    foldered = Signal(int, object)
-    arranged = Signal(object, object)
-    folder_made = Signal(object)
+    foldered = Signal(int, object)  # move a conversation into a folder, or out of all for None
+    arranged = Signal(object, object)  # ids in their new order, in a folder, or pinned for None
+    folder_made = Signal(object)  # create a folder for a conversation, or empty for None. folder_renamed(int, str).
     folder_renamed = Signal(int, str)
+    # its conversations stay
     folder_folded = Signal(int, bool)
     folder_deleted = Signal(int)
-    folders_arranged = Signal(object)
+    folders_arranged = Signal(object)  # their ids
+    # a conversation, or all for None (for "print", the open one); "markdown", "json" or "print"
     exported = Signal(object, str)
-    imported = Signal()
-    deleted_wanted = Signal()
+    imported = Signal()  # choose a file to import
+    deleted_wanted = Signal()  # show the deleted conversations
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +70,9 @@ Item = Heading | ConversationRow
 
 
 class ConversationModel(QAbstractListModel):
-    """Headings and conversations.
+    """Headings and conversations."""
 
-    Signals:
-        renamed(int, str): the user typed another title.
-    """
-
-    renamed = Signal(int, str)
+    renamed = Signal(int, str)  # the user typed another title
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -45,12 +45,9 @@ def claims_escape(event: QEvent) -> bool:
 
 
 class SearchBox(QLineEdit):
-    """A line with three keys of its own.
+    """A line with three keys of its own."""
 
-    Signals:
-        taken, down_pressed, left: Enter, Down, Esc.
-    """
-
+    # Enter, Down, Esc
     taken = Signal()
     down_pressed = Signal()
     left = Signal()
@@ -220,14 +217,11 @@ class _Delegate(QStyledItemDelegate):
 
 
 class SearchResults(QListView):
-    """The list of places.
+    """The list of places."""
 
-    Signals:
-        chosen(int, object, object): a conversation, the message in it or None, and the parts of the hit as written.
-        up_pressed, left: Up from the first place, Esc.
-    """
-
+    # a conversation, the message in it or None, and the parts of the hit as written
     chosen = Signal(int, object, object)
+    # Up from the first place, Esc
     up_pressed = Signal()
     left = Signal()
 

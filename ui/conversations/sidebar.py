@@ -47,17 +47,11 @@ class HelpButton(IconButton):
 
 
 class Sidebar(QFrame):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        new_chat: its button. What else is wanted is told by the other buttons, the list and the results.
-        search_requested(str): words to look for, at every key.
-        left: the search was left by Esc.
-    """
-
-    new_chat = Signal()
-    search_requested = Signal(str)
-    left = Signal()
+    new_chat = Signal()  # its button. What else is wanted is told by the other buttons, the list and the results.
+    search_requested = Signal(str)  # words to look for, at every key
+    left = Signal()  # the search was left by Esc
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -125,12 +125,9 @@ class FormulaCache(QObject):
     """Typeset formulas. A thread makes them: one takes milliseconds of pure Python, too long between two frames.
 
     Polls for results only while some are pending; the thread touches no Qt object.
-
-    Signals:
-        ready(object): a frozenset of sources that are typeset or failed; emitted for several at once.
     """
 
-    ready = Signal(object)
+    ready = Signal(object)  # a frozenset of sources that are typeset or failed; emitted for several at once
 
     def __init__(self) -> None:
         super().__init__()

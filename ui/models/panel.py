@@ -359,13 +359,9 @@ Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage |
 
 
 class ModelsPanel(QWidget):
-    """Requests from all pages leave by the signals of `requests`.
+    """Requests from all pages leave by the signals of `requests`."""
 
-    Signals:
-        back: return to the chat.
-    """
-
-    back = Signal()
+    back = Signal()  # return to the chat
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

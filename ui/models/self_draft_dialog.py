@@ -37,16 +37,12 @@ NONE_KEPT = mark(
 
 
 class SelfDraftDialog(Dialog):
-    """One view in, requests out. Closing it cancels.
+    """One view in, requests out. Closing it cancels."""
 
-    Signals:
-        start_requested(), stop_requested(): make and measure copies; cancel.
-        draft_taken(str): use this file as the draft.
-    """
-
+    # make and measure copies; cancel
     start_requested = Signal()
     stop_requested = Signal()
-    draft_taken = Signal(str)
+    draft_taken = Signal(str)  # use this file as the draft
 
     def __init__(self, parent: QWidget, theme: Theme, view: SelfDraftView) -> None:
         super().__init__(parent, tr("A draft of the model itself"))

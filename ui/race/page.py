@@ -87,12 +87,9 @@ class _TwoLines(QStyledItemDelegate):
 
 
 class EarlierRaces(QListWidget):
-    """Newest first. As high as its rows: the page around it scrolls.
+    """Newest first. As high as its rows: the page around it scrolls."""
 
-    Signals:
-        chosen(str), delete_requested(str): the id of a race.
-    """
-
+    # the id of a race
     chosen = Signal(str)
     delete_requested = Signal(str)
 
@@ -160,24 +157,19 @@ def _item(row: RaceSummary) -> QListWidgetItem:
 
 
 class RacePage(QWidget):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        start_requested(object), stop_requested: a `RaceSetup`; the running race.
-        drafts_wanted(str): the drafts of a lane's target, by its file.
-        result_requested(str), delete_requested(str): a stored race, by its id.
-        export_requested(str), picture_copied: the shown result, as "png", "md" or "json"; its picture.
-        back: return to the chat.
-    """
-
+    # a `RaceSetup`; the running race
     start_requested = Signal(object)
     stop_requested = Signal()
-    drafts_wanted = Signal(str)
+    drafts_wanted = Signal(str)  # the drafts of a lane's target, by its file
+    # a stored race, by its id
     result_requested = Signal(str)
     delete_requested = Signal(str)
+    # the shown result, as "png", "md" or "json"; its picture
     export_requested = Signal(str)
     picture_copied = Signal()
-    back = Signal()
+    back = Signal()  # return to the chat
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

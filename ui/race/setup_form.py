@@ -46,13 +46,9 @@ HOW = mark(
 
 
 class QuestionEdit(ExactTextEdit):
-    """Tab leaves it; Ctrl+Enter starts.
+    """Tab leaves it; Ctrl+Enter starts."""
 
-    Signals:
-        start: Ctrl+Enter.
-    """
-
-    start = Signal()
+    start = Signal()  # Ctrl+Enter
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -76,12 +72,9 @@ class QuestionEdit(ExactTextEdit):
 
 
 class LaneRow(QWidget):
-    """The choice of one lane.
+    """The choice of one lane."""
 
-    Signals:
-        changed, removed: another mode, depth or model; the lane is not wanted.
-    """
-
+    # another mode, depth or model; the lane is not wanted
     changed = Signal()
     removed = Signal()
 
@@ -226,15 +219,10 @@ def _has_depth(mode: Mode) -> bool:
 
 
 class SetupForm(QFrame):
-    """The set-up card.
+    """The set-up card."""
 
-    Signals:
-        start_requested(object): the `RaceSetup`.
-        drafts_wanted(str): the drafts of a lane's target, by its file.
-    """
-
-    start_requested = Signal(object)
-    drafts_wanted = Signal(str)
+    start_requested = Signal(object)  # the `RaceSetup`
+    drafts_wanted = Signal(str)  # the drafts of a lane's target, by its file
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -101,13 +101,9 @@ DEFAULT_CTX = 4096
 
 
 class ServerAccess(QWidget):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        renewal_requested: create another key.
-    """
-
-    renewal_requested = Signal()
+    renewal_requested = Signal()  # create another key
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -374,19 +370,14 @@ def queue_words(activity: Activity) -> str:
 
 
 class ServerPage(QWidget):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        changed(dict): a setting was switched.
-        settings_requested, back: open the other settings; return to the chat.
-        renewal_requested: create another key.
-        stop_requested, retry_requested: stop the answer to a program; restart the failed server.
-    """
-
-    changed = Signal(dict)
+    changed = Signal(dict)  # a setting was switched
+    # open the other settings; return to the chat
     settings_requested = Signal()
     back = Signal()
-    renewal_requested = Signal()
+    renewal_requested = Signal()  # create another key
+    # stop the answer to a program; restart the failed server
     stop_requested = Signal()
     retry_requested = Signal()
 

@@ -84,15 +84,10 @@ class ModeChoiceRow(ChoiceRow):
 
 
 class LayerRow(QWidget):
-    """One setting at the layer that is being edited.
+    """One setting at the layer that is being edited."""
 
-    Signals:
-        edited(object): another value, after a pause in typing.
-        reset: remove this layer's own value.
-    """
-
-    edited = Signal(object)
-    reset = Signal()
+    edited = Signal(object)  # another value, after a pause in typing
+    reset = Signal()  # remove this layer's own value
 
     def __init__(self, field: SettingField) -> None:
         super().__init__()
@@ -164,18 +159,13 @@ class LayerRow(QWidget):
 
 
 class ChatSettingsPanel(QFrame):
-    """Shows one layer at a time.
+    """Shows one layer at a time."""
 
-    Signals:
-        changed(object, dict), reset(object, object): a `Layer`, and new values or the keys to remove.
-        kept_for_model: copy the chat's own values to its model.
-        closed: it was closed.
-    """
-
+    # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
     reset = Signal(object, object)
-    kept_for_model = Signal()
-    closed = Signal()
+    kept_for_model = Signal()  # copy the chat's own values to its model
+    closed = Signal()  # it was closed
 
     def __init__(self, theme: Theme, view: LayersView, presets: PresetMenu) -> None:
         super().__init__()

@@ -62,15 +62,10 @@ class ControlWidths(QObject):
 
 
 class SettingsDialog(Dialog):
-    """Edits a copy of the values.
+    """Edits a copy of the values."""
 
-    Signals:
-        saved(dict): the changed keys and their values.
-        look_previewed(str, str): a key of `LOOKS` and its value, to be previewed by the window.
-    """
-
-    saved = Signal(dict)
-    look_previewed = Signal(str, str)
+    saved = Signal(dict)  # the changed keys and their values
+    look_previewed = Signal(str, str)  # a key of `LOOKS` and its value, to be previewed by the window
 
     def __init__(
         self,

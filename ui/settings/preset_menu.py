@@ -29,16 +29,11 @@ _BUILTIN = {
 
 
 class PresetMenu(QToolButton):
-    """A button that names the preset in force, if any.
+    """A button that names the preset in force, if any."""
 
-    Signals:
-        applied(dict): the values of a preset.
-        saved(str, dict), renamed(str, str), deleted(str): changes of presets.
-        opening: the menu is about to read the values; emit pending edits now.
-    """
-
-    opening = Signal()
-    applied = Signal(dict)
+    opening = Signal()  # the menu is about to read the values; emit pending edits now
+    applied = Signal(dict)  # the values of a preset
+    # changes of presets
     saved = Signal(str, dict)
     renamed = Signal(str, str)
     deleted = Signal(str)

@@ -20,13 +20,9 @@ LIST_PX = 148
 
 
 class PromptsPage(SettingsPage):
-    """Edits a copy.
+    """Edits a copy."""
 
-    Signals:
-        saved(object): all prompts, if they changed.
-    """
-
-    saved = Signal(object)
+    saved = Signal(object)  # all prompts, if they changed
 
     def __init__(self, prompts: Sequence[SavedPrompt]) -> None:
         super().__init__()

@@ -43,13 +43,9 @@ CONTROL_PX = 240
 
 
 class SettingRow(QWidget):
-    """Label and help at the left, the control at the right, an error below.
+    """Label and help at the left, the control at the right, an error below."""
 
-    Signals:
-        changed: the value was edited.
-    """
-
-    changed = Signal()
+    changed = Signal()  # the value was edited
     is_wide = False  # a wide control goes below its words
 
     def __init__(self, field: SettingField, *, stacked: bool = False) -> None:
@@ -547,13 +543,9 @@ class ModeCard(QFrame):
 
 
 class ModeCards(QWidget):
-    """All modes, one selected.
+    """All modes, one selected."""
 
-    Signals:
-        changed: another one was selected.
-    """
-
-    changed = Signal()
+    changed = Signal()  # another one was selected
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -600,13 +592,9 @@ class ModeRow(SettingRow):
 
 
 class SettingsPage(QWidget):
-    """The dialog's interface to such a page.
+    """The dialog's interface to such a page."""
 
-    Signals:
-        changed: something was edited.
-    """
-
-    changed = Signal()
+    changed = Signal()  # something was edited
     title = ""
 
     def problem(self) -> str:

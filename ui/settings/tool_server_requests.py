@@ -14,26 +14,20 @@ class ToolServerRequests(QObject):
 
     ``read`` returns the servers; ``names`` the enabled ones, starting none. ``places``: files of other programs, with
     the programs' names; ``preview``: what importing a file would add.
-
-    Signals:
-        switched(str, bool), restart_requested(str), remove_requested(str): by server name.
-        sign_in_requested(str), sign_in_stopped(str), sign_out_requested(str): likewise.
-        sign_in_page(str, str): a server's name, and the sign-in address to open in a browser.
-        add_requested(str): a command or an address.
-        import_requested(str, object): the path of another program's file, and the server names to import.
-        changed: servers were added, removed or switched.
     """
 
+    # by server name
     switched = Signal(str, bool)
     restart_requested = Signal(str)
     remove_requested = Signal(str)
+    # likewise
     sign_in_requested = Signal(str)
     sign_in_stopped = Signal(str)
     sign_out_requested = Signal(str)
-    sign_in_page = Signal(str, str)
-    add_requested = Signal(str)
-    import_requested = Signal(str, object)
-    changed = Signal()
+    sign_in_page = Signal(str, str)  # a server's name, and the sign-in address to open in a browser
+    add_requested = Signal(str)  # a command or an address
+    import_requested = Signal(str, object)  # the path of another program's file, and the server names to import
+    changed = Signal()  # servers were added, removed or switched
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -38,13 +38,9 @@ LIST_PX = 240  # at most
 
 
 class ImportDialog(ConfirmDialog):
-    """Each server with its command or address, checked unless it is unusable.
+    """Each server with its command or address, checked unless it is unusable."""
 
-    Signals:
-        chosen(object): the names to add.
-    """
-
-    chosen = Signal(object)
+    chosen = Signal(object)  # the names to add
 
     def __init__(self, parent: QWidget, view: ImportView) -> None:
         text = translate("ImportDialog", "Added servers are off. Each starts only when you switch it on.")

@@ -158,15 +158,10 @@ class _PairTable(QTableWidget):
 
 
 class TotalsTable(_Dialog):
-    """All pairs and modes in a sortable table.
+    """All pairs and modes in a sortable table."""
 
-    Signals:
-        export_requested(): export the table.
-        reset_requested(): reset the totals; confirmed.
-    """
-
-    export_requested = Signal()
-    reset_requested = Signal()
+    export_requested = Signal()  # export the table
+    reset_requested = Signal()  # reset the totals; confirmed
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, translate("StatsDialogs", "All time"))

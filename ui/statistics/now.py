@@ -146,18 +146,12 @@ class NowPage(StatsPage):
     """Takes `RunStats` a few times a second.
 
     While an answer streams, the page is updated in turns of the event loop of its own, not with the text.
-
-    Signals:
-        sources_selected(object): the frozenset of `Source` whose tokens to mark in the answers.
-        refused_toggled(bool): whether to show rejected tokens in the answers, struck through.
-        details_toggled(bool): the details were unfolded or folded.
-        find_draft(): find a draft for the target, which has none.
     """
 
-    sources_selected = Signal(object)
-    refused_toggled = Signal(bool)
-    details_toggled = Signal(bool)
-    find_draft = Signal()
+    sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
+    refused_toggled = Signal(bool)  # whether to show rejected tokens in the answers, struck through
+    details_toggled = Signal(bool)  # the details were unfolded or folded
+    find_draft = Signal()  # find a draft for the target, which has none
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Statistics of this answer"))

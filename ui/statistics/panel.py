@@ -213,22 +213,14 @@ class TotalsPage(StatsPage):
 
 
 class StatsPanel(QFrame):
-    """Takes `RunStats` a few times a second; requests sums only while they are visible.
+    """Takes `RunStats` a few times a second; requests sums only while they are visible."""
 
-    Signals:
-        sources_selected(object): the frozenset of `Source` whose tokens to mark in the answers.
-        sums_requested(str): "chat" or "all" is visible and may have changed; answer by `show_chat` or `show_all`.
-        export_requested(str): export "answer", "chat", "everything" or "totals".
-        find_draft(): find a draft for the target, which has none.
-        reset_requested(): reset the all-time totals; confirmed.
-    """
-
-    sources_selected = Signal(object)
+    sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
     refused_toggled = Signal(bool)
-    sums_requested = Signal(str)
-    export_requested = Signal(str)
-    reset_requested = Signal()
-    find_draft = Signal()
+    sums_requested = Signal(str)  # "chat" or "all" is visible and may have changed; answer by `show_chat` or `show_all`
+    export_requested = Signal(str)  # export "answer", "chat", "everything" or "totals"
+    reset_requested = Signal()  # reset the all-time totals; confirmed
+    find_draft = Signal()  # find a draft for the target, which has none
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -293,13 +293,9 @@ class PaintCache:
 
 
 class Theme(QObject):
-    """Colours, fonts and icons for all widgets.
+    """Colours, fonts and icons for all widgets."""
 
-    Signals:
-        changed: the palette changed; painted and rich-text widgets redraw themselves.
-    """
-
-    changed = Signal()
+    changed = Signal()  # the palette changed; painted and rich-text widgets redraw themselves
 
     def __init__(self, icons_folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)

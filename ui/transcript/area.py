@@ -129,17 +129,11 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
 
 
 class SummaryLine(QFrame):
-    """A summary, or one that is being written.
+    """A summary, or one that is being written."""
 
-    Signals:
-        undo_requested: send the messages themselves again.
-        skip_requested: do not summarise this time.
-        unfolded(bool): it was unfolded or folded.
-    """
-
-    undo_requested = Signal()
-    skip_requested = Signal()
-    unfolded = Signal(bool)
+    undo_requested = Signal()  # send the messages themselves again
+    skip_requested = Signal()  # do not summarise this time
+    unfolded = Signal(bool)  # it was unfolded or folded
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -222,15 +216,10 @@ class SummaryLine(QFrame):
 
 
 class SummaryLines(QObject):
-    """Places summary lines below the last messages they cover, when those are built.
+    """Places summary lines below the last messages they cover, when those are built."""
 
-    Signals:
-        undo_requested(int): the last message that the summary covers.
-        skip_requested: skip the running summary.
-    """
-
-    undo_requested = Signal(int)
-    skip_requested = Signal()
+    undo_requested = Signal(int)  # the last message that the summary covers
+    skip_requested = Signal()  # skip the running summary
 
     def __init__(self, theme: Theme, cards: Callable[[], Sequence[MessageCard]]) -> None:
         super().__init__()
@@ -342,43 +331,30 @@ def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
 
 
 class MessageArea(SelectingArea, QScrollArea):
-    """Marks apply to all cards, including later ones.
+    """Marks apply to all cards, including later ones."""
 
-    Signals:
-        regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version of an
-        answer, in another mode, with another target.
-        seed_wanted(int, object): see `AnswerCard`.
-        continue_requested(int): continue a truncated answer.
-        edited(int, str): an edited question, as another version.
-        answer_edited(int, str): an edited answer, as another version.
-        edit_typed(int, str): a message and its editor's text; empty if it was closed.
-        attachment_opened(int), attachments_left_out(int, object): see `UserCard`.
-        version_requested(int): show another version.
-        delete_requested(int), delete_one_requested(int): a message with all after it; a message alone.
-        branch_requested(int): continue from a message in a new chat.
-        race_requested(int): race the question of a message.
-        call_decided(int, str, str), call_repeated(int): see `ToolCard`.
-        link_activated(str): nothing has been opened.
-    """
-
+    # another version of an answer, in another mode, with another target
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
-    seed_wanted = Signal(int, object)
-    continue_requested = Signal(int)
-    edited = Signal(int, str)
-    edit_typed = Signal(int, str)
-    answer_edited = Signal(int, str)
+    seed_wanted = Signal(int, object)  # see `AnswerCard`
+    continue_requested = Signal(int)  # continue a truncated answer
+    edited = Signal(int, str)  # an edited question, as another version
+    edit_typed = Signal(int, str)  # a message and its editor's text; empty if it was closed
+    answer_edited = Signal(int, str)  # an edited answer, as another version
+    # see `UserCard`
     attachment_opened = Signal(int)
     attachments_left_out = Signal(int, object)
-    version_requested = Signal(int)
+    version_requested = Signal(int)  # show another version
+    # a message with all after it; a message alone
     delete_requested = Signal(int)
     delete_one_requested = Signal(int)
-    race_requested = Signal(int)
-    branch_requested = Signal(int)
+    race_requested = Signal(int)  # race the question of a message
+    branch_requested = Signal(int)  # continue from a message in a new chat
+    # see `ToolCard`
     call_decided = Signal(int, str, str)
     call_repeated = Signal(int)
-    link_activated = Signal(str)
+    link_activated = Signal(str)  # nothing has been opened
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -104,13 +104,9 @@ class Frame(QWidget):
 
 
 class ChatFinder(QObject):
-    """Follows a search text.
+    """Follows a search text."""
 
-    Signals:
-        changed(int, int): the current match from 1 on, or 0, and their number; -1 while counting.
-    """
-
-    changed = Signal(int, int)
+    changed = Signal(int, int)  # the current match from 1 on, or 0, and their number; -1 while counting
 
     def __init__(self, theme: Theme, transcript: Transcript) -> None:
         super().__init__(transcript)
@@ -264,13 +260,9 @@ def _shown(raw: str, *, is_answer: bool) -> tuple[str, str]:
 
 
 class FindBox(SearchBox):
-    """Where the words are typed.
+    """Where the words are typed."""
 
-    Signals:
-        back: Shift+Enter.
-    """
-
-    back = Signal()
+    back = Signal()  # Shift+Enter
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -281,13 +273,9 @@ class FindBox(SearchBox):
 
 
 class FindBar(QFrame):
-    """Hidden until requested.
+    """Hidden until requested."""
 
-    Signals:
-        closed: it was closed, and had the focus.
-    """
-
-    closed = Signal()
+    closed = Signal()  # it was closed, and had the focus
 
     def __init__(self, theme: Theme, transcript: Transcript) -> None:
         super().__init__()

@@ -315,13 +315,9 @@ class ElidedLabel(QLabel):
 
 
 class PageSwitch(QFrame):
-    """The first is chosen initially; click or arrow keys choose another.
+    """The first is chosen initially; click or arrow keys choose another."""
 
-    Signals:
-        chosen(object): the key of the user's choice.
-    """
-
-    chosen = Signal(object)
+    chosen = Signal(object)  # the key of the user's choice
 
     def __init__(
         self, name: str, choices: Sequence[tuple[Hashable, str]], *, spoken: str = "{page}", stretch: int = 0

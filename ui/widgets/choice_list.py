@@ -224,15 +224,10 @@ class _Delegate(QStyledItemDelegate):
 
 
 class ChoiceList(QListView):
-    """The list.
+    """The list."""
 
-    Signals:
-        chosen(str): a row was clicked or reached by arrow keys.
-        opened(str): Enter, Space or a double click.
-    """
-
-    chosen = Signal(str)
-    opened = Signal(str)
+    chosen = Signal(str)  # a row was clicked or reached by arrow keys
+    opened = Signal(str)  # Enter, Space or a double click
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None, *, pad: int = PAD_PX) -> None:
         super().__init__(parent)

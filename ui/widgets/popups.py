@@ -150,13 +150,9 @@ class Popup(QFrame):
 
 
 class ChoicePopup(Popup):
-    """A list to choose from, with further widgets below.
+    """A list to choose from, with further widgets below."""
 
-    Signals:
-        picked(str): the key of a row that was clicked, or chosen by Enter or Space.
-    """
-
-    picked = Signal(str)
+    picked = Signal(str)  # the key of a row that was clicked, or chosen by Enter or Space
     stays_open = False  # also when a row was picked
 
     def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:

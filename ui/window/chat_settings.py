@@ -88,22 +88,17 @@ class PromptLine(QPushButton):
 
 
 class ChatSettings(QObject):
-    """The button, the shortcuts and the panel; changes leave by signals.
+    """The button, the shortcuts and the panel; changes leave by signals."""
 
-    Signals:
-        changed(object, dict), reset(object, object): a `Layer`, and new values or the keys to remove.
-        kept_for_model: copy the chat's own values to its model.
-        preset_saved(str, dict), preset_renamed(str, str), preset_deleted(str): changes of presets.
-        prompts_changed(object): all prompts.
-    """
-
+    # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
     reset = Signal(object, object)
-    kept_for_model = Signal()
+    kept_for_model = Signal()  # copy the chat's own values to its model
+    # changes of presets
     preset_saved = Signal(str, dict)
     preset_renamed = Signal(str, str)
     preset_deleted = Signal(str)
-    prompts_changed = Signal(object)
+    prompts_changed = Signal(object)  # all prompts
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)

@@ -109,15 +109,10 @@ class ShortcutsDialog(QDialog):
 
 
 class WindowDialogs(QObject):
-    """Opens dialogs above the window.
+    """Opens dialogs above the window."""
 
-    Signals:
-        saved(dict): changed settings only, from the dialog or elsewhere.
-        file_chosen(str, str): a path, as "target" or "draft"; also for a dropped file.
-    """
-
-    saved = Signal(dict)
-    file_chosen = Signal(str, str)
+    saved = Signal(dict)  # changed settings only, from the dialog or elsewhere
+    file_chosen = Signal(str, str)  # a path, as "target" or "draft"; also for a dropped file
 
     def __init__(self, window: MainWindow, fields: Sequence[SettingField]) -> None:
         super().__init__(window)

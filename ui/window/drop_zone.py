@@ -24,13 +24,9 @@ CHOICE_PX = 240
 
 
 class DropOverlay(QFrame):
-    """Asks for target or draft.
+    """Asks for target or draft."""
 
-    Signals:
-        chosen(str, str): path and "target" or "draft".
-    """
-
-    chosen = Signal(str, str)
+    chosen = Signal(str, str)  # path and "target" or "draft"
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -154,15 +150,10 @@ class DropHint(QFrame):
 
 
 class DropZone(QObject):
-    """Watches a window for dragged files.
+    """Watches a window for dragged files."""
 
-    Signals:
-        model_dropped(str): a GGUF file.
-        files_dropped(list): other files, to be attached or imported.
-    """
-
-    model_dropped = Signal(str)
-    files_dropped = Signal(list)
+    model_dropped = Signal(str)  # a GGUF file
+    files_dropped = Signal(list)  # other files, to be attached or imported
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)

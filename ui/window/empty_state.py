@@ -169,15 +169,10 @@ class PromptCard(QPushButton):
 
 
 class EmptyState(QScrollArea):
-    """Shown in place of the transcript.
+    """Shown in place of the transcript."""
 
-    Signals:
-        prompt_chosen(str): send an example.
-        completing_chosen(bool): continue messages as texts, or answer them.
-    """
-
-    prompt_chosen = Signal(str)
-    completing_chosen = Signal(bool)
+    prompt_chosen = Signal(str)  # send an example
+    completing_chosen = Signal(bool)  # continue messages as texts, or answer them
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

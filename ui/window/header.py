@@ -87,12 +87,9 @@ def file_row(path: str, name: str, size_bytes: int, quantization: str = "") -> L
 
 
 class ModelPicker(ChoicePopup):
-    """Values in by `show_models`.
+    """Values in by `show_models`."""
 
-    Signals:
-        target_picked(str), draft_picked(str): a model's path; empty: no draft.
-    """
-
+    # a model's path; empty: no draft
     target_picked = Signal(str)
     draft_picked = Signal(str)
 
@@ -244,17 +241,13 @@ def _apart(target: str, draft: str) -> tuple[str, str]:
 
 
 class Header(QFrame):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        models_wanted: the model list opens; answer by `set_models`.
-        target_picked(str), draft_picked(str): a path from that list.
-        remove_draft, use_builtin: from that list; its other entries are actions.
-    """
-
-    models_wanted = Signal()
+    models_wanted = Signal()  # the model list opens; answer by `set_models`
+    # a path from that list
     target_picked = Signal(str)
     draft_picked = Signal(str)
+    # from that list; its other entries are actions
     remove_draft = Signal()
     use_builtin = Signal()
     unload = Signal()

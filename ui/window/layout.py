@@ -41,13 +41,9 @@ class Panes:
 
 
 class WindowLayout(QObject):
-    """Opens and closes the side panes; deleted with the splitter.
+    """Opens and closes the side panes; deleted with the splitter."""
 
-    Signals:
-        changed: widths, open panes or marks changed.
-    """
-
-    changed = Signal()
+    changed = Signal()  # widths, open panes or marks changed
 
     def __init__(
         self, window: QMainWindow, splitter: QSplitter, sidebar: QWidget, stats: StatsPanel, header: Header

@@ -167,20 +167,14 @@ class ServerButton(IconButton):
 
 
 class LocalServer(QObject):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        key_requested, renewal_requested: show the key; create another.
-        stop_requested: stop the answer to a program.
-        retry_requested: restart the failed server.
-        page_shown: the page is visible; call `set_models` and `set_requests`.
-    """
-
+    # show the key; create another
     key_requested = Signal()
     renewal_requested = Signal()
-    stop_requested = Signal()
-    retry_requested = Signal()
-    page_shown = Signal()
+    stop_requested = Signal()  # stop the answer to a program
+    retry_requested = Signal()  # restart the failed server
+    page_shown = Signal()  # the page is visible; call `set_models` and `set_requests`
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)

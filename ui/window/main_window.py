@@ -111,15 +111,10 @@ FOOT_PX = 24  # beside the parts below a page
 
 
 class UndoBar(QFrame):
-    """Hidden until something was deleted. It stays while hovered or while a button has the focus.
+    """Hidden until something was deleted. It stays while hovered or while a button has the focus."""
 
-    Signals:
-        undone: undo the deletion.
-        expired: the time is over, or the bar was dismissed.
-    """
-
-    undone = Signal()
-    expired = Signal()
+    undone = Signal()  # undo the deletion
+    expired = Signal()  # the time is over, or the bar was dismissed
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -259,13 +254,9 @@ def types_text(event: QKeyEvent) -> bool:
 
 
 class MainWindow(QMainWindow):
-    """The chat with its panes, and the other pages. Controllers connect to the parts they serve.
+    """The chat with its panes, and the other pages. Controllers connect to the parts they serve."""
 
-    Signals:
-        closing: the window is about to close.
-    """
-
-    closing = Signal()
+    closing = Signal()  # the window is about to close
     _is_made = False
     _problem_goes = False
 

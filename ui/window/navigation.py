@@ -52,13 +52,9 @@ class DownloadIndicator(IconButton):
 
 
 class PageNavigation(QObject):
-    """A page in the chat's stack, created when first needed.
+    """A page in the chat's stack, created when first needed."""
 
-    Signals:
-        page_created(object): the page, once, for its controllers.
-    """
-
-    page_created = Signal(object)
+    page_created = Signal(object)  # the page, once, for its controllers
 
     def __init__(self, theme: Theme, chat: QWidget, first: PageNavigation | None = None) -> None:
         """``first`` created the stack."""
@@ -168,14 +164,10 @@ class ModelsNavigation(PageNavigation):
 
 
 class RaceNavigation(PageNavigation):
-    """The race page.
+    """The race page."""
 
-    Signals:
-        asked: it was opened without a question. question_asked(str): with this one.
-    """
-
-    asked = Signal()
-    question_asked = Signal(str)
+    asked = Signal()  # it was opened without a question
+    question_asked = Signal(str)  # with this one
 
     def _make(self) -> QWidget:
         from ui.race.page import RacePage  # noqa: PLC0415  (as the panel)

@@ -38,13 +38,9 @@ SHOWN_REFUSALS = 3
 
 
 class AttachmentController(PartsController):
-    """Follows the open conversation, as `UnsentController` does for the text.
+    """Follows the open conversation, as `UnsentController` does for the text."""
 
-    Signals:
-        outcome_ready(object): a `ReadOutcome`, from the thread that reads.
-    """
-
-    outcome_ready = Signal(object)
+    outcome_ready = Signal(object)  # a `ReadOutcome`, from the thread that reads
 
     def __init__(self, parts: Parts, unsent: UnsentController, transfer: TransferController, lists: ModelLists) -> None:
         super().__init__(parts)

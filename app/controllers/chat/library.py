@@ -20,13 +20,9 @@ Hits = tuple[SearchHit, ...]
 
 
 class LibraryController(PartsController):
-    """Connects the sidebar's signals.
+    """Connects the sidebar's signals."""
 
-    Signals:
-        found(str, object): what a search found, from the store's thread.
-    """
-
-    found = Signal(str, object)
+    found = Signal(str, object)  # what a search found, from the store's thread
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)

@@ -25,13 +25,9 @@ Key = tuple[str, int | str]
 
 
 class TokenSumController(PartsController):
-    """Counts each text once, and again for another model.
+    """Counts each text once, and again for another model."""
 
-    Signals:
-        counted: an attachment was counted, or can no longer be.
-    """
-
-    counted = Signal()
+    counted = Signal()  # an attachment was counted, or can no longer be
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)

@@ -38,13 +38,9 @@ if TYPE_CHECKING:  # asyncio: the first paint waits for no server
 
 
 class ToolProviders(QObject):
-    """Starts nothing until a chat uses tools. ``more`` are additional providers.
+    """Starts nothing until a chat uses tools. ``more`` are additional providers."""
 
-    Signals:
-        servers_changed: a server started, ended, or offers other tools.
-    """
-
-    servers_changed = Signal()
+    servers_changed = Signal()  # a server started, ended, or offers other tools
     _page_wanted = Signal(str, str)  # of a server's name, from its thread: where to sign in to it
 
     def __init__(self, parts: Parts, projects: ProjectController) -> None:

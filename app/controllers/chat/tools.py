@@ -85,15 +85,10 @@ class ToolTurn:
 
 
 class ToolController(PartsController):
-    """``turns``: those under way by chat, at most one per chat, while the model or a tool works.
+    """``turns``: those under way by chat, at most one per chat, while the model or a tool works."""
 
-    Signals:
-        next_wanted(object, int): request the model's next answer for a turn, below a message.
-        changed: the state of a turn changed.
-    """
-
-    next_wanted = Signal(object, int)
-    changed = Signal()
+    next_wanted = Signal(object, int)  # request the model's next answer for a turn, below a message
+    changed = Signal()  # the state of a turn changed
     _came = Signal(object, object)  # a turn and a result, from any thread
 
     def __init__(self, parts: Parts, conversations: ConversationController, projects: ProjectController) -> None:

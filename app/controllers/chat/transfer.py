@@ -29,13 +29,9 @@ BUSY = mark("TransferController", "Another import or export is still running.")
 
 
 class TransferController(PartsController):
-    """Runs one transfer at a time; imports wait for the previous ones.
+    """Runs one transfer at a time; imports wait for the previous ones."""
 
-    Signals:
-        ended(object): a sentence or a `Problem`, from the worker thread.
-    """
-
-    ended = Signal(object)
+    ended = Signal(object)  # a sentence or a `Problem`, from the worker thread
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)

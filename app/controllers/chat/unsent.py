@@ -19,13 +19,9 @@ UNFINISHED = mark("EditsController", "You are still editing a message in this ch
 
 
 class UnsentController(PartsController):
-    """Follows the composer; saves after a pause, and at once when another chat is opened.
+    """Follows the composer; saves after a pause, and at once when another chat is opened."""
 
-    Signals:
-        opened(object): the id of the chat whose unsent message is shown, or None; again after sending.
-    """
-
-    opened = Signal(object)
+    opened = Signal(object)  # the id of the chat whose unsent message is shown, or None; again after sending
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)

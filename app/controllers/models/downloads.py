@@ -22,17 +22,11 @@ if TYPE_CHECKING:  # the first paint waits for none of it
 
 
 class HubDownloadsController(PartsController):
-    """Lives on the GUI thread; ``jobs`` do the work. ``report`` shows a problem, ``log`` only logs it.
+    """Lives on the GUI thread; ``jobs`` do the work. ``report`` shows a problem, ``log`` only logs it."""
 
-    Signals:
-        came(): downloads have completed since the last check.
-        changed(): a download was added, removed, or changed its state.
-        complete(str, str): the target and the draft (or an empty text) to chat with are here.
-    """
-
-    came = Signal()
-    changed = Signal()
-    complete = Signal(str, str)
+    came = Signal()  # downloads have completed since the last check
+    changed = Signal()  # a download was added, removed, or changed its state
+    complete = Signal(str, str)  # the target and the draft (or an empty text) to chat with are here
 
     def __init__(
         self,

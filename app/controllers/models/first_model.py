@@ -38,15 +38,10 @@ log = logging.getLogger(__name__)
 
 
 class FirstModelController(QObject):
-    """Lives on the GUI thread; ``jobs`` do the work. ``begin`` sets the model's first settings.
+    """Lives on the GUI thread; ``jobs`` do the work. ``begin`` sets the model's first settings."""
 
-    Signals:
-        came(): the model was added to the library.
-        complete(str, str): load it now: its file, and no draft.
-    """
-
-    came = Signal()
-    complete = Signal(str, str)
+    came = Signal()  # the model was added to the library
+    complete = Signal(str, str)  # load it now: its file, and no draft
 
     def __init__(self, window: MainWindow, jobs: JobRunner, service: Callable[[], HubService], begin: Begin) -> None:
         super().__init__()

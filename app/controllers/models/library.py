@@ -24,15 +24,10 @@ if TYPE_CHECKING:  # the first paint waits for none of it
 
 
 class HubLibraryController(PartsController):
-    """Lives on the GUI thread; ``jobs`` do the work. ``report`` shows a problem, ``log`` only logs it.
+    """Lives on the GUI thread; ``jobs`` do the work. ``report`` shows a problem, ``log`` only logs it."""
 
-    Signals:
-        changed(): a model was added or removed by the user.
-        noted(): the loaded models are recorded in the library.
-    """
-
-    changed = Signal()
-    noted = Signal()
+    changed = Signal()  # a model was added or removed by the user
+    noted = Signal()  # the loaded models are recorded in the library
 
     def __init__(
         self,

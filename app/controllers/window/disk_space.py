@@ -56,13 +56,9 @@ class FreeSpaceMonitor:
 
 
 class DiskSpaceController(PartsController):
-    """Lives on the GUI thread.
+    """Lives on the GUI thread."""
 
-    Signals:
-        changed(bool): whether the disk is nearly full, from the storage thread.
-    """
-
-    changed = Signal(bool)
+    changed = Signal(bool)  # whether the disk is nearly full, from the storage thread
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)

@@ -32,13 +32,9 @@ NOT_STARTED = mark("Problems", "The local server could not start")
 
 
 class LocalServerController(PartsController):
-    """One server at most; a new one starts after the previous one has released its port.
+    """One server at most; a new one starts after the previous one has released its port."""
 
-    Signals:
-        activity_changed: the server's activity changed.
-    """
-
-    activity_changed = Signal()
+    activity_changed = Signal()  # the server's activity changed
     _reported = Signal()
 
     def __init__(self, parts: Parts, layers: ChatLayers) -> None:

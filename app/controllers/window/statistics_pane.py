@@ -43,13 +43,9 @@ class _Figures:
 
 
 class StatisticsController(PartsController):
-    """Answers the requests of the statistics pane.
+    """Answers the requests of the statistics pane."""
 
-    Signals:
-        read(int, str, object): the number of a request, the page, and its sums; from the storage thread.
-    """
-
-    read = Signal(int, str, object)
+    read = Signal(int, str, object)  # the number of a request, the page, and its sums; from the storage thread
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)

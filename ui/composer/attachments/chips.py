@@ -71,12 +71,9 @@ def _thumbnail(attachment: Attachment, most_px: int, ratio: float) -> QPixmap | 
 
 
 class AttachmentChip(QPushButton):
-    """One attachment.
+    """One attachment."""
 
-    Signals:
-        opened(int), removed(int): its id.
-    """
-
+    # its id
     opened = Signal(int)
     removed = Signal(int)
 
@@ -145,12 +142,9 @@ class AttachmentChip(QPushButton):
 
 
 class AttachmentRows(QWidget):
-    """Chips from left to right, in as many rows as they need.
+    """Chips from left to right, in as many rows as they need."""
 
-    Signals:
-        opened(int), removed(int): an attachment's id.
-    """
-
+    # an attachment's id
     opened = Signal(int)
     removed = Signal(int)
 
@@ -270,18 +264,13 @@ class AttachmentScrollArea(QScrollArea):
 
 
 class AttachmentTray(QWidget):
-    """Hidden while it is empty.
+    """Hidden while it is empty."""
 
-    Signals:
-        removed(int), opened(int): an attachment's id.
-        text_offered(str): a pasted text that was moved out of the box, to be attached.
-        model_wanted(str): the file of a vision model to load.
-    """
-
+    # an attachment's id
     removed = Signal(int)
     opened = Signal(int)
-    text_offered = Signal(str)
-    model_wanted = Signal(str)
+    text_offered = Signal(str)  # a pasted text that was moved out of the box, to be attached
+    model_wanted = Signal(str)  # the file of a vision model to load
 
     def __init__(self, theme: Theme, edit: MessageEdit) -> None:
         super().__init__()

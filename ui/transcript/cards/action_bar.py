@@ -145,13 +145,9 @@ def _joined(figures: list[_Figure] | tuple[_Figure, ...]) -> str:
 
 
 class AnswerActionBar(QWidget):
-    """Its height follows its width. Add `indented_layout` to the card's layout, not the bar itself.
+    """Its height follows its width. Add `indented_layout` to the card's layout, not the bar itself."""
 
-    Signals:
-        continue_requested: continue a truncated answer.
-    """
-
-    continue_requested = Signal()
+    continue_requested = Signal()  # continue a truncated answer
 
     def __init__(self, theme: Theme, versions: VersionSwitch | None) -> None:
         super().__init__()

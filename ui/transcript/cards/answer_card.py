@@ -45,25 +45,17 @@ def state_notice(state: MessageState) -> str:
 
 
 class AnswerCard(MessageCard):
-    """An answer. A finished one is filled by `build_next`, so that long ones are built in slices.
+    """An answer. A finished one is filled by `build_next`, so that long ones are built in slices."""
 
-    Signals:
-        regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version; the
-        `Mode`, the path of the target.
-        seed_wanted(int, object): an action on its seed, a `SeedWish`.
-        unfolded(object): this card's reasoning was opened.
-        continue_requested(int): continue a truncated answer.
-        link_activated(str): a link of the answer.
-        edited(int, str), edit_typed(int, str): an edited answer, saved; the editor's text, see `UserCard`.
-    """
-
+    # another version; the `Mode`, the path of the target
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
-    seed_wanted = Signal(int, object)
-    unfolded = Signal(object)
-    continue_requested = Signal(int)
-    link_activated = Signal(str)
+    seed_wanted = Signal(int, object)  # an action on its seed, a `SeedWish`
+    unfolded = Signal(object)  # this card's reasoning was opened
+    continue_requested = Signal(int)  # continue a truncated answer
+    link_activated = Signal(str)  # a link of the answer
+    # an edited answer, saved; the editor's text, see `UserCard`
     edited = Signal(int, str)
     edit_typed = Signal(int, str)
 

@@ -107,12 +107,9 @@ class AnswerBody(QWidget):
 
     The open block has a view of its own below the run that it will join, looking like a part of it, so only this block
     is laid out again while it grows.
-
-    Signals:
-        link_activated(str): a link of the answer.
     """
 
-    link_activated = Signal(str)
+    link_activated = Signal(str)  # a link of the answer
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, text_width: int = 0) -> None:
         super().__init__(parent)

@@ -29,12 +29,9 @@ class VersionSwitch(QWidget):
     """Always visible if there are versions.
 
     ``pressed_by_key``: whether an arrow was last pressed by key or by pointer.
-
-    Signals:
-        wanted(int): the id of the version to show.
     """
 
-    wanted = Signal(int)
+    wanted = Signal(int)  # the id of the version to show
 
     def __init__(self, theme: Theme, versions: Sequence[int], current: int) -> None:
         super().__init__()
@@ -103,24 +100,16 @@ MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
 
 
 class MessageCard(QFrame):
-    """The author's line, and actions that appear on hover and keyboard focus.
+    """The author's line, and actions that appear on hover and keyboard focus."""
 
-    Signals:
-        version_requested(int): show another version of this message.
-        delete_requested(int), delete_one_requested(int): the message with all after it; the message alone.
-        menu_requested(object): open this card's menu.
-        branch_requested(int): copy the chat up to this message into a new one.
-        race_requested(int): race the question that this is, or answers.
-        context_menu_requested(object, object): this card, and the context menu event.
-    """
-
-    version_requested = Signal(int)
+    version_requested = Signal(int)  # show another version of this message
+    # the message with all after it; the message alone
     delete_requested = Signal(int)
     delete_one_requested = Signal(int)
-    race_requested = Signal(int)
-    branch_requested = Signal(int)
-    menu_requested = Signal(object)
-    context_menu_requested = Signal(object, object)
+    race_requested = Signal(int)  # race the question that this is, or answers
+    branch_requested = Signal(int)  # copy the chat up to this message into a new one
+    menu_requested = Signal(object)  # open this card's menu
+    context_menu_requested = Signal(object, object)  # this card, and the context menu event
 
     def __init__(self, theme: Theme, view: MessageView, author: str) -> None:
         super().__init__()

@@ -103,13 +103,9 @@ class CodeView(ReadText, QPlainTextEdit):
 
 
 class CodeBlock(QFrame):
-    """Header with language, Wrap and Copy above the code.
+    """Header with language, Wrap and Copy above the code."""
 
-    Signals:
-        copied: the code was put on the clipboard.
-    """
-
-    copied = Signal()
+    copied = Signal()  # the code was put on the clipboard
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, view: CodeView | None = None) -> None:
         """Takes a prefetched ``view``."""

@@ -31,18 +31,13 @@ TOO_LONG = mark("MessageEditor", "That text is too long to edit here. Paste it i
 
 
 class _Text(ExactTextEdit):
-    """Grows with its lines.
+    """Grows with its lines."""
 
-    Signals:
-        send, give_up: Enter and Esc.
-        refused(str): why the pasted content was rejected.
-        focus_changed(bool): the focus came or went.
-    """
-
+    # Enter and Esc
     send = Signal()
     give_up = Signal()
-    refused = Signal(str)
-    focus_changed = Signal(bool)
+    refused = Signal(str)  # why the pasted content was rejected
+    focus_changed = Signal(bool)  # the focus came or went
 
     def __init__(self, theme: Theme, text: str) -> None:
         super().__init__()
@@ -102,17 +97,11 @@ class _Text(ExactTextEdit):
 
 
 class MessageEditor(QFrame):
-    """The text with its two buttons.
+    """The text with its two buttons."""
 
-    Signals:
-        sent(str): the edited text. ``left_out``: the ids of removed attachments.
-        left: cancelled.
-        attachment_opened(int): show an attachment.
-    """
-
-    sent = Signal(str)
-    left = Signal()
-    attachment_opened = Signal(int)
+    sent = Signal(str)  # the edited text. ``left_out``: the ids of removed attachments.
+    left = Signal()  # cancelled
+    attachment_opened = Signal(int)  # show an attachment
 
     def __init__(
         self, theme: Theme, text: str, attachments: Sequence[Attachment] = (), *, of_answer: bool = False

@@ -293,14 +293,10 @@ class ProseView(ReadText, QTextBrowser):
     """Shows HTML or plain text without scroll bars; its height follows the text.
 
     A formula is shown as its source until it is typeset. Assistive tools read the source.
-
-    Signals:
-        link_activated(str): a link was clicked or activated; nothing has been opened.
-        redrawn: the text was laid out again without its overlays.
     """
 
-    link_activated = Signal(str)
-    redrawn = Signal()
+    link_activated = Signal(str)  # a link was clicked or activated; nothing has been opened
+    redrawn = Signal()  # the text was laid out again without its overlays
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -42,15 +42,10 @@ class _Header(QToolButton):
 
 
 class ReasoningBlock(QWidget):
-    """Takes the reasoning as it grows; nothing is laid out while folded.
+    """Takes the reasoning as it grows; nothing is laid out while folded."""
 
-    Signals:
-        unfolded: the user opened it.
-        link_activated(str): a link in it.
-    """
-
-    unfolded = Signal()
-    link_activated = Signal(str)
+    unfolded = Signal()  # the user opened it
+    link_activated = Signal(str)  # a link in it
 
     def __init__(self, theme: Theme, text_width: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()

@@ -67,19 +67,12 @@ DECISIONS = (
 
 
 class ToolCard(MessageCard):
-    """Shows its call by `show_call`.
+    """Shows its call by `show_call`."""
 
-    Signals:
-        decided(int, str, str): "once", "chat" or "always" allow the call; "refused" with an optional reason.
-        repeat_requested(int): run a call without a result again.
-        attachment_opened(int): show a picture of the result.
-        resized: its height changed.
-    """
-
-    decided = Signal(int, str, str)
-    repeat_requested = Signal(int)
-    attachment_opened = Signal(int)
-    resized = Signal()
+    decided = Signal(int, str, str)  # "once", "chat" or "always" allow the call; "refused" with an optional reason
+    repeat_requested = Signal(int)  # run a call without a result again
+    attachment_opened = Signal(int)  # show a picture of the result
+    resized = Signal()  # its height changed
 
     def __init__(self, theme: Theme, view: MessageView, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(theme, view, "")

@@ -50,21 +50,13 @@ def beginning(text: str) -> str:
 
 
 class UserCard(MessageCard):
-    """A user message as plain text, editable in place; a long text is folded.
+    """A user message as plain text, editable in place; a long text is folded."""
 
-    Signals:
-        resized: it was folded or unfolded.
-        edited(int, str): ask the edited message.
-        edit_typed(int, str): the message and its editor's text; empty if closed or unchanged.
-        attachment_opened(int): show an attachment.
-        attachments_left_out(int, object): the message and ids of attachments that the next `edited` drops.
-    """
-
-    resized = Signal()
-    edited = Signal(int, str)
-    edit_typed = Signal(int, str)
-    attachment_opened = Signal(int)
-    attachments_left_out = Signal(int, object)
+    resized = Signal()  # it was folded or unfolded
+    edited = Signal(int, str)  # ask the edited message
+    edit_typed = Signal(int, str)  # the message and its editor's text; empty if closed or unchanged
+    attachment_opened = Signal(int)  # show an attachment
+    attachments_left_out = Signal(int, object)  # the message and ids of attachments that the next `edited` drops
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
         super().__init__(theme, view, tr("You"))

@@ -78,12 +78,9 @@ class OffscreenHeights(QObject):
 
     Heights are scaled as those of existing cards changed; exact after restoring. Call `record` when idle, and
     `begin_relayout` and `end_relayout` around a change.
-
-    Signals:
-        layout_changed: spacer heights changed; run the layouts.
     """
 
-    layout_changed = Signal()
+    layout_changed = Signal()  # spacer heights changed; run the layouts
 
     def __init__(self, page: QScrollArea, column: Callable[[], MessageColumn], at_end: Callable[[], bool]) -> None:
         super().__init__(page)
@@ -212,18 +209,12 @@ class CardRecycler(QObject):
 
     ``make`` replaces the spacer at an index by a card; ``prefetch`` does one step ahead and returns whether there was
     one; ``recycle`` takes a removed card. ``building``: the card that is being filled; it is not recycled meanwhile.
-
-    Signals:
-        restored_above: a card above the viewport is complete; its height may have changed.
-        restored(object): a card is complete and must be laid out before painting.
-        layout_changed: run the layouts.
-        settled: nothing has changed for a while.
     """
 
-    restored_above = Signal()
-    restored = Signal(object)
-    layout_changed = Signal()
-    settled = Signal()
+    restored_above = Signal()  # a card above the viewport is complete; its height may have changed
+    restored = Signal(object)  # a card is complete and must be laid out before painting
+    layout_changed = Signal()  # run the layouts
+    settled = Signal()  # nothing has changed for a while
 
     def __init__(
         self,

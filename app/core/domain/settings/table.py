@@ -89,7 +89,8 @@ FIELDS: tuple[SettingField, ...] = (
         "Draft from past chats",
         FieldKind.SWITCH,
         True,
-        "Also drafts from what was written in other chats. The data stays on this computer; turning this off deletes it.",
+        "Also drafts from what was written in other chats. The data stays on this computer; turning this off "
+        "deletes it.",
     ),
     SettingField(
         "temperature",
