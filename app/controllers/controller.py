@@ -167,8 +167,6 @@ class Controller(PartsController):
     def _show_engine(self) -> None:
         self._window.set_engine(self._state.engine)
 
-    # ---- events of the engine ---------------------------------------------------------------------------------------
-
     def _on_event(self, event: Event) -> None:
         if isinstance(event, JobEvent):
             self.races.on_event(event)

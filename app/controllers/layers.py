@@ -72,8 +72,6 @@ class ChatLayers:
         if target == self._target:
             self._model = self._models.values(target)
 
-    # ---- chats ------------------------------------------------------------------------------------------------------
-
     def open_new(self, folder_id: int | None = None) -> None:
         """Start a chat without values of its own, in a folder or outside."""
         self._conversation_id, self._chat = None, {}
@@ -107,8 +105,6 @@ class ChatLayers:
         now = Layers(self._state.settings, self._model)
         last = valid_values({"mode": stored.mode.value, "depth": stored.depth})
         return {key: value for key, value in last.items() if value != now.value(key).value}
-
-    # ---- changes ----------------------------------------------------------------------------------------------------
 
     def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
         """Set values of the chat or its model.

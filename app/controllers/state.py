@@ -137,8 +137,6 @@ class AppState(QObject):
         self.is_serving = False  # an answer to another program is in the making: by `LocalServerController`
         self.engine = EngineView()
 
-    # ---- the open chat ----------------------------------------------------------------------------------------------
-
     @property
     def chat_id(self) -> int | None:
         return self.chat.id
@@ -163,8 +161,6 @@ class AppState(QObject):
         """The open chat is on the page, as stored."""
         self.chat_shown.emit()
         self._note_engine()
-
-    # ---- the other parts --------------------------------------------------------------------------------------------
 
     def set_settings(self, settings: Settings, changed: frozenset[str]) -> None:
         self.settings = settings

@@ -64,9 +64,6 @@ def examine(paths: Paths) -> tuple[Finding, ...]:
     )
 
 
-# ---- the program and what it is made of --------------------------------------------------------------------------
-
-
 def _program() -> Finding:
     kind = "a bundle" if getattr(sys, "frozen", False) else "Python packages"
     message = f"Paceline {app.__version__} as {kind}, Python {platform.python_version()}, {platform.platform()}."
@@ -105,9 +102,6 @@ def _version(name: str) -> str | None:
         return None
 
 
-# ---- llama.cpp ---------------------------------------------------------------------------------------------------
-
-
 def _llama(library: dict[str, Any]) -> Iterator[Finding]:
     build = _version("llama-cpp-python") or "of the bundle"
     if "error" in library:
@@ -140,9 +134,6 @@ def _advice(error: str) -> str:
     if "SIGILL" in error:
         return f"It was built for another processor. {_REINSTALL}"
     return _REINSTALL
-
-
-# ---- the machine -------------------------------------------------------------------------------------------------
 
 
 def _gpus(library: dict[str, Any]) -> Iterator[Finding]:

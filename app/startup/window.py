@@ -151,9 +151,6 @@ def _bring_forward(window: MainWindow, token: str) -> None:
     window.activateWindow()
 
 
-# ---- messages of Qt ---------------------------------------------------------------------------------------------
-
-
 def log_qt_messages() -> None:
     qInstallMessageHandler(_log_qt)
 

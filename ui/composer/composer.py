@@ -291,8 +291,6 @@ class Composer(QWidget):
         self.modes.chosen.connect(self._on_mode)
         self.modes.depth_chosen.connect(self.depth_chosen)
 
-    # ---- values ------------------------------------------------------------------------------------------------
-
     @property
     def text(self) -> str:
         return self.edit.exact_text()
@@ -424,8 +422,6 @@ class Composer(QWidget):
         label.setAccessibleName(spoken)
         if label.property("kind") != kind:
             set_style_property(label, "kind", kind)
-
-    # ---- requests ----------------------------------------------------------------------------------------------
 
     def submit(self) -> None:
         text = self.text.strip("\n")

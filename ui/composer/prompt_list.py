@@ -145,8 +145,6 @@ class PromptList(QFrame):
     def shown(self) -> list[str]:
         return [str(self.list.item(row).data(_NAME)) for row in range(self.list.count())]
 
-    # ---- the list ---------------------------------------------------------------------------------------------------
-
     def _follow(self) -> None:
         text = self._edit.toPlainText()
         if not placeholders(text):
@@ -217,8 +215,6 @@ class PromptList(QFrame):
         self._filling = select_placeholder(self._edit)
         if not self._filling:
             self._edit.moveCursor(cursor.MoveOperation.End)
-
-    # ---- keys -------------------------------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is not self._edit:

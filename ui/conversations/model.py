@@ -85,8 +85,6 @@ class ConversationModel(QAbstractListModel):
         self._archive_open = False
         self._activity: dict[int, str] = {}
 
-    # ---- values ------------------------------------------------------------------------------------------------
-
     def set_rows(self, rows: Iterable[ConversationRow], folders: Sequence[FolderRow] | None = None) -> None:
         given = tuple(rows), self.folders if folders is None else tuple(folders)
         today = clock.today()
@@ -168,8 +166,6 @@ class ConversationModel(QAbstractListModel):
             yield row
             if group is EARLIER:
                 yield from waiting  # these are older still, which need not be asked of each of thousands
-
-    # ---- for the view ------------------------------------------------------------------------------------------
 
     def item(self, index: Index) -> Item | None:
         return self._items[index.row()] if index.isValid() and index.row() < len(self._items) else None
@@ -264,8 +260,6 @@ class ConversationModel(QAbstractListModel):
         elif item.folder is not None and name and name != item.text:
             self.library_signals.folder_renamed.emit(item.folder.id, name)
         return True
-
-    # ---- order by hand -----------------------------------------------------------------------------------------
 
     def supportedDropActions(self) -> Qt.DropAction:
         return Qt.DropAction.MoveAction

@@ -86,9 +86,6 @@ def _number_items(tokens: Sequence[Token]) -> None:
             numbers[-1] += 1
 
 
-# ---- text -----------------------------------------------------------------------------------------------------------
-
-
 class _Writer:
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -145,9 +142,6 @@ def _words_behind(tokens: Sequence[Token], index: int) -> Token:
 def _words_of(token: Token) -> str:
     shown = ("\n" if child.type in _BREAKS else child.content for child in token.children or ())
     return "".join(shown).strip("\n")
-
-
-# ---- HTML -----------------------------------------------------------------------------------------------------------
 
 
 class _Renderer(RendererHTML):

@@ -178,9 +178,6 @@ def _offsets(child: Token, shown: str, src: str, begin: int) -> Sequence[int]:
     return range(begin, begin + len(shown))
 
 
-# ---- a part of it ---------------------------------------------------------------------------------------------------
-
-
 def clip(tokens: Sequence[Token], lines: Lines, begin: int, end: int) -> list[Token]:
     """The tokens that show a range of their source, without empty ones."""
     kept: list[Token] = []

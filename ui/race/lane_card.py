@@ -262,8 +262,6 @@ class LaneCard(QFrame):
         longest = max(self._theme.text_width(line.name, -1) for line in self.lines.values())
         self._place_lines(2 if event.size().width() >= 2 * (longest + BESIDE_LINE_PX) else 1)
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def wait(self) -> None:
         """A race begins: clear everything."""
         self.stats = RunStats()

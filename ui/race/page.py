@@ -234,8 +234,6 @@ class RacePage(QWidget):
         self.earlier.chosen.connect(self.result_requested)
         self.earlier.delete_requested.connect(self._ask_delete)
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_blocked(self, reason: str) -> None:
         self.form.set_blocked(reason)
         self.again_button.setEnabled(not reason)
@@ -298,8 +296,6 @@ class RacePage(QWidget):
             self.stop_requested.emit()
         else:
             self.back.emit()
-
-    # ---- intentions -------------------------------------------------------------------------------------------------
 
     def _again(self) -> None:
         if self.result is None:

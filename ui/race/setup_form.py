@@ -301,8 +301,6 @@ class SetupForm(QFrame):
             spacing=10,
         )
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_question(
         self,
         text: str,
@@ -389,8 +387,6 @@ class SetupForm(QFrame):
             self._pictures,
             self._lost_pictures,
         )
-
-    # ---- intentions -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         if self.start_button.isEnabled():

@@ -147,8 +147,6 @@ class RaceTrack(QWidget):
         heights = (max(row.sizeHint().height(), row.minimumHeight()) for row in self.legend.values())
         self._legend_room.setFixedHeight(max(heights))
 
-    # ---- a race as it goes on ---------------------------------------------------------------------------------------
-
     def begin(self, setup: RaceSetup) -> None:
         self._take(setup)
         self.verdict.say((), setup.lanes, tr("Waiting for the model"))
@@ -264,8 +262,6 @@ class RaceTrack(QWidget):
         length = tr("up to {number} tokens").format(number=count(self._setup.max_tokens))
         self.verdict.say(self._verdicts, self._setup.lanes, f"{words} · {length}")
 
-    # ---- a race that is over ----------------------------------------------------------------------------------------
-
     def show_result(self, result: RaceResult) -> None:
         if self._setup != result.setup:
             self._take(result.setup)
@@ -278,8 +274,6 @@ class RaceTrack(QWidget):
         self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")
         announcement = QAccessibleAnnouncementEvent(self, self.verdict.accessibleName())
         QAccessible.updateAccessibility(announcement)
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def _mark(self) -> None:
         wanted = frozenset(source for source, row in self.legend.items() if row.isChecked())

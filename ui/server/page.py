@@ -184,8 +184,6 @@ class ServerAccess(QWidget):
             spacing=8,
         )
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_target(self, target: ModelInfo | None) -> None:
         self._model = printable(Path(target.path).stem) if target else ""
         self._n_ctx = target.n_ctx if target else DEFAULT_CTX
@@ -230,8 +228,6 @@ class ServerAccess(QWidget):
 
     def _examples(self, key: str) -> tuple[Example, ...]:
         return examples(self._url, self._model, key, self._n_ctx)
-
-    # ---- parts ------------------------------------------------------------------------------------------------------
 
     def _field(self, name: str) -> QLineEdit:
         field = QLineEdit()
@@ -432,8 +428,6 @@ class ServerPage(QWidget):
         for key, row in self.switches.items():
             row.changed.connect(lambda key=key, row=row: self.changed.emit({key: row.value()}))
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
         for key, row in self.switches.items():
             row.blockSignals(True)
@@ -486,8 +480,6 @@ class ServerPage(QWidget):
         self.table.set_rows(rows)
         self.table.setVisible(bool(rows))
         self.nothing.setVisible(not rows)
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not press_button(event):

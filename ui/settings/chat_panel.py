@@ -189,8 +189,6 @@ class ChatSettingsPanel(QFrame):
         self._connect()
         self.set_view(view)
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _arrange(self) -> None:
         title = label(tr("Chat settings"), "heading")
         top = hbox(title, Stretch(), self.close_button)
@@ -240,8 +238,6 @@ class ChatSettingsPanel(QFrame):
         bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
         return max(self.minimumSizeHint().width(), self._content.minimumSizeHint().width() + bar)
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_view(self, view: LayersView, *, other: bool = False) -> None:
         """Show these values; ``other``: of another chat, so pending edits are dropped."""
         self._view = view
@@ -282,8 +278,6 @@ class ChatSettingsPanel(QFrame):
     def _own_keys(self) -> tuple[str, ...]:
         values = self._view.values.get(self.layer, {})
         return tuple(key for key, value in values.items() if value.origin is self.layer)
-
-    # ---- requests ---------------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
         """Emit the pending edits."""

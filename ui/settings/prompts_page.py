@@ -69,8 +69,6 @@ class PromptsPage(SettingsPage):
         halves = hbox(left, (right, 1), spacing=16)
         vbox(heading, explanation, (halves, 1), parent=self, margins=(24, 20, 24, 24), spacing=12)
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def prompts(self) -> tuple[SavedPrompt, ...]:
         return tuple(SavedPrompt(name, text) for name, text in self._prompts)
 
@@ -90,8 +88,6 @@ class PromptsPage(SettingsPage):
     def save(self) -> None:
         if self.prompts() != self._before:
             self.saved.emit(self.prompts())
-
-    # ---- editing ----------------------------------------------------------------------------------------------------
 
     def _show(self, row: int) -> None:
         chosen = 0 <= row < len(self._prompts)

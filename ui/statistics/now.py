@@ -271,8 +271,6 @@ class NowPage(StatsPage):
         self._of_details += added
         return added
 
-    # ---- values ------------------------------------------------------------------------------------------------
-
     def clear(self) -> None:
         self._begin(tr("no answer yet"), live=False)
         self.empty.setText(tr("No answer yet. Its statistics will appear here."))

@@ -271,8 +271,6 @@ class StatsPanel(QFrame):
         )
         vbox(top, (self.stack, 1), foot, parent=self, margins=0, spacing=0)
 
-    # ---- pages -------------------------------------------------------------------------------------------------
-
     @property
     def pages(self) -> dict[str, StatsPage]:
         """The pages created so far."""
@@ -333,8 +331,6 @@ class StatsPanel(QFrame):
         texts = sums_texts(page.sums) if isinstance(page, TotalsPage) else answer_texts(self.now.stats)
         self.setAccessibleDescription(f"{page.accessibleName()}. {summary(texts)}".strip())
 
-    # ---- values of the answer ----------------------------------------------------------------------------------
-
     def clear(self) -> None:
         self.now.clear()
         self._summarise()
@@ -353,8 +349,6 @@ class StatsPanel(QFrame):
 
     def set_engine(self, view: EngineView) -> None:
         self.now.set_engine(view)
-
-    # ---- requests ----------------------------------------------------------------------------------------------
 
     def copy(self) -> None:
         QGuiApplication.clipboard().setText(page_text(self.pages[self.page]))

@@ -158,9 +158,6 @@ def draft_reading_words(stats: RunStats) -> str:
     return words.format(time=duration(stats.draft_prompt_s))
 
 
-# ---- the line below an answer ----------------------------------------------------------------------------------------
-
-
 def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[str, str]]:
     """The statistics below a finished answer, most important first, each with an explanation.
 

@@ -203,8 +203,6 @@ class ChatFinder(QObject):
         match = self._matches[self._current]
         self._transcript.go_to_words(match.message_id, FoundText(self._pattern, match))
 
-    # ---- marks ------------------------------------------------------------------------------------------------------
-
     def _mark(self) -> None:
         if self._pattern and 0 <= self._current < len(self._matches):
             for card in self._transcript.cards:

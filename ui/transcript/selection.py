@@ -117,8 +117,6 @@ class TranscriptSelection(QObject):
         """Whether the mouse button is down: the page should not scroll by itself."""
         return self._origin is not None
 
-    # ---- what is selected -------------------------------------------------------------------------------------------
-
     def select(self, anchor: Position, head: Position) -> None:
         self._anchor, self._head = anchor, head
         self.refresh()
@@ -173,8 +171,6 @@ class TranscriptSelection(QObject):
     def copy(self) -> None:
         if self:
             self.excerpt().to_clipboard()
-
-    # ---- the mouse --------------------------------------------------------------------------------------------------
 
     def press(self, event: QMouseEvent) -> None:
         """The page or a text was pressed; Shift extends the selection."""
@@ -271,8 +267,6 @@ class TranscriptSelection(QObject):
             return _Hit(card, part, 0 if inside.y() < 0 else part.num_units)
         return _Hit(card, part, part.view.cursorForPosition(inside).position())
 
-    # ---- the keyboard -----------------------------------------------------------------------------------------------
-
     def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
         if self._view is not None and isValid(self._view):
             self._view.removeEventFilter(self)
@@ -357,8 +351,6 @@ class TranscriptSelection(QObject):
             if part is not None:
                 return Position(card.message_id, part.place_of(view.textCursor().position() if unit is None else unit))
         return None
-
-    # ---- the page ---------------------------------------------------------------------------------------------------
 
     def _cards(self) -> list[Readable]:
         return [entry for entry in self._entries() if not isinstance(entry, CardState | MessageView)]

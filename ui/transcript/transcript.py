@@ -113,8 +113,6 @@ class Transcript(MessageArea):
     def _column(self) -> MessageColumn:
         return self._content.column
 
-    # ---- messages ----------------------------------------------------------------------------------------------
-
     @property
     def cards(self) -> list[MessageCard]:
         return self._column.cards
@@ -356,8 +354,6 @@ class Transcript(MessageArea):
             if isinstance(card, AnswerCard):
                 card.set_last(card is last)
 
-    # ---- slices ------------------------------------------------------------------------------------------------
-
     def _build_slice(self, budget_s: float = 0) -> None:
         """Build older messages from the end, then delete replaced ones, a few milliseconds at a time."""
         # First, since its card can show what is built next.
@@ -405,8 +401,6 @@ class Transcript(MessageArea):
         self._column.add_above(card, shown=is_visible)
         self._theme.apply_density(card)
         self._update_last()
-
-    # ---- scrolling ---------------------------------------------------------------------------------------------
 
     def jump_to_end(self) -> None:
         self.follows_end = True

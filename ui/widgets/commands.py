@@ -118,8 +118,6 @@ class Commands(QObject):
         sequences = (QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys))
         self._rows.append((group, words, tuple(sequences)))
 
-    # ---- the menu bar -----------------------------------------------------------------------------------------------
-
     def make_menu_bar(self, *, is_native: bool) -> QMenuBar:
         """Create the menu bar: the system's, or one in the window that Alt shows."""
         bar = self.bar = QMenuBar(self._window)

@@ -131,8 +131,6 @@ class ChatSettings(QObject):
         commands.describe(CHAT, mark("Commands", "Choose a speculation mode"), keys)
         commands.describe(CHAT, mark("Commands", "Insert a prompt (in an empty message)"), "/")
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_view(self, view: LayersView, chat_id: int | None) -> None:
         """Show the layers; ``chat_id`` tells chats apart."""
         other, self._view, self._chat_id = chat_id != self._chat_id, view, chat_id
@@ -180,8 +178,6 @@ class ChatSettings(QObject):
         page = PromptsPage(self._prompts)
         page.saved.connect(self.prompts_changed)
         return page
-
-    # ---- requests ---------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
         """Show or hide the settings of this chat."""

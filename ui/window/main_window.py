@@ -277,8 +277,6 @@ class MainWindow(QMainWindow):
         self.composer.setFocus()
         self._is_made = True
 
-    # ---- building ----------------------------------------------------------------------------------------------
-
     def _make_parts(self) -> None:
         self.sidebar = Sidebar(self.theme)
         self.header = Header(self.theme)
@@ -335,8 +333,6 @@ class MainWindow(QMainWindow):
     @property
     def _has_conversation(self) -> bool:
         return self.pages.currentWidget() is self.transcript
-
-    # ---- conversations -----------------------------------------------------------------------------------------
 
     def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
         if self._problem_goes:
@@ -397,8 +393,6 @@ class MainWindow(QMainWindow):
         if stats.context_size:
             self.composer.set_context(stats.context_used, stats.context_size)
 
-    # ---- engine and settings -----------------------------------------------------------------------------------
-
     def set_engine(self, view: EngineView) -> None:
         reasons = {mode: in_language(reason) for mode, reason in view.unavailable.items()}
         notices = tuple(in_language(notice) for notice in view.notices)
@@ -447,8 +441,6 @@ class MainWindow(QMainWindow):
         self.header.set_note(translate("Header", TINY_NOTE) if is_tiny else "")
         self.empty.set_engine(self.engine_view, builtin=is_tiny)
 
-    # ---- banners -----------------------------------------------------------------------------------------------
-
     def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
         """Show a problem; one ``of_chat`` disappears with the chat."""
         self._problem_goes = of_chat
@@ -476,8 +468,6 @@ class MainWindow(QMainWindow):
     def restore_composer(self, text: str) -> None:
         self.composer.set_text(text)
         self.composer.setFocus()
-
-    # ---- requests of the window --------------------------------------------------------------------------------
 
     def copy_last_answer(self) -> None:
         answer = self.transcript.last_answer()
@@ -528,8 +518,6 @@ class MainWindow(QMainWindow):
         self.composer.set_text(text)
         self.composer.setFocus()  # the page with the button goes, and what follows is written here
         self.composer.submit()
-
-    # ---- Qt ----------------------------------------------------------------------------------------------------
 
     def childEvent(self, event: QChildEvent) -> None:
         super().childEvent(event)

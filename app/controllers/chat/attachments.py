@@ -112,8 +112,6 @@ class AttachmentController(PartsController):
         self.sums.stop()
         return self._reader.close(timeout_s)
 
-    # ---- what is there ----------------------------------------------------------------------------------------------
-
     def _open(self, conversation_id: int | None) -> None:
         try:
             self._attached = list(self._store.attachments.unsent(conversation_id))
@@ -171,8 +169,6 @@ class AttachmentController(PartsController):
 
     def _is_here(self, request: ReadRequest) -> bool:
         return request.conversation_id == self._state.chat_id
-
-    # ---- what comes -------------------------------------------------------------------------------------------------
 
     def _on_dropped(self, paths: Sequence[str]) -> None:
         self._window.show_chat()

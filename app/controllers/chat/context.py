@@ -109,8 +109,6 @@ class ContextController(PartsController):
         meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
         return meter
 
-    # ---- settings and models ----------------------------------------------------------------------------------------
-
     def start(self) -> None:
         self._worker.submit(SetStateLimit((self._state.settings.whole(KEPT_CACHES) or 0) * MIB))
 
@@ -128,8 +126,6 @@ class ContextController(PartsController):
         self.meter.set_policy(held.text("overflow"))
         if held.text("system_prompt") != self._system_prompt or self._state.tools_text != self._shown_tools:
             self.show()
-
-    # ---- summaries --------------------------------------------------------------------------------------------------
 
     def prepare(self, request: ChatRequest, turn: StoredTurn) -> ChatRequest:
         """Put a stored summary in place of the messages it covers, and set the conversation key."""
@@ -174,8 +170,6 @@ class ContextController(PartsController):
         """Remove a summary: send the messages themselves again."""
         self._attempt(lambda: self._store.write(lambda db: summaries.remove(db, message_id)))
         self.show()
-
-    # ---- what is shown ----------------------------------------------------------------------------------------------
 
     def show(self) -> None:
         views = self._path()

@@ -119,8 +119,6 @@ class ToolProviders(QObject):
             self._window.show_problem(error.problem)
             return ()
 
-    # ---- the settings -----------------------------------------------------------------------------------------------
-
     def _follow(self, requests: ToolServerRequests) -> None:
         requests.read = self.views
         requests.names = self.names
@@ -226,9 +224,7 @@ class ToolProviders(QObject):
             self._servers = self._open_servers()
         return self._servers
 
-    # ---- on the thread of the built-in tools ------------------------------------------------------------------------
-
-    def _files(self, conversation_id: int) -> Sequence[Attachment]:
+    def _files(self, conversation_id: int) -> Sequence[Attachment]:  # on the thread of the built-in tools, as `_search`
         views = self._store.history(conversation_id)
         return [attachment for view in views for attachment in view.attachments if attachment.picture is None]
 

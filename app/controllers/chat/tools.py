@@ -114,8 +114,6 @@ class ToolController(PartsController):
         page.call_decided.connect(self.decide)
         page.call_repeated.connect(self.repeat)
 
-    # ---- what is offered --------------------------------------------------------------------------------------------
-
     def begin(self, conversation_id: int, mode: Mode, settings: Settings) -> ToolTurn | None:
         """Begin a turn of a chat; None if it has no tools."""
         self.turns.pop(conversation_id, None)
@@ -209,8 +207,6 @@ class ToolController(PartsController):
         self._note_offered()
         self._show_menu()
 
-    # ---- the menu of tools ------------------------------------------------------------------------------------------
-
     def _open_menu(self) -> None:
         self._count([_text_of(one) for one in (*DEFINITIONS, *self.providers.of_servers())])
         self._show_menu(whole=True)
@@ -286,8 +282,6 @@ class ToolController(PartsController):
         reason = ready.target.tool_refusal
         return in_language(reason) if reason else tr("its chat template does not support tools")
 
-    # ---- an answer --------------------------------------------------------------------------------------------------
-
     def calls_of(self, turn: ToolTurn, raw: str, *, is_cut: bool) -> tuple[str, list[tuple[StoredCall, str]]]:
         """Parse a finished answer into its text and its calls; invalid calls have a result already."""
         num_known = len(turn.loop.messages)
@@ -322,8 +316,6 @@ class ToolController(PartsController):
     def drop(self, conversation_id: int) -> None:
         """End the turn of a chat: it finished, or its answer was stopped."""
         self.turns.pop(conversation_id, None)
-
-    # ---- what a person does -----------------------------------------------------------------------------------------
 
     def decide(self, message_id: int, answer: str, reason: str) -> None:
         """Apply the user's decision on a call: a value of `Said`, with a reason if it is refused."""
@@ -389,8 +381,6 @@ class ToolController(PartsController):
             self.stop(conversation_id)
         self._after_start.clear()
         self.providers.close()
-
-    # ---- what is to be done next ------------------------------------------------------------------------------------
 
     def _proceed(self, turn: ToolTurn) -> None:
         todo = turn.loop.todo

@@ -97,8 +97,6 @@ class VersionController(PartsController):
             return False
         return True
 
-    # ---- by a seed -------------------------------------------------------------------------------------------------
-
     def draw_again(self, answer_id: int, wish: SeedWish) -> None:
         """Apply a seed action. An answer without a seed gets one if the action needs it."""
         conversation_id = self._state.chat_id
@@ -118,8 +116,6 @@ class VersionController(PartsController):
     def _keep(self, seed: int) -> None:
         self._conversations.change(Layer.CHAT, {"seed": seed})
         self._window.show_notice(translate("SeedController", KEPT).format(seed=seed))
-
-    # ---- from another model ----------------------------------------------------------------------------------------
 
     def choices(self) -> tuple[TargetChoice, ...]:
         """The library's models: path, name, and whether it is loaded."""

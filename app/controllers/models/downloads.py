@@ -101,8 +101,6 @@ class HubDownloadsController(PartsController):
         # Off this thread: cancelling deletes files.
         self._jobs.run(f"{action} {key}", lambda _stop: actions[action](key), lambda _none: self.show(), self._report)
 
-    # ---- how they stand ---------------------------------------------------------------------------------------------
-
     def show(self) -> None:
         # They change ten times a second: one look at a time, and one more after it, so that none is cut off for ever.
         if self._looking:
@@ -137,8 +135,6 @@ class HubDownloadsController(PartsController):
         if {row.key: row.status for row in rows} != before:
             self.changed.emit()
         self._chat_if_complete()
-
-    # ---- chat -------------------------------------------------------------------------------------------------------
 
     def _chat_if_complete(self) -> None:
         refs = self._chat_after

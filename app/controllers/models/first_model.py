@@ -90,8 +90,6 @@ class FirstModelController(QObject):
         if self._watch is not None:
             self._watch.stop()
 
-    # ---- how it stands ----------------------------------------------------------------------------------------------
-
     def _show(self, view: FirstModelView) -> None:
         self._view = view
         self._window.models.panel.welcome.set_first_model(view)

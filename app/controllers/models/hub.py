@@ -280,8 +280,6 @@ class HubController(PartsController):
             words, tr("Use it"), lambda: self._models.choose_file(draft.path, "draft")
         )
 
-    # ---- the hub ----------------------------------------------------------------------------------------------------
-
     def _on_page(self, page: str) -> None:
         if page == "library":
             self._library.on_page()
@@ -344,8 +342,6 @@ class HubController(PartsController):
         if self._wanted_repo:
             self._open_repo(self._wanted_repo)
 
-    # ---- chat -------------------------------------------------------------------------------------------------------
-
     def _start_chat(self, target: ModelRef, draft: ModelRef | None) -> None:
         self._open_chat()  # before its models are found and loaded: whoever begins to type loses nothing
 
@@ -390,14 +386,10 @@ class HubController(PartsController):
         self._end_welcome()
         self._models.use_builtin()
 
-    # ---- first run --------------------------------------------------------------------------------------------------
-
     def _end_welcome(self) -> None:
         note_welcomed(self._parts.paths)
         self._navigation.leave()
         self._window.composer.setFocus()
-
-    # ---- words ------------------------------------------------------------------------------------------------------
 
     def report(self, problem: Problem) -> None:
         (self._panel if self._navigation.is_open else self._window).show_problem(problem)

@@ -91,8 +91,6 @@ class HubService:
         self._header_names: dict[tuple[str, int], tuple[str, str]] = {}  # by headers: architecture and name
         self._side_names: dict[tuple[str, int], str] = {}
 
-    # ---- the hub ----------------------------------------------------------------------------------------------------
-
     def search(self, query: SearchQuery) -> list[RepoRow]:
         """Repositories for a query.
 
@@ -156,8 +154,6 @@ class HubService:
             self._repos[repo_id] = details
         return details
 
-    # ---- downloads --------------------------------------------------------------------------------------------------
-
     def pull(self, refs: tuple[ModelRef, ...]) -> None:
         """Queue what is not here yet; the second is the draft of the first.
 
@@ -186,8 +182,6 @@ class HubService:
             return replace(download, path=self.path_of(ref))
 
         return tuple(map(found, self.downloads.snapshot()))
-
-    # ---- library ----------------------------------------------------------------------------------------------------
 
     def path_of(self, ref: ModelRef) -> str:
         if ref.path:

@@ -110,8 +110,6 @@ class ModelController(PartsController):
         path = self._progress.path if self._progress else asked
         return "" if path == str(builtin_target()) or "://" in path else printable(Path(path).stem)
 
-    # ---- requests ---------------------------------------------------------------------------------------------------
-
     def load_chosen(self) -> None:
         self._load({})
 
@@ -182,8 +180,6 @@ class ModelController(PartsController):
     def use_builtin(self) -> None:
         self._say_when()
         self._load({"target_path": "", "draft_path": ""})
-
-    # ---- reports ----------------------------------------------------------------------------------------------------
 
     def on_event(self, event: ModelEvent) -> None:
         if isinstance(event, LoadProgress):
@@ -307,8 +303,6 @@ class ModelController(PartsController):
     def _say(self, problem: Problem) -> None:
         self._shown_problem = problem
         self._window.show_problem(problem)
-
-    # ---- to the engine ----------------------------------------------------------------------------------------------
 
     def _load(self, changes: dict[str, SettingValue]) -> None:
         for before in reversed(self._pending.values()):  # the settings will have what is being loaded now

@@ -76,8 +76,6 @@ class HubPairsController:
         elif page == "recommended":
             self._show_all()
 
-    # ---- recommendations --------------------------------------------------------------------------------------------
-
     def _show_hardware(self, hardware: Hardware) -> None:
         self._panel.welcome.set_hardware(hardware)
 
@@ -117,8 +115,6 @@ class HubPairsController:
         )
         self._jobs.run("catalog", lambda stop: self._pairs().open(key, stop), done, failed)
 
-    # ---- a pair -----------------------------------------------------------------------------------------------------
-
     def _show_pair(self, target: ModelRef, draft: ModelRef | None) -> None:
         self._pair = (target, draft)
 
@@ -132,8 +128,6 @@ class HubPairsController:
             self._panel.drafts.set_pair(pair)
 
         self._jobs.run("pair", lambda stop: self._judge().judge(target, draft, stop), done, failed)
-
-    # ---- drafts -----------------------------------------------------------------------------------------------------
 
     def _find_drafts(self, target: ModelRef | None) -> None:
         chosen = target or self._target

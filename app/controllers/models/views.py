@@ -66,9 +66,6 @@ _USUAL_BYTES_PER_PARAMETER = 0.6
 _BEYOND_SHARE, _BEYOND_BYTES = 1.08, 500 * 10**6
 
 
-# ---- repositories, downloads, library -----------------------------------------------------------------------------
-
-
 def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
     """A first verdict from the size of the weights."""
     if weights_bytes is None or weights_bytes <= 0:
@@ -177,9 +174,6 @@ def library_row(
     )
 
 
-# ---- models from elsewhere -----------------------------------------------------------------------------------------
-
-
 def skipped_words(model: Skipped) -> str:
     return translate("LibraryPage", "{name}: {reason}").format(name=model.name, reason=in_language(model.reason))
 
@@ -203,9 +197,6 @@ def link_view(request: DownloadRequest, known: KnownModel, hosts: tuple[str, ...
         hosts=hosts,
         fit=guess_fit(known.size_bytes if known.num_parts == 1 else None, free_bytes),
     )
-
-
-# ---- the fit of a pair --------------------------------------------------------------------------------------------
 
 
 def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:

@@ -86,8 +86,6 @@ class RaceController(PartsController):
         page.set_earlier(self.store.all())
         self.show_state()
 
-    # ---- requests ---------------------------------------------------------------------------------------------------
-
     def open(self) -> None:
         """Show the page with the composer's text, else the last question, else empty."""
         navigation = self._window.race
@@ -163,8 +161,6 @@ class RaceController(PartsController):
     def close(self, timeout_s: float) -> bool:
         """Wait for a file being written; False after the time limit. The race ends with the engine."""
         return self._jobs.close(timeout_s)
-
-    # ---- the race ---------------------------------------------------------------------------------------------------
 
     @property
     def _blocked(self) -> str:
@@ -247,8 +243,6 @@ class RaceController(PartsController):
         draft = self._state.engine.draft
         self._page.form.set_drafts([each for each in drafts if draft is None or each[0] != draft.path])
 
-    # ---- files ------------------------------------------------------------------------------------------------------
-
     def ask_export(self, kind: str) -> None:
         if self._page.result is not None:
             ask_race_file(self._window, kind, lambda path: self.export(Path(path), kind))
@@ -285,8 +279,6 @@ class RaceController(PartsController):
             self._page.problem.show_problem(ended)
         else:
             self._page.notice.show_notice(tr("Race exported to {name}.").format(name=ended))
-
-    # ---- the chat ---------------------------------------------------------------------------------------------------
 
     def _views(self) -> tuple[MessageView, ...]:
         current = self._state.chat_id

@@ -73,8 +73,6 @@ class HelpMenuController(PartsController):
         QGuiApplication.clipboard().setText(text)
         self._parts.window.show_notice(translate("HelpMenu", COPIED))
 
-    # ---- updates -----------------------------------------------------------------------------------------------------
-
     def _ask_for_updates(self) -> None:
         """Query the releases; another press during a query starts a new one."""
         self._window.show_notice(tr("Checking for updates…"))

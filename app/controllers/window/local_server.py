@@ -69,8 +69,6 @@ class LocalServerController(PartsController):
         for changed in (state.answers_changed, state.chat_shown):
             changed.connect(self._show_waiting)
 
-    # ---- what is wanted ---------------------------------------------------------------------------------------------
-
     def _on_settings(self, changed: Collection[str]) -> None:
         self._serve()
         if SERVER_KEYS & set(changed):
@@ -124,8 +122,6 @@ class LocalServerController(PartsController):
         server.stop()
         return server.join(timeout_s)
 
-    # ---- what it answers with ---------------------------------------------------------------------------------------
-
     def _serve(self) -> None:
         ready = self._state.models.ready
         if ready is not None and ready.target.engine_url:
@@ -138,8 +134,6 @@ class LocalServerController(PartsController):
         self._coming_back = fraction
         self._served.note_back()
         self._show_waiting()
-
-    # ---- what it does -----------------------------------------------------------------------------------------------
 
     def _report(self) -> None:
         """The activity changed; called on any thread, often."""
@@ -223,8 +217,6 @@ class LocalServerController(PartsController):
     def _stop_answer(self) -> None:
         if self._server is not None:
             self._server.stop_running()
-
-    # ---- the key ----------------------------------------------------------------------------------------------------
 
     def _give_key(self) -> None:
         try:

@@ -39,7 +39,7 @@ def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
 
 
 class ServedModels:
-    """Implements `app.core.server.library.NamedModels`.
+    """Implements `app.core.server.library.NamedModels`, whose methods run on the server's threads.
 
     ``settings_of`` gives the settings of new chats with a model's file.
 
@@ -56,8 +56,6 @@ class ServedModels:
         self._known: dict[str, ServedModel] = {}
         self._guest = ""
         self._pictures: PictureSource | None = None  # keeps what comes again decoded
-
-    # ---- for the window ---------------------------------------------------------------------------------------------
 
     @property
     def guest(self) -> str:
@@ -81,8 +79,6 @@ class ServedModels:
         if name != self._guest:
             self._guest = name
             self._on_change()
-
-    # ---- for the server, on its threads -----------------------------------------------------------------------------
 
     def current(self) -> ServedModel:
         from app.core.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)

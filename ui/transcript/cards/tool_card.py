@@ -190,8 +190,6 @@ class ToolCard(MessageCard):
         call = self.call
         self.setAccessibleName(name.format(tool=call.title or call.name, server=call.server or "-", status=words))
 
-    # ---- what a person is asked -------------------------------------------------------------------------------------
-
     def _show_asking(self, asks: bool) -> None:
         if asks and self._asking is None:
             self._asking = self._make_asking()
@@ -242,8 +240,6 @@ class ToolCard(MessageCard):
             self.note.setText(tr("This call was not finished, and may have had an effect. Run it again?"))
             self.note.show()
 
-    # ---- folding ----------------------------------------------------------------------------------------------------
-
     def set_open(self, is_open: bool) -> None:
         self.toggle.setChecked(is_open)
 
@@ -259,8 +255,6 @@ class ToolCard(MessageCard):
         self.preview.setVisible(bool(self.preview.text()) and not is_open)
         self._name_toggle()
         self.resized.emit()
-
-    # ---- as a card --------------------------------------------------------------------------------------------------
 
     @property
     def text(self) -> str:
