@@ -71,8 +71,8 @@ class EngineBridge(QObject):
     event_arrived = Signal(object)
     _woken = Signal()
 
-    def __init__(self, make_worker: MakeWorker, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, make_worker: MakeWorker) -> None:
+        super().__init__()
         sys.setswitchinterval(min(SWITCH_S, sys.getswitchinterval()))
         self._lock = threading.Lock()
         self._waiting: list[Event] = []

@@ -31,8 +31,8 @@ class SingleInstance(QObject):
     raise_requested = Signal(str)  # the app was started again, with an activation token or an empty text
     file_requested = Signal(str)  # and named a model file
 
-    def __init__(self, lock_file: Path, parent: QObject | None = None, file: str = "") -> None:
-        super().__init__(parent)
+    def __init__(self, lock_file: Path, file: str = "") -> None:
+        super().__init__()
         self._file = file
         self._lock = QLockFile(str(lock_file))
         # Age says nothing here: a window may be open for weeks. A lock whose process is gone is stale all the same.

@@ -122,8 +122,8 @@ class ThinkingButton(MenuButton):
 
     chosen = Signal(str)  # the name of the chosen `ThinkingOption`
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._options: tuple[ThinkingOption, ...] = ()
         self._wanted = ""
         self.setAccessibleName(translate("ThinkingButton", "How the model thinks"))
@@ -210,8 +210,8 @@ class Composer(QWidget):
     tools_opening = Signal()
     tools_managed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._engine_busy = False
         self._streaming = False

@@ -28,8 +28,8 @@ DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Auto” follows th
 class MenuButton(QToolButton):
     """A button below the message that shows the value in force and opens a popup of choices above."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._popup: ChoicePopup | None = None
         self.setObjectName("modeButton")
@@ -118,8 +118,8 @@ class ModeButton(MenuButton):
     chosen = Signal(object)
     depth_chosen = Signal(object)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._unavailable: dict[Mode, str] = {}
         self._offered: frozenset[Mode] = frozenset(Mode)
         self.mode = Mode.OFF

@@ -142,8 +142,8 @@ class ConversationList(QListView):
     delete_requested = Signal(int)
     several_deleted = Signal(object)  # the ids of all that are selected
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         wrap_viewport(self)
         self.theme = theme
         self._current: int | None = None

@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QListView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QWidget,
 )
 
 from app.core.domain.conversations import SearchHit
@@ -225,8 +224,8 @@ class SearchResults(QListView):
     up_pressed = Signal()
     left = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         wrap_viewport(self)
         self._places = _Model()
         self._given: tuple[SearchHit, ...] = ()

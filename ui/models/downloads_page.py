@@ -131,8 +131,8 @@ class DownloadLine(QFrame):
 
 
 class DownloadsPage(QWidget):
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.lines: dict[str, DownloadLine] = {}
         self.title = label(tr("Downloads"), "heading")

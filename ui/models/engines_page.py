@@ -196,8 +196,8 @@ def _about(record: EngineRecord) -> str:
 
 
 class EnginesPage(QWidget):
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.form = EngineForm(theme, requests)
         self.cards: list[EngineCard] = []

@@ -161,8 +161,8 @@ class LibraryLine(QFrame):
 class LibraryPage(QWidget):
     """Models and offers in, requests out."""
 
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self._kept_lines: list[LibraryLine] = []
         self._kept_offers: list[OfferCard] = []

@@ -88,8 +88,8 @@ def _heading(table: FitSummary) -> str:
 
 
 class FitView(QWidget):
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.heading = label("", "section")
         self.grid = grid(gaps=(20, 6))
@@ -149,8 +149,8 @@ class FitView(QWidget):
 
 
 class PairCard(QFrame):
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.setObjectName("card")
         self.sides = grid(gaps=(16, 10))

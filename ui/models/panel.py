@@ -125,8 +125,8 @@ def _speed(plain: SpeedRange, *, thinks: bool) -> str:
 
 
 class RecommendedPage(QWidget):
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self._rows: dict[str, CatalogRow] = {}
         self.heading = label(tr("Recommended pairs"), "heading")
@@ -238,8 +238,8 @@ def _draft_choice(row: DraftRow) -> Choice:
 
 
 class DraftsPage(QWidget):
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.found_drafts = DraftList()
         self._focus_due = False
@@ -363,8 +363,8 @@ class ModelsPanel(QWidget):
 
     back = Signal()  # return to the chat
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.page = ""
         self._num_open = 0

@@ -97,8 +97,8 @@ BESIDE_PX = 24
 class StatusMark(QWidget):
     """An icon and a word in one colour: never colour alone. ``wrap`` for sentences."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None, *, wrap: bool = False) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, *, wrap: bool = False) -> None:
+        super().__init__()
         self._theme = theme
         self._icon, self._tone = "", "muted"
         self.picture = QLabel()
@@ -205,8 +205,8 @@ class WrappingRow(QWidget):
 class EmptyPagePlaceholder(QWidget):
     """The text and actions of an empty page."""
 
-    def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, icon: str) -> None:
+        super().__init__()
         self._theme, self._icon = theme, icon
         self.picture = QLabel()
         self.title = label("", "heading", wrap=True)
@@ -311,8 +311,8 @@ def put_beside(page: QWidget, left: QWidget, right: QWidget) -> None:
 class WaysToModels(WrappingRow):
     """The two buttons; a page may lay them out itself."""
 
-    def __init__(self, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, requests: ModelsRequests) -> None:
+        super().__init__()
         self._requests = requests
         self.folder_button = button(
             translate("WaysToModels", "Search a folder…"),
@@ -339,8 +339,8 @@ class WaysToModels(WrappingRow):
 class ScanLine(QWidget):
     """A folder scan's progress with a stop button, then its result. Hidden before the first scan."""
 
-    def __init__(self, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, requests: ModelsRequests) -> None:
+        super().__init__()
         self.words = label("", "caption", wrap=True)
         self.stop_button = button(tr("Stop"), requests.scan_stopped.emit, name=tr("Stop the search"))
         hbox((self.words, 1), self.stop_button, parent=self, margins=0, spacing=12)

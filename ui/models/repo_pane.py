@@ -46,8 +46,8 @@ NUM_COLUMNS = 5
 
 
 class FileTable(QWidget):
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.action_buttons: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
         self.grid = grid(gaps=(12, 6), parent=self, margins=0)
@@ -159,8 +159,8 @@ class FileTable(QWidget):
 
 
 class TokenBox(QFrame):
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.setObjectName("card")
         self._page = ""
@@ -233,8 +233,8 @@ class ReadmeView(ProseView):
 
     shown = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self.setAccessibleName(translate("ReadmeView", "Description"))
         self.setFont(theme.font(0))
 

@@ -157,8 +157,8 @@ def result_row(row: RepoRow) -> Choice:
 class SearchPage(QWidget):
     """Searches while typing, after a pause."""
 
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self._asked: SearchQuery | None = None
         self.field = QLineEdit()

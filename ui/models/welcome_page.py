@@ -105,8 +105,8 @@ def progress_words(view: FirstModelView) -> str:
 class FirstModelCard(QFrame):
     """One view in, requests out. Hidden before the first view."""
 
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._requests = requests
         self._view: FirstModelView | None = None
         self.setObjectName("card")
@@ -292,8 +292,8 @@ def is_quick(row: CatalogRow) -> bool:
 class WelcomePage(QWidget):
     """Shown on the first start, and on request."""
 
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self._free_bytes = 0  # of main memory; 0: not known yet
         self.mark = QLabel()

@@ -171,8 +171,8 @@ class RacePage(QWidget):
     picture_copied = Signal()
     back = Signal()  # return to the chat
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.is_racing = False
         self.result: RaceResult | None = None

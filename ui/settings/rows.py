@@ -547,8 +547,8 @@ class ModeCards(QWidget):
 
     changed = Signal()  # another one was selected
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName(translate("Modes", "How tokens are proposed"))
         self._group = QButtonGroup(self)
         self.cards = {mode: ModeCard(mode) for mode in MODE_ORDER}

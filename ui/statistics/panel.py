@@ -222,8 +222,8 @@ class StatsPanel(QFrame):
     reset_requested = Signal()  # reset the all-time totals; confirmed
     find_draft = Signal()  # find a draft for the target, which has none
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.setObjectName("statsPanel")
         self.setAccessibleName(tr("Statistics"))

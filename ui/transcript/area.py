@@ -356,8 +356,8 @@ class MessageArea(SelectingArea, QScrollArea):
     call_repeated = Signal(int)
     link_activated = Signal(str)  # nothing has been opened
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         wrap_viewport(self)
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()

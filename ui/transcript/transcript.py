@@ -51,8 +51,8 @@ class Transcript(MessageArea):
     arrived = Signal(int)
     card_restored = Signal(object)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._ring = FocusRing(theme, self, -2)
         self.follows_end = True
         self._last_maximum = 0

@@ -8,7 +8,7 @@ from math import ceil
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from ui.text.formatting import as_written
 from ui.text.one_line import cut
@@ -229,8 +229,8 @@ class ChoiceList(QListView):
     chosen = Signal(str)  # a row was clicked or reached by arrow keys
     opened = Signal(str)  # Enter, Space or a double click
 
-    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None, *, pad: int = PAD_PX) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, name: str, *, pad: int = PAD_PX) -> None:
+        super().__init__()
         self.rows = ChoiceModel()
         self._filling = False
         self.setModel(self.rows)

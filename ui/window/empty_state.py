@@ -131,8 +131,8 @@ def examples_for(model: ModelInfo | None, *, builtin: bool, completes: bool) -> 
 class PromptCard(QPushButton):
     """Draws its text with labels, which a button cannot elide."""
 
-    def __init__(self, theme: Theme, icon: str, title: str, prompt: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, icon: str, title: str, prompt: str) -> None:
+        super().__init__()
         self._theme = theme
         self._icon_name = icon
         self.prompt = prompt
@@ -174,8 +174,8 @@ class EmptyState(QScrollArea):
     prompt_chosen = Signal(str)  # send an example
     completing_chosen = Signal(bool)  # continue messages as texts, or answer them
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._builtin = True
         self._completes = False

@@ -253,8 +253,8 @@ class Header(QFrame):
     unload = Signal()
     context_chosen = Signal(object)  # tokens; None: as many as suit the computer
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._view = EngineView()
         self._note = ""

@@ -116,8 +116,8 @@ class UndoBar(QFrame):
     undone = Signal()  # undo the deletion
     expired = Signal()  # the time is over, or the bar was dismissed
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.setObjectName("noticeBanner")
         self.icon, self.words = QLabel(), ElidedLabel()
