@@ -16,9 +16,8 @@ from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.versions import VersionController
 from app.controllers.engine_bridge import EngineBridge
-from app.controllers.models.engines import EnginesController
+from app.controllers.models.engines import EnginesController, ModelLists
 from app.controllers.models.hub import HubController
-from app.controllers.models.lists import ModelLists
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.controllers.race.controller import RaceController

@@ -17,7 +17,7 @@ from PySide6.QtGui import QImage
 from app.controllers.chat.token_sum import TokenSumController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.unsent import UnsentController
-from app.controllers.models.lists import ModelLists
+from app.controllers.models.engines import ModelLists
 from app.controllers.parts import Parts, PartsController
 from app.core.attachments.reader import AttachmentReader, ReadOutcome, ReadRequest
 from app.core.domain.attachment_errors import TooManyFilesError

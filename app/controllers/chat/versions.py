@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.models.lists import ModelLists
+from app.controllers.models.engines import ModelLists
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.engine_view import TargetChoice

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.controllers.layers import ChatLayers
-from app.controllers.models.downloads import HubDownloadsController
 from app.controllers.models.jobs import JobRunner
-from app.controllers.models.library import HubLibraryController
+from app.controllers.models.library import HubDownloadsController, HubLibraryController, HubParts, ModelPickerController
 from app.controllers.models.models import ModelController
-from app.controllers.models.picker import ModelPickerController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import ModelRef, PairView
@@ -66,11 +64,12 @@ class HubController(PartsController):
         self._wanted_repo = ""  # the one that was asked for last
         self.jobs = JobRunner()
         self._service = Lazy(self._open_service)
-        self._library = HubLibraryController(parts, self.jobs, self._service, self.report, self._log)
-        self._downloads = HubDownloadsController(parts, self.jobs, self._service, self.report, self._log)
+        shared = HubParts(parts, self.jobs, self._service, self.report, self._log)
+        self._library = HubLibraryController(shared)
+        self._downloads = HubDownloadsController(shared)
         self._downloads.came.connect(self._library.show)
         self._downloads.complete.connect(self._chat_now)
-        self._picker = ModelPickerController(parts, self.jobs, self._service, models, self.report)
+        self._picker = ModelPickerController(shared, models)
         self._library.noted.connect(self._picker.prepare)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QGuiApplication
 
+from app.controllers.models.engines import ModelLists
 from app.controllers.models.jobs import JobRunner
-from app.controllers.models.lists import ModelLists
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError, RaceExportError
 from app.core.domain.messages import MessageView
