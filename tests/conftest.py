@@ -143,7 +143,7 @@ def qapp(qapp: QApplication) -> QApplication:
 
     How many cards it makes in a turn does not depend on the machine: each look at the clock of slices is a step.
     """
-    from ui.text.catalogues import ENGLISH, install_language
+    from ui.text.language import ENGLISH, install_language
     from ui.widgets.offscreen_scheduler import OffscreenScheduler
 
     looks = itertools.count()

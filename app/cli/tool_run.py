@@ -128,7 +128,7 @@ def answer_with_tools(
         EngineError: the model takes no tools, or an answer fails.
     """
     if model.tool_format is ToolFormat.NONE:
-        reason = model.tool_refusal or "its chat template takes none"
+        reason = model.tool_refusal or "its chat template does not support tools"
         words = said("{name} cannot be given tools: {reason}.", name=model.name, reason=reason)
         raise SettingError(words, "Choose another model, or leave out --mcp and --tools.")
     definitions = _definitions(tools)

@@ -1,1 +1,1 @@
-"""What a person does in the window, brought to engine, storage and hub, and back."""
+"""Controllers: they connect the window with engine, storage and hub."""

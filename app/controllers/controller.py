@@ -1,4 +1,4 @@
-"""All controllers of the window: made, given the engine's events, and closed. Decides nothing itself."""
+"""Creates all controllers of the window, passes them the engine's events, and closes them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.versions import VersionController
 from app.controllers.engine_bridge import EngineBridge
-from app.controllers.models.engines import EnginesController
+from app.controllers.models.engines import EnginesController, ModelLists
 from app.controllers.models.hub import HubController
-from app.controllers.models.lists import ModelLists
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.controllers.race.controller import RaceController
@@ -57,7 +56,7 @@ SHUTDOWN_S = 5.0
 
 
 class Controller(PartsController):
-    """All controllers, from the first paint to the last. What they know of each other is in `AppState`."""
+    """All controllers, from the first paint to the last. They share `AppState`."""
 
     def __init__(self, parts: Parts, bridge: EngineBridge) -> None:
         super().__init__(parts)
@@ -91,7 +90,7 @@ class Controller(PartsController):
         bridge.event_arrived.connect(self._on_event)
 
     def _make_hub(self) -> HubController | None:
-        """None where HF_ENDPOINT is no address; then the Models panel says so, and all else works."""
+        """None if HF_ENDPOINT is no address; the Models panel then says so, and everything else works."""
         try:
             find_endpoint()
         except HubError as error:
@@ -105,7 +104,6 @@ class Controller(PartsController):
         return HubController(self._parts, self.models, self.conversations.layers)
 
     def start(self) -> None:
-        """Show what is stored, and have the models loaded."""
         window = self._window
         self.chat_settings.show()
         self.layout.start()
@@ -123,7 +121,7 @@ class Controller(PartsController):
         FirstPaint(window, self.server.follow)
 
     def close(self) -> bool:
-        """Keep the layout and the answer in the making, end the threads; False if something did not end well."""
+        """Save the layout and the running answers, and end the threads; False if a thread did not end."""
         if self._closed_well is not None:
             return self._closed_well
         self._closed_well = True
@@ -153,7 +151,7 @@ class Controller(PartsController):
         return self._closed_well
 
     def on_trouble(self, problem: Problem | None) -> None:
-        """Take what the store says about saving: a problem, or None when everything is saved again."""
+        """Called when the save state changes. None means that all changes are on disk."""
         self.space.on_trouble(problem)
         if problem is None:
             self._window.show_notice(translate("Controller", "Everything is saved again."))
@@ -168,8 +166,6 @@ class Controller(PartsController):
 
     def _show_engine(self) -> None:
         self._window.set_engine(self._state.engine)
-
-    # ---- events of the engine ---------------------------------------------------------------------------------------
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, JobEvent):

@@ -1,23 +1,63 @@
-"""Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 to 250 ms.
+"""Delivers the engine's events to the GUI thread, batched: one delivery every 25 to 250 ms.
 
-While the engine is quiet, no timer runs.
+No timer runs while the engine is idle.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
-from app.controllers.event_throttle import EventThrottle
 from app.core.domain.speed.races import LaneText
 from engine.process.channel import SWITCH_S
 from engine.records import Event, LoadProgress, PrefillProgress, StatsUpdate, SummaryUpdate, TextChunk
 from engine.requests import Engine, OnEvent
+
+SHORTEST_MS, LONGEST_MS = 25.0, 50.0
+LONGEST_UNREAD_MS = 150.0  # where more than so many tokens come a second: several lines, which nobody reads along
+READ_TOKENS_S = 60.0
+LONGEST_RUSH_MS = 250.0  # where it is so many: a page in a few seconds, which should not be held up by showing it
+RUSH_TOKENS_S = 300.0
+CORE_SHARE = 0.0125  # of each core may be the window's
+_WEIGHT = 0.2  # of the newest delivery in the averages
+_MOST_MS = 15.0  # that one delivery counts: a dialog that opens says nothing of text
+
+
+class EventThrottle:
+    """Measures the CPU time of its thread between deliveries."""
+
+    def __init__(self, num_cores: int | None = None, own_s: Callable[[], float] = time.thread_time) -> None:
+        """``own_s``: CPU seconds of this thread so far."""
+        self._share = CORE_SHARE * (num_cores or os.cpu_count() or 2)
+        self._own_s = own_s
+        self._before_s = own_s()
+        self._cost_ms = 0.0
+        self._tokens_s = 0.0
+
+    @property
+    def interval_ms(self) -> float:
+        """The least time between two deliveries."""
+        longest_ms = LONGEST_MS
+        if self._tokens_s > READ_TOKENS_S:
+            rush_ms = LONGEST_RUSH_MS * min(1.0, self._tokens_s / RUSH_TOKENS_S)
+            longest_ms = max(LONGEST_UNREAD_MS, rush_ms)
+        return min(longest_ms, max(SHORTEST_MS, self._cost_ms / self._share))
+
+    def delivered(self, elapsed_ms: float, num_tokens: int) -> None:
+        """Record a delivery: the time since the previous one, and its tokens."""
+        now_s = self._own_s()
+        cost_ms, self._before_s = 1000.0 * (now_s - self._before_s), now_s
+        if 0.0 < elapsed_ms <= 2.0 * LONGEST_RUSH_MS:  # else the engine was quiet: this was spent on something else
+            self._cost_ms += (min(cost_ms, _MOST_MS) - self._cost_ms) * _WEIGHT
+            self._tokens_s += (1000.0 * num_tokens / elapsed_ms - self._tokens_s) * _WEIGHT
+
 
 # The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
 # time while the window computes, where a drafted token takes half of one.
@@ -28,17 +68,11 @@ MakeWorker = Callable[[OnEvent], Engine]
 
 
 class EngineBridge(QObject):
-    """The worker and the queue of its events.
-
-    Signals:
-        event_arrived(object): one event, on the GUI thread, in the engine's order, neighbours merged.
-    """
-
     event_arrived = Signal(object)
     _woken = Signal()
 
-    def __init__(self, make_worker: MakeWorker, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, make_worker: MakeWorker) -> None:
+        super().__init__()
         sys.setswitchinterval(min(SWITCH_S, sys.getswitchinterval()))
         self._lock = threading.Lock()
         self._waiting: list[Event] = []
@@ -53,7 +87,6 @@ class EngineBridge(QObject):
         self.worker = make_worker(self.post)
 
     def post(self, event: Event) -> None:
-        """Take an event, from any thread."""
         with self._lock:
             if self._closed:
                 return
@@ -64,7 +97,6 @@ class EngineBridge(QObject):
         self._woken.emit()
 
     def shutdown(self, timeout_s: float) -> bool:
-        """End the worker; deliver nothing any more. False if its thread did not end in time."""
         ended = self.worker.close(timeout_s)
         with self._lock:
             self._closed = True
@@ -94,7 +126,7 @@ class EngineBridge(QObject):
 
 
 def merged(events: Iterable[Event]) -> list[Event]:
-    """Join what follows each other: pieces of text into one, progress and counters to the newest.
+    """Merge adjacent events: text is joined; of progress and counters the newest stays.
 
     What is told of one answer alternates, and what is told of several; only the order of an answer's text matters.
     """
@@ -109,7 +141,7 @@ def merged(events: Iterable[Event]) -> list[Event]:
 
 
 def _run_of(event: Event) -> tuple[object, ...]:
-    """Events that follow each other and have the same key are of one run; what cannot be joined is one by itself."""
+    """The key by which adjacent events are merged; unique for an event that cannot be."""
     if isinstance(event, _OF_ANSWERS):
         return (TextChunk,)
     if isinstance(event, LaneText):

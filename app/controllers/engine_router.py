@@ -1,7 +1,7 @@
-"""The engine here and those of others as one `engine.requests.Engine`: a request goes to the one whose model is in use.
+"""The local engine and the remote servers as one `engine.requests.Engine`.
 
-Which one that is, is known once a load has ended. So a request for one side waits here for as long as the other still
-loads something.
+A request goes to the side whose model is in use. That is known once a load has ended, so a request waits here while the
+other side is loading.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ NO_RACE = Problem(
 
 
 class EngineRouter:
-    """Implements `engine.requests.Engine` in front of two."""
+    """Implements `engine.requests.Engine` in front of the local and the remote engine."""
 
     def __init__(self, on_event: OnEvent, make_local: MakeWorker, make_remote: MakeRemote) -> None:
         self._on_event = on_event
@@ -66,17 +66,15 @@ class EngineRouter:
 
     @property
     def local(self) -> Engine:
-        """The engine here."""
         return self._local
 
     def start(self) -> None:
-        """Start the engine here."""
         self._local.start()
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """See `engine.requests.Engine`. A load ends what is being loaded on the other side.
+        """See `engine.requests.Engine`. A load cancels the load of the other side.
 
-        Counts have no result, drafts and foreground jobs fail where the model in use is of an engine of others.
+        With a remote model, counts have no result, and drafts and foreground jobs fail.
         """
         if isinstance(request, ModelRequest | ChatRequest):
             with self._lock:
@@ -91,7 +89,7 @@ class EngineRouter:
             self._local.submit(request, on_event)
 
     def cancel(self, number: int) -> None:
-        """See `engine.requests.Engine`; a load that waits is told in its turn."""
+        """See `engine.requests.Engine`; a waiting load is notified in its turn."""
         with self._lock:
             waiting = self._waiting.get(number)
             if isinstance(waiting, ChatRequest):
@@ -106,11 +104,10 @@ class EngineRouter:
                 self._remote.made.cancel(number)
 
     def skip_summary(self, number: int) -> None:
-        """See `engine.requests.Engine`."""
         self._local.skip_summary(number)
 
     def close(self, timeout_s: float) -> bool:
-        """End both; False if one did not end in time."""
+        """Close both; False if one did not end in time."""
         ended = self._remote.made is None or self._remote.made.close(timeout_s)
         return self._local.close(timeout_s) and ended
 
@@ -121,7 +118,7 @@ class EngineRouter:
                 engine.cancel(number)
 
     def _pass_on(self) -> None:
-        """Give what waits to its side, as far as the loads of the other side allow, with the lock held."""
+        """Forward waiting requests as far as the other side's loads allow; call with the lock held."""
         while self._waiting:
             number, request = next(iter(self._waiting.items()))
             if not self._is_next(request):
@@ -142,7 +139,6 @@ class EngineRouter:
         return self._remote() if remote else self._local
 
     def _is_next(self, request: ModelRequest | ChatRequest) -> bool:
-        """Whether a request can go to its side now."""
         if not self._loading:
             return True
         if isinstance(request, ChatRequest):  # the engine here has its own order of loads and answers

@@ -1,6 +1,6 @@
-"""The layers of the open chat: what it has of its own, what its model remembers, and the settings.
+"""The setting layers of the open chat: its own values, its model's, and the app's.
 
-What a chat without a message has of its own waits here until the chat is stored; another chat never sees it.
+Values of a chat without a message are held here until the chat is stored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.records import Mode, ModelInfo
 
 
 class ChatLayers:
-    """Changes one layer at a time and keeps each where it belongs."""
+    """Changes one layer at a time and saves each in its place."""
 
     def __init__(
         self, state: AppState, models: ModelSettings, store: ChatStore, projects: Projects, target: str
@@ -42,50 +42,44 @@ class ChatLayers:
 
     @property
     def now(self) -> Layers:
-        """All layers as they are."""
         own = self.project.values if self.project is not None else {}
         return Layers(self._state.settings, self._model, self._chat, self._file, own)
 
     def effective(self) -> Settings:
-        """The settings as they hold for the open chat."""
         return self.now.effective()
 
     def of_model(self) -> Settings:
-        """The settings as they hold for whoever is not in this chat."""
+        """The settings for chats without values of their own."""
         return Layers(self._state.settings, self._model, file=self._file).effective()
 
     def of_other(self, target: str) -> Settings:
-        """The same for another model, by its file; on any thread."""
+        """The same for another model file; callable on any thread."""
         file = valid_values(sampling_of_file(target))
         return Layers(self._state.settings, self._models.values(target), file=file).effective()
 
     def view(self) -> LayersView:
-        """What the window shows."""
         now = self.now
         values = {layer: now.values(layer) for layer in EDITABLE}
         return LayersView(LAYERED_FIELDS, values, self._target_name, self.project.name if self.project else "")
 
     def use_target(self, info: ModelInfo) -> None:
-        """Take what another model remembers."""
         self._target, self._target_name = info.path, model_name(info)
         self._model = self._models.values(info.path)
         self._file = valid_values(dict(info.recommended))
 
     def begin_model(self, target: str, values: Mapping[str, SettingValue]) -> None:
-        """Let a model that is new here begin with values of its own."""
+        """Set first values of a model that is new here."""
         self._models.begin(target, values)
         if target == self._target:
             self._model = self._models.values(target)
 
-    # ---- chats ------------------------------------------------------------------------------------------------------
-
     def open_new(self, folder_id: int | None = None) -> None:
-        """Begin with a chat that has nothing of its own, in a folder or outside of any."""
+        """Start a chat without values of its own, in a folder or outside."""
         self._conversation_id, self._chat = None, {}
         self.move_to(folder_id)
 
     def open(self, conversation_id: int) -> None:
-        """Take what a stored chat has of its own; nothing of the one before stays, even where this fails.
+        """Load a stored chat's values; the previous chat's are dropped even if loading fails.
 
         Raises:
             StorageError: the chats cannot be read.
@@ -105,7 +99,7 @@ class ChatLayers:
         self.project = self._projects.of_folder(self._folder_id)
 
     def stored_as(self, conversation_id: int) -> None:
-        """Keep what the new chat has of its own, now that it is stored.
+        """Save the new chat's values, now that it is stored.
 
         Raises:
             StorageError: it could not be kept.
@@ -114,7 +108,7 @@ class ChatLayers:
         self._write_chat()
 
     def _last_mode(self, conversation_id: int) -> dict[str, SettingValue]:
-        """Read a chat of a version that knew no options: it stays in the mode and depth that it was last in."""
+        """Mode and depth of a chat from a version without options: those of its last answer."""
         stored = self._store.conversation(conversation_id)
         if stored is None:
             return {}
@@ -122,10 +116,8 @@ class ChatLayers:
         last = valid_values({"mode": stored.mode.value, "depth": stored.depth})
         return {key: value for key, value in last.items() if value != now.value(key).value}
 
-    # ---- changes ----------------------------------------------------------------------------------------------------
-
     def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
-        """Give the chat or the model values of its own.
+        """Set values of the chat or its model.
 
         Raises:
             StorageError: the chat's could not be kept; they hold until another chat is opened.
@@ -133,7 +125,7 @@ class ChatLayers:
         self._take(self.now.with_own(layer, values), layer)
 
     def reset(self, layer: Layer, keys: Collection[str]) -> None:
-        """Take values of the chat's or the model's own away.
+        """Remove values of the chat or its model.
 
         Raises:
             StorageError: as with `change`.
@@ -141,7 +133,7 @@ class ChatLayers:
         self._take(self.now.without_own(layer, keys), layer)
 
     def remember_for_model(self) -> None:
-        """Let the model have what the chat has of its own, so that every chat with it begins there.
+        """Copy the chat's own values to its model.
 
         Raises:
             StorageError: as with `change`.

@@ -1,13 +1,14 @@
-"""What the controllers share: one window, one engine, one store, one set of settings, one state."""
+"""The shared parts of all controllers: window, engine, store, settings, state."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from app.controllers.state import AppState
 from app.core.domain.errors import StorageError
@@ -28,7 +29,7 @@ Result = TypeVar("Result")
 
 
 class SettingsKeeper:
-    """The settings are changed here alone, and saved at once; a failure is reported."""
+    """The one place that changes the app's settings; saves at once and reports a failure."""
 
     def __init__(self, path: Path, state: AppState, on_problem: Callable[[Problem], None]) -> None:
         self._on_problem = on_problem
@@ -36,7 +37,7 @@ class SettingsKeeper:
         self._state = state
 
     def change(self, changes: Mapping[str, SettingValue]) -> None:
-        """Take and save ``changes``; what is not accepted is told, and shown as it was."""
+        """Apply and save ``changes``; rejected values are reported and shown as they were."""
         before = self._state.settings
         settings, complaints = before.changed(changes)
         for sentence in complaints:
@@ -66,11 +67,11 @@ class Parts:
 
     @property
     def decode(self) -> Decode | None:
-        """What gives the pixels of pictures to the loaded model; None where it does not see."""
+        """Decodes pictures for the loaded model; None if it has no vision."""
         return self.pictures.decoded if self.state.models.sees else None
 
     def attempt(self, job: Callable[[], Result]) -> Result | None:
-        """Do what reads or writes the chats; None where it could not be done, which the window says."""
+        """Run a store operation; on failure report it and return None."""
         try:
             return job()
         except StorageError as error:
@@ -78,15 +79,32 @@ class Parts:
             return None
 
     def succeeds(self, job: Callable[[], object]) -> bool:
-        """Do what writes the chats; False where it could not be done, which the window says."""
+        """Run a store operation; on failure report it and return False."""
         return self.attempt(lambda: (job(),)) is not None
 
 
 class PartsController(QObject):
-    """Lives on the window's thread, with the parts at hand that most controllers need."""
-
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self._parts, self._state, self._window = parts, parts.state, parts.window
         self._store, self._worker, self._keeper = parts.store, parts.worker, parts.keeper
         self._attempt, self._succeeds = parts.attempt, parts.succeeds
+
+
+DEBOUNCE_MS = 300
+LONGEST_S = 2.0  # somebody who types or drags without a pause: what a kill may take
+
+
+class DebounceTimer(QTimer):
+    """Fires shortly after the last change, and regularly during continuous changes."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent, singleShot=True, interval=DEBOUNCE_MS)
+        self._since_s = 0.0
+
+    def changed(self) -> None:
+        now_s = time.monotonic()
+        if not self.isActive():
+            self._since_s = now_s
+        if not self.isActive() or now_s - self._since_s < LONGEST_S:
+            self.start()

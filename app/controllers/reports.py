@@ -1,4 +1,4 @@
-"""Signals that carry reports of other threads to the thread of the window."""
+"""Signals that carry reports from other threads to the GUI thread."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 
 class ThreadReports(QObject):
-    """Lives on the window's thread.
+    """Lives on the GUI thread."""
 
-    Signals:
-        trouble(object): a `Problem` of the store, or None when all is saved again.
-        crashed(str): the type of an exception that nobody caught.
-    """
-
-    trouble = Signal(object)
-    crashed = Signal(str)
+    trouble = Signal(object)  # a `Problem` of the store, or None when all changes are saved
+    crashed = Signal(str)  # the type of an uncaught exception

@@ -1,4 +1,4 @@
-"""Puts window, engine, store and settings together. Imported late: it brings all of the window's code with it."""
+"""Puts window, engine, store and settings together. Imported late: it imports all of the window's code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ENGINE_VARIABLE = "PACELINE_ENGINE"
 def assemble(
     window: MainWindow, paths: Paths, reports: ThreadReports, make_worker: MakeWorker, startup: Startup | None = None
 ) -> Controller:
-    """Connect everything; the models are loading when this returns. ``startup`` where its tasks ran already."""
+    """Connect everything; the models are loading on return. ``startup``: tasks that have run already."""
     if startup is None:
         startup = Startup(paths, reports.trouble.emit)
         run_tasks(startup, TASKS)
@@ -65,9 +65,9 @@ def assemble(
 
 
 def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWorker:
-    """Give what makes the real engine, in a process of its own that is started once ``painted`` is set.
+    """Returns a factory of the engine in its own process, which starts once ``painted`` is set.
 
-    `ENGINE_VARIABLE` as "thread" has it on a thread of this process.
+    With `ENGINE_VARIABLE` set to "thread" the engine runs on a thread of this process.
     """
     make_session = partial(probing_session, paths.cache, builtin_target())
     kind = os.environ.get(ENGINE_VARIABLE, "")
@@ -85,7 +85,6 @@ def _remote_engine(on_event: Callable[[Event], None], engines: Engines) -> Remot
 
 
 def _together(problems: Sequence[Problem]) -> Problem:
-    """Make one problem of several: the window shows one at a time."""
     if len(problems) == 1:
         return problems[0]
     message = " ".join(f"{problem.title}: {problem.message}" for problem in map(in_words, problems))

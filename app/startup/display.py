@@ -1,4 +1,4 @@
-"""Whether a window can open here, asked before Qt is: Qt ends the process where it cannot."""
+"""Checks for a display before Qt does: Qt ends the process without one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NEEDS_NO_SERVER = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
 
 
 def has_display(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> bool:
-    """Tell whether there is a screen to draw on, or a Qt platform that needs none was asked for."""
+    """Whether there is a display, or a Qt platform that needs none was requested."""
     variables = os.environ if environ is None else environ
     if platform in ("win32", "darwin"):
         return True
@@ -41,9 +41,9 @@ def has_display(environ: Mapping[str, str] | None = None, platform: str = sys.pl
 def missing_library(
     environ: Mapping[str, str] | None = None, platform: str = sys.platform, plugins: Path | None = None
 ) -> str:
-    """The first library of the system that Qt lacks for a window here; empty where nothing is known to be missing.
+    """The first system library that Qt lacks for a window here; empty if none is known to be missing.
 
-    ``plugins`` is the folder of Qt's platforms. They are loaded as Qt would load them, which it then need not do.
+    ``plugins``: the folder of Qt's platforms, which are loaded as Qt would load them.
     """
     variables = os.environ if environ is None else environ
     folder = plugins or _plugins_folder()

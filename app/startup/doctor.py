@@ -1,6 +1,6 @@
-"""Looks at what Paceline needs of this system, and says what is missing and how to get it.
+"""Checks what Paceline needs of this system, and says what is missing and how to get it.
 
-Nothing here may fail where something is broken: llama.cpp is loaded in a process of its own, Qt not at all.
+Must not fail on a broken system: llama.cpp is loaded in a process of its own, Qt not at all.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REINSTALL = "Install Paceline again: “make run” in its folder, or “pip in
 
 
 class Level(StrEnum):
-    """How bad a finding is."""
+    """How serious a finding is."""
 
     FINE = "fine"
     NOTE = "note"  # works, but could be better
@@ -39,7 +39,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: what was found, and what to do where it is not well."""
+    """The result of one check, and advice if it is not well."""
 
     subject: str
     level: Level
@@ -49,7 +49,7 @@ class Finding:
 
 
 def examine(paths: Paths) -> tuple[Finding, ...]:
-    """Look at everything, in the order in which a start needs it."""
+    """Run all checks, in the order in which a start needs them."""
     library = ask_library(paths.cache)
     return (
         _program(),
@@ -64,9 +64,6 @@ def examine(paths: Paths) -> tuple[Finding, ...]:
     )
 
 
-# ---- the program and what it is made of --------------------------------------------------------------------------
-
-
 def _program() -> Finding:
     kind = "a bundle" if getattr(sys, "frozen", False) else "Python packages"
     message = f"Paceline {app.__version__} as {kind}, Python {platform.python_version()}, {platform.platform()}."
@@ -74,7 +71,7 @@ def _program() -> Finding:
 
 
 def _packages() -> Iterator[Finding]:
-    """Packages that are required and missing; a bundle carries its own."""
+    """Missing required packages; a bundle carries its own."""
     if getattr(sys, "frozen", False):
         return
     missing = [name for name in _required() if _version(name) is None]
@@ -88,7 +85,7 @@ def _packages() -> Iterator[Finding]:
 
 
 def _required() -> list[str]:
-    """Names of the packages that every installation needs; those of an unpacked checkout are not known."""
+    """The packages that every installation needs; unknown for an unpacked checkout."""
     from packaging.requirements import Requirement  # noqa: PLC0415  (huggingface-hub brings it; asked for here only)
 
     try:
@@ -103,9 +100,6 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
-
-
-# ---- llama.cpp ---------------------------------------------------------------------------------------------------
 
 
 def _llama(library: dict[str, Any]) -> Iterator[Finding]:
@@ -125,7 +119,6 @@ def _llama(library: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _heads(lack: dict[str, list[str]]) -> Finding:
-    """Which methods of heads this build can run."""
     facts = {"lacks": lack}
     if not any(lack.values()):
         message = f"This build can run heads of the kinds {' and '.join(lack)}. Paceline itself runs Medusa and Hydra."
@@ -136,7 +129,6 @@ def _heads(lack: dict[str, list[str]]) -> Finding:
 
 
 def _advice(error: str) -> str:
-    """What to do about a library that does not load."""
     if "libgomp" in error:
         return "Type: sudo apt install libgomp1"
     if "SIGILL" in error:
@@ -144,11 +136,8 @@ def _advice(error: str) -> str:
     return _REINSTALL
 
 
-# ---- the machine -------------------------------------------------------------------------------------------------
-
-
 def _gpus(library: dict[str, Any]) -> Iterator[Finding]:
-    """The graphics processors that this build uses; where it uses none, what the system would have."""
+    """The GPUs that this build uses; without one, what the system has."""
     for gpu in library.get("gpus", ()):
         total, free = gpu["total_bytes"], gpu["free_bytes"]
         size = "its memory is not known" if total is None else f"{total / 1e9:.1f} GB, {free / 1e9:.1f} GB free"
@@ -160,7 +149,7 @@ def _gpus(library: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
-    """What became of the small model that an earlier start ran there."""
+    """The result of the small test model that an earlier start ran on the GPU."""
     if verdict is None:
         message = "It was not tried yet: that is done once, when the first model is opened."
         return Finding("GPU trial", Level.FINE, message)
@@ -170,7 +159,7 @@ def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
 
 
 def _no_gpu(present: list[str], backends: Sequence[str]) -> Finding:
-    """``present`` is what of graphics the system shows; ``backends`` are those that llama.cpp was built with."""
+    """``present``: the system's GPUs; ``backends``: those that llama.cpp was built with."""
     vulkan = "its Vulkan loader is there" if has_vulkan_loader() else "it has no Vulkan loader (libvulkan1)"
     if backends and not present and sys.platform.startswith("linux"):  # elsewhere nobody knows what is there
         message = (
@@ -189,7 +178,6 @@ def _no_gpu(present: list[str], backends: Sequence[str]) -> Finding:
 
 
 def graphics_of_system(root: Path = Path("/")) -> list[str]:
-    """List the graphics devices of this system, with or without a driver; on Linux only, from /sys."""
     found = []
     if (root / "proc/driver/nvidia/version").exists():
         found.append("an NVIDIA driver")
@@ -201,7 +189,7 @@ def graphics_of_system(root: Path = Path("/")) -> list[str]:
 
 
 def has_vulkan_loader() -> bool:
-    """Whether the system can load what every Vulkan program needs."""
+    """Whether the system can load the Vulkan loader."""
     name = {"win32": "vulkan-1.dll", "darwin": "libvulkan.1.dylib"}.get(sys.platform, "libvulkan.so.1")
     try:
         CDLL(name)
@@ -211,7 +199,7 @@ def has_vulkan_loader() -> bool:
 
 
 def _compiler() -> Finding:
-    """Only to compile llama.cpp anew is one needed."""
+    """A compiler is needed only to rebuild llama.cpp."""
     found = [name for name in ("cc", "gcc", "clang", "cl") if shutil.which(name)]
     cxx = [name for name in ("c++", "g++", "clang++", "cl") if shutil.which(name)]
     if found and cxx:
@@ -235,14 +223,13 @@ def _display() -> Finding:
 
 
 def _folders(paths: Paths) -> Iterator[Finding]:
-    """Each folder of the app: whether it can be written to, and how much room there is."""
     for name in ("config", "data", "cache", "logs", "models"):
         folder: Path = getattr(paths, name)
         yield _folder(f"Folder for {name}", folder)
 
 
 def _folder(subject: str, folder: Path, write: Callable[[Path], None] | None = None) -> Finding:
-    """Try to write into ``folder``, or where it would be made."""
+    """Try to write into ``folder``, or its nearest existing parent."""
     parent = next((one for one in (folder, *folder.parents) if one.is_dir()), Path(folder.anchor))
     advice = "Allow writing to it, or set PACELINE_HOME to a folder of your own."
     try:

@@ -1,6 +1,6 @@
-"""One window on one set of folders: a second start asks the first to come forward.
+"""One window per set of folders: a second start asks the first to come forward.
 
-The lock decides, and is taken first of all. The first paint waits neither for the socket nor for Qt's network library.
+The lock decides and is taken first. The first paint waits neither for the socket nor for Qt's network library.
 """
 
 from __future__ import annotations
@@ -24,20 +24,15 @@ _KNOCK_AGAIN_S = 0.05
 class SingleInstance(QObject):
     """Holds the lock from `take` on, and answers later starts from `answer_others` on.
 
-    ``other_answered`` says, after `take` failed, whether the other one was reached.
-
-    ``file`` is a model to open; where another window is open, that one is asked to.
-
-    Signals:
-        raise_requested(str): somebody started the app again, maybe with a token for the window to come forward by.
-        file_requested(str): and named a model file.
+    ``other_answered``: whether the other instance responded, after `take` failed. ``file``: a model to open, by the
+    other instance if there is one.
     """
 
-    raise_requested = Signal(str)
-    file_requested = Signal(str)
+    raise_requested = Signal(str)  # the app was started again, with an activation token or an empty text
+    file_requested = Signal(str)  # and named a model file
 
-    def __init__(self, lock_file: Path, parent: QObject | None = None, file: str = "") -> None:
-        super().__init__(parent)
+    def __init__(self, lock_file: Path, file: str = "") -> None:
+        super().__init__()
         self._file = file
         self._lock = QLockFile(str(lock_file))
         # Age says nothing here: a window may be open for weeks. A lock whose process is gone is stale all the same.
@@ -47,7 +42,7 @@ class SingleInstance(QObject):
         self.other_answered = False
 
     def take(self) -> bool:
-        """Become the one; False where another is (or the folder takes no lock file while another answers)."""
+        """Take the lock; False if another instance has it, or answers where no lock file can be written."""
         if self._lock.tryLock(0):
             return True
         if self._lock.error() is not QLockFile.LockError.LockFailedError:
@@ -57,7 +52,7 @@ class SingleInstance(QObject):
         return not self._raise_other() and self._lock.removeStaleLockFile() and self._lock.tryLock(0)
 
     def answer_others(self) -> None:
-        """Answer later starts from now on; the window can come forward."""
+        """Answer later starts from now on."""
         from PySide6.QtNetwork import QLocalServer  # noqa: PLC0415  (the first paint does not wait for it)
 
         if self._server is not None:
@@ -69,7 +64,6 @@ class SingleInstance(QObject):
         self._server.listen(self._name())
 
     def release(self) -> None:
-        """Let another start take over."""
         if self._server is not None:
             self._server.close()
         self._lock.unlock()
@@ -82,7 +76,7 @@ class SingleInstance(QObject):
         return "paceline-" + hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
 
     def _raise_other(self, *, patiently: bool = True) -> bool:
-        """Ask the other one to come forward; ``patiently`` wait for one that has begun but does not listen yet."""
+        """Ask the other instance to come forward; ``patiently``: wait for one that is starting."""
         from PySide6.QtNetwork import QLocalSocket  # noqa: PLC0415  (as above)
 
         until = time.monotonic() + ANSWER_MS / 1000
@@ -108,7 +102,7 @@ class SingleInstance(QObject):
             self.raise_requested.emit("")
 
     def _on_words(self, socket: QLocalSocket) -> None:
-        """What the other start said before it left: nothing, or the path of a file, and a token behind a zero."""
+        """The message of another start: a path or nothing, and after a zero byte an activation token."""
         words = os.fsdecode(bytes(socket.readAll().data()[:MAX_PATH_BYTES]))
         socket.deleteLater()
         file, _, token = words.partition("\0")

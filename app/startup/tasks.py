@@ -1,6 +1,6 @@
-"""What happens between the command and the first paint, as named tasks; it runs without a window, too.
+"""The start-up tasks before the first paint; they run without a window, too.
 
-No task may stop the start: what goes wrong is a problem to be shown, and the app goes on with what it has.
+No task may stop the start: a failure is a problem to show, and the app continues with what it has.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Startup:
-    """What the tasks have brought about so far."""
+    """The results of the tasks so far."""
 
     paths: Paths
     on_trouble: Callable[[Problem | None], None]
@@ -31,7 +31,7 @@ class Startup:
     notices: list[str] = field(default_factory=list)
 
     def opened_store(self) -> ChatStore:
-        """Wait until the chats are open, note what there is to tell of it, and give them.
+        """Wait until the chats are open, record their problems, and return them.
 
         Raises:
             RuntimeError: no task has begun to open them.
@@ -46,14 +46,13 @@ class Startup:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One step, with the name it has in the log."""
+    """A named step."""
 
     name: str
     run: Callable[[Startup], None]
 
 
 def run_tasks(startup: Startup, tasks: Sequence[Task]) -> None:
-    """Run all tasks in order."""
     for task in tasks:
         log.info("start: %s", task.name)
         task.run(startup)

@@ -21,8 +21,8 @@ from app.core.logs import Logs
 from app.core.paths import assets_dir, find_paths
 from app.startup.single_instance import ACTIVATION, SingleInstance
 from app.startup.tasks import TASKS, Startup, run_tasks
+from ui.widgets.building import preload_wrappers
 from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
-from ui.widgets.pyside_wrappers import preload_wrappers
 
 if TYPE_CHECKING:
     from app.controllers.engine_bridge import MakeWorker
@@ -42,17 +42,12 @@ _QT_LEVELS = {
 
 
 class Application(QApplication):
-    """Hears of files that are opened with the app, which macOS tells a running program of.
+    """Receives files that are opened with the app, which macOS reports to the running program."""
 
-    Signals:
-        file_opened(str): the path of a file.
-    """
-
-    file_opened = Signal(str)
+    file_opened = Signal(str)  # the path of a file
     file = ""  # the last one
 
     def event(self, event: QEvent) -> bool:
-        """Take a file; what else happens is Qt's."""
         if isinstance(event, QFileOpenEvent) and event.file():
             self.file = event.file()
             self.file_opened.emit(self.file)
@@ -61,9 +56,9 @@ class Application(QApplication):
 
 
 def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None, file: str = "") -> int:
-    """Open the window on this user's folders and stay until it closes; return the exit status.
+    """Open the window on this user's folders until it closes; returns the exit status.
 
-    ``make_worker`` puts another engine in the place of the real one. ``file`` is a model to load as the target.
+    ``make_worker`` replaces the real engine. ``file``: a model to load as the target.
     """
     application = QApplication.instance() or Application(["paceline", *argv])
     if not isinstance(application, QApplication):
@@ -105,7 +100,7 @@ def _run(
     # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
     from app.core.domain.settings.table import FIELDS  # noqa: PLC0415
     from app.startup.assembly import assemble, real_engine  # noqa: PLC0415
-    from ui.text.catalogues import install_language  # noqa: PLC0415
+    from ui.text.language import install_language  # noqa: PLC0415
     from ui.window.main_window import MainWindow  # noqa: PLC0415
 
     install_language(application, assets_dir() / "translations", startup.settings.text("language"))
@@ -140,7 +135,7 @@ def _run(
 
 
 def open_file(window: MainWindow, path: str) -> None:
-    """Load a model file that was handed over, where its loading is seen: in the chat."""
+    """Load a model file that was handed over, and show the chat."""
     if window.models.is_open:
         window.models.panel.leave()
     window.show_chat()
@@ -156,16 +151,12 @@ def _bring_forward(window: MainWindow, token: str) -> None:
     window.activateWindow()
 
 
-# ---- messages of Qt ---------------------------------------------------------------------------------------------
-
-
 def log_qt_messages() -> None:
-    """Send what Qt says to the log from now on."""
     qInstallMessageHandler(_log_qt)
 
 
 def stop_logging_qt_messages() -> None:
-    """Give Qt its own handler back."""
+    """Restore Qt's message handler."""
     qInstallMessageHandler(None)
 
 

@@ -55,8 +55,15 @@
         <translation>Ihr Modell wird wieder geladen · {percent}</translation>
     </message>
     <message>
-        <source>Starting beside the answer in “{chat}”</source>
-        <translation>Beginnt neben der Antwort in „{chat}“</translation>
+        <source>Starting together with the answer in “{chat}”</source>
+        <translation>Beginnt zusammen mit der Antwort in „{chat}“</translation>
+    </message>
+    <message numerus="yes">
+        <source>Starting together with the answers in %n other chats</source>
+        <translation>
+            <numerusform>Beginnt zusammen mit der Antwort in %n anderem Chat</numerusform>
+            <numerusform>Beginnt zusammen mit den Antworten in %n anderen Chats</numerusform>
+        </translation>
     </message>
     <message>
         <source> Continue</source>
@@ -77,13 +84,6 @@
             <numerusform>Wartet auf die Antworten in %n anderen Chats</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>Starting beside the answers in %n other chats</source>
-        <translation>
-            <numerusform>Beginnt neben der Antwort in %n anderem Chat</numerusform>
-            <numerusform>Beginnt neben den Antworten in %n anderen Chats</numerusform>
-        </translation>
-    </message>
 </context>
 <context>
     <name>AnswerController</name>
@@ -102,12 +102,12 @@
         </translation>
     </message>
     <message>
-        <source>The model ended without a word. Ask again, or in other words.</source>
-        <translation>Das Modell hat ohne ein Wort geendet. Fragen Sie noch einmal, oder mit anderen Worten.</translation>
+        <source>The model gave an empty answer. Ask again, or rephrase the question.</source>
+        <translation>Die Antwort des Modells war leer. Fragen Sie noch einmal, oder formulieren Sie die Frage um.</translation>
     </message>
     <message>
-        <source>A chat gets one answer at a time. Wait for the one in the making, or stop it.</source>
-        <translation>Ein Chat bekommt eine Antwort auf einmal. Warten Sie auf die laufende, oder stoppen Sie sie.</translation>
+        <source>This chat is still writing an answer. Wait for it, or stop it.</source>
+        <translation>In diesem Chat wird noch eine Antwort geschrieben. Warten Sie, oder stoppen Sie sie.</translation>
     </message>
     <message>
         <source>A race is using the model. Wait until it is over, or stop it.</source>
@@ -115,7 +115,7 @@
     </message>
     <message>
         <source>Chats cannot be saved. This is kept only until Paceline is closed.</source>
-        <translation>Die Chats können nicht gespeichert werden: Dies bleibt nur, bis Paceline geschlossen wird.</translation>
+        <translation>Die Chats können nicht gespeichert werden. Dieser Chat bleibt nur, bis Paceline geschlossen wird.</translation>
     </message>
     <message>
         <source>Stopped at the maximum length set in the settings.</source>
@@ -136,10 +136,6 @@
     <message>
         <source>Stopped because the context is full. To continue, have the oldest messages left out or summarised (at the context meter), or choose a larger context in the settings.</source>
         <translation>Beendet, weil der Kontext voll ist. Um fortzusetzen, lassen Sie an der Kontextanzeige die ältesten Nachrichten weglassen oder zusammenfassen, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
-    </message>
-    <message>
-        <source>Stopped because the context is full with this question alone. To continue, choose a larger context in the settings.</source>
-        <translation>Beendet, weil der Kontext schon mit dieser einen Frage voll ist. Um fortzusetzen, wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
         <source>Only the last answer can be continued, if it was cut off.</source>
@@ -249,10 +245,6 @@
         <translation>wird gelesen</translation>
     </message>
     <message>
-        <source>This model cannot see pictures: it gets their names alone.</source>
-        <translation>Dieses Modell kann keine Bilder sehen: Es erhält nur ihre Namen.</translation>
-    </message>
-    <message>
         <source>this model cannot see it</source>
         <translation>dieses Modell kann es nicht sehen</translation>
     </message>
@@ -308,6 +300,10 @@
         <translation>{name} entfernen</translation>
     </message>
     <message>
+        <source>This model cannot see pictures. It only gets their names.</source>
+        <translation>Dieses Modell kann keine Bilder sehen. Es bekommt nur ihre Namen.</translation>
+    </message>
+    <message>
         <source>Press Enter to open it.</source>
         <translation>Die Eingabetaste öffnet es zum Lesen.</translation>
     </message>
@@ -342,8 +338,8 @@
         <translation>Von Ihnen bearbeitet.</translation>
     </message>
     <message>
-        <source>This is a copy up to here; the other chat is as it was.</source>
-        <translation>Das ist eine Kopie bis hierher; der andere Chat ist, wie er war.</translation>
+        <source>This chat is a copy up to here. The other chat has not changed.</source>
+        <translation>Dieser Chat ist eine Kopie bis hierher. Der andere Chat ist unverändert.</translation>
     </message>
 </context>
 <context>
@@ -887,19 +883,23 @@
     <name>Composer</name>
     <message>
         <source>When it is full, the oldest messages are left out, and the answer says so.</source>
-        <translation>Wenn er voll ist, werden die ältesten Nachrichten weggelassen; die Antwort sagt es dazu.</translation>
+        <translation>Wenn er voll ist, werden die ältesten Nachrichten weggelassen. In der Antwort steht es dann.</translation>
     </message>
     <message>
         <source>When it is full, the oldest messages are summarised first, and the answer says so.</source>
-        <translation>Wenn er voll ist, werden die ältesten Nachrichten zuerst zusammengefasst; die Antwort sagt es dazu.</translation>
+        <translation>Wenn er voll ist, werden zuerst die ältesten Nachrichten zusammengefasst. In der Antwort steht es dann.</translation>
     </message>
     <message>
         <source>When it is full, start a new chat or choose a larger context to get another answer.</source>
         <translation>Wenn er voll ist, beginnen Sie einen neuen Chat oder wählen einen größeren Kontext, um wieder eine Antwort zu erhalten.</translation>
     </message>
     <message>
-        <source>Leaves this computer: messages and files of this chat go to {host}.</source>
-        <translation>Verlässt diesen Rechner: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
+        <source>Messages and files of this chat are sent to {host}.</source>
+        <translation>Nachrichten und Dateien dieses Chats werden an {host} gesendet.</translation>
+    </message>
+    <message>
+        <source>Answered by another program on this computer, {host}, which may send messages elsewhere.</source>
+        <translation>Es antwortet ein anderes Programm auf diesem Rechner, {host}, das Nachrichten weitersenden kann.</translation>
     </message>
     <message>
         <source>No model is loaded. Open one or start the quick demo.</source>
@@ -958,10 +958,6 @@
         <translation>Werkzeuge</translation>
     </message>
     <message>
-        <source>Tools are on, but this model is given none: {reason}.</source>
-        <translation>Werkzeuge sind an, aber dieses Modell bekommt keine: {reason}.</translation>
-    </message>
-    <message>
         <source>Tools of this chat</source>
         <translation>Werkzeuge dieses Chats</translation>
     </message>
@@ -976,10 +972,6 @@
     <message>
         <source>A race is using the model. You can send your message when it is over.</source>
         <translation>Ein Rennen belegt das Modell. Danach können Sie Ihre Nachricht senden.</translation>
-    </message>
-    <message>
-        <source>Answered by another program on this computer, {host}, which may pass messages on.</source>
-        <translation>Es antwortet ein anderes Programm auf diesem Rechner, {host}, das Nachrichten weitergeben kann.</translation>
     </message>
     <message>
         <source>Find a draft</source>
@@ -1012,6 +1004,10 @@
     <message>
         <source>A file is still being read. You can send your message in a moment.</source>
         <translation>Eine Datei wird noch gelesen. Sie können die Nachricht gleich senden.</translation>
+    </message>
+    <message>
+        <source>Tools are on, but this model cannot use them: {reason}.</source>
+        <translation>Werkzeuge sind an, aber dieses Modell kann sie nicht verwenden: {reason}.</translation>
     </message>
     <message numerus="yes">
         <source>{count} tokens</source>
@@ -1051,7 +1047,7 @@
     </message>
     <message>
         <source>The answer says how many messages were left out.</source>
-        <translation>Die Antwort sagt, wie viele Nachrichten weggelassen wurden.</translation>
+        <translation>In der Antwort steht, wie viele Nachrichten weggelassen wurden.</translation>
     </message>
     <message>
         <source>The model first writes a summary that is sent in their place. You can read and undo it.</source>
@@ -1156,11 +1152,11 @@
     </message>
     <message>
         <source>This does not fit in the context: the oldest messages will be left out, and the answer says so.</source>
-        <translation>Das passt nicht in den Kontext: Die ältesten Nachrichten werden weggelassen, und die Antwort sagt es dazu.</translation>
+        <translation>Das passt nicht in den Kontext: Die ältesten Nachrichten werden weggelassen. In der Antwort steht es dann.</translation>
     </message>
     <message>
         <source>This does not fit in the context: the oldest messages will be summarised first, and the answer says so.</source>
-        <translation>Das passt nicht in den Kontext: Die ältesten Nachrichten werden zuerst zusammengefasst; die Antwort sagt es dazu.</translation>
+        <translation>Das passt nicht in den Kontext: Zuerst werden die ältesten Nachrichten zusammengefasst. In der Antwort steht es dann.</translation>
     </message>
     <message>
         <source>{total} of {size} tokens</source>
@@ -1469,11 +1465,11 @@
         <translation>aus den gefundenen Geräten auswählen</translation>
     </message>
     <message>
-        <source>llama.cpp&apos;s RPC knows no authentication: use it only in a network that you trust.</source>
-        <translation>RPC von llama.cpp kennt keine Anmeldung: Nutzen Sie es nur in einem Netz, dem Sie vertrauen.</translation>
+        <source>llama.cpp&apos;s RPC has no password protection. Use it only in a network that you trust.</source>
+        <translation>RPC von llama.cpp ist nicht durch ein Passwort geschützt. Nutzen Sie es nur in einem Netz, dem Sie vertrauen.</translation>
     </message>
     <message>
-        <source>The processor alone</source>
+        <source>CPU only</source>
         <translation>Nur der Prozessor</translation>
     </message>
     <message>
@@ -1639,10 +1635,6 @@
         <translation>Entwurfsmodell wählen</translation>
     </message>
     <message>
-        <source>See here whether it matches and whether the pair fits this computer.</source>
-        <translation>Ob es passt und ob das Paar auf diesen Rechner passt, steht dann hier.</translation>
-    </message>
-    <message>
         <source>Search models</source>
         <translation>Modelle suchen</translation>
     </message>
@@ -1665,6 +1657,10 @@
     <message>
         <source>Could not be checked</source>
         <translation>Konnten nicht geprüft werden</translation>
+    </message>
+    <message>
+        <source>You will see whether it matches the target and whether both fit this computer.</source>
+        <translation>Hier sehen Sie dann, ob es zum Zielmodell passt und ob beide auf diesem Rechner laufen.</translation>
     </message>
     <message>
         <source>A draft is a small model that proposes words for a large one.</source>
@@ -1934,6 +1930,10 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Das dauert einen Moment. Sie können Ihre Nachricht schon schreiben.</translation>
     </message>
     <message>
+        <source>This model has no chat template, so it was probably trained to continue texts, not to answer. You can chat with it in a common format, or let it continue what you write.</source>
+        <translation>Dieses Modell hat keine Chat-Vorlage. Es wurde also wohl darauf trainiert, Texte fortzusetzen, nicht zu antworten. Sie können in einem üblichen Format damit chatten oder es Ihren Text fortsetzen lassen.</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <translation>Noch kein Modell</translation>
     </message>
@@ -1966,10 +1966,6 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Neuer Chat</translation>
     </message>
     <message>
-        <source>This model came without a chat template, so it was probably made to continue texts rather than to answer. You can chat with it in a usual format, or have it continue what you write.</source>
-        <translation>Dieses Modell kam ohne Chat-Vorlage, ist also wohl dafür gemacht, Texte fortzusetzen, statt zu antworten. Sie können in einem üblichen Format damit chatten oder es fortsetzen lassen, was Sie schreiben.</translation>
-    </message>
-    <message>
         <source>Write a message below, or try one of these.</source>
         <translation>Schreiben Sie unten eine Nachricht, oder probieren Sie eine von diesen.</translation>
     </message>
@@ -1977,50 +1973,30 @@ vielen Dank für Ihren Brief vom</translation>
 <context>
     <name>EnginesController</name>
     <message numerus="yes">
-        <source>{host} answers: %n models.</source>
+        <source>Connected to {host}: %n models.</source>
         <translation>
-            <numerusform>{host} antwortet: %n Modell.</numerusform>
-            <numerusform>{host} antwortet: %n Modelle.</numerusform>
+            <numerusform>Mit {host} verbunden: %n Modell.</numerusform>
+            <numerusform>Mit {host} verbunden: %n Modelle.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>EnginesPage</name>
     <message>
+        <source>Chat with a model that runs elsewhere, on any OpenAI-compatible server such as vLLM, SGLang, llama-server, LM Studio or Ollama. Your messages and attached files are sent to that server.</source>
+        <translation>Chatten Sie mit einem Modell, das anderswo läuft: auf einem OpenAI-kompatiblen Server wie vLLM, SGLang, llama-server, LM Studio oder Ollama. Ihre Nachrichten und angehängten Dateien werden an diesen Server gesendet.</translation>
+    </message>
+    <message>
         <source>The key is stored in the system&apos;s keyring and sent only to this address.</source>
         <translation>Der Schlüssel liegt im Schlüsselbund des Systems und wird nur an diese Adresse gesendet.</translation>
     </message>
     <message>
-        <source>Send unencrypted: I trust the network between here and there</source>
-        <translation>Unverschlüsselt senden: Ich vertraue dem Netz dazwischen</translation>
-    </message>
-    <message>
-        <source>Address of the engine</source>
-        <translation>Adresse der Engine</translation>
+        <source>Send unencrypted: I trust this network</source>
+        <translation>Unverschlüsselt senden: Ich vertraue diesem Netz</translation>
     </message>
     <message>
         <source>Key, if it needs one</source>
         <translation>Schlüssel, falls nötig</translation>
-    </message>
-    <message>
-        <source>Key of the engine</source>
-        <translation>Schlüssel der Engine</translation>
-    </message>
-    <message>
-        <source>Add engine</source>
-        <translation>Engine hinzufügen</translation>
-    </message>
-    <message>
-        <source>Add an engine</source>
-        <translation>Eine Engine hinzufügen</translation>
-    </message>
-    <message>
-        <source>Asking…</source>
-        <translation>Wird gefragt …</translation>
-    </message>
-    <message>
-        <source>It did not answer when last asked</source>
-        <translation>Hat beim letzten Fragen nicht geantwortet</translation>
     </message>
     <message>
         <source>Model on {host}</source>
@@ -2055,36 +2031,56 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Kontext von {number} Token</translation>
     </message>
     <message>
+        <source>Address of the server</source>
+        <translation>Adresse des Servers</translation>
+    </message>
+    <message>
+        <source>Key of the server</source>
+        <translation>Schlüssel des Servers</translation>
+    </message>
+    <message>
+        <source>Add server</source>
+        <translation>Server hinzufügen</translation>
+    </message>
+    <message>
+        <source>Not reachable at the last check</source>
+        <translation>Beim letzten Versuch nicht erreichbar</translation>
+    </message>
+    <message>
         <source>Refresh</source>
         <translation>Aktualisieren</translation>
+    </message>
+    <message>
+        <source>Connecting…</source>
+        <translation>Wird verbunden …</translation>
+    </message>
+    <message>
+        <source>drafts, method unknown</source>
+        <translation>entwirft, Verfahren unbekannt</translation>
+    </message>
+    <message>
+        <source>Add a remote server</source>
+        <translation>Entfernten Server hinzufügen</translation>
+    </message>
+    <message>
+        <source>drafting unknown</source>
+        <translation>Entwürfe unbekannt</translation>
+    </message>
+    <message>
+        <source>Remote servers</source>
+        <translation>Entfernte Server</translation>
     </message>
     <message>
         <source>Refresh what {host} offers</source>
         <translation>Angebot von {host} aktualisieren</translation>
     </message>
     <message>
-        <source>drafts, without saying how</source>
-        <translation>entwirft, ohne zu melden, womit</translation>
-    </message>
-    <message>
-        <source>does not report drafting</source>
-        <translation>meldet nichts über Entwürfe</translation>
-    </message>
-    <message>
         <source>unencrypted</source>
         <translation>unverschlüsselt</translation>
     </message>
     <message>
-        <source>Engines</source>
-        <translation>Engines</translation>
-    </message>
-    <message>
         <source>Change key</source>
         <translation>Schlüssel ändern</translation>
-    </message>
-    <message>
-        <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this computer, unless the engine runs on it.</source>
-        <translation>Ein Modell, das für diesen Rechner zu groß ist, kann von einem anderen aus antworten: von jedem Server, der OpenAIs API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem Chat damit schreiben, und Dateien, die Sie anhängen, verlassen diesen Rechner, es sei denn, die Engine läuft auf ihm.</translation>
     </message>
     <message>
         <source>Enter another key for {host}</source>
@@ -2145,10 +2141,6 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>{number}&#xa0;%</translation>
     </message>
     <message>
-        <source>Tokens per forward pass of the target; plain decoding is 1.0.</source>
-        <translation>Token pro Durchlauf des Zielmodells; einfaches Dekodieren ergibt 1,0.</translation>
-    </message>
-    <message>
         <source>How tokens were proposed.</source>
         <translation>Wie Token vorgeschlagen wurden.</translation>
     </message>
@@ -2163,10 +2155,6 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>No tokens were proposed: every pass gave one token of the target.</source>
         <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab ein Token des Zielmodells.</translation>
-    </message>
-    <message>
-        <source>It was drawn by this seed, which gives it again: see the menu of the answer.</source>
-        <translation>Mit diesem Seed wurde sie gezogen, und er ergibt sie wieder: siehe das Menü der Antwort.</translation>
     </message>
     <message>
         <source>seed {seed}</source>
@@ -2207,6 +2195,14 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>about the same speed</source>
         <translation>etwa gleich schnell</translation>
+    </message>
+    <message>
+        <source>This seed repeats the answer: see the answer&apos;s menu.</source>
+        <translation>Dieser Seed wiederholt die Antwort: siehe das Menü der Antwort.</translation>
+    </message>
+    <message>
+        <source>Tokens per pass of the target. Without drafting it is 1.0.</source>
+        <translation>Token pro Durchlauf des Zielmodells. Ohne Entwürfe ist es 1,0.</translation>
     </message>
     <message numerus="yes">
         <source>%Ln tokens</source>
@@ -2465,8 +2461,20 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Ersatzvorlage</translation>
     </message>
     <message>
+        <source>Every mode gives exactly the same answer to a question.</source>
+        <translation>Jeder Modus gibt auf eine Frage genau dieselbe Antwort.</translation>
+    </message>
+    <message>
         <source>CPU only</source>
         <translation>nur Prozessor</translation>
+    </message>
+    <message>
+        <source>Its server decides how it drafts.</source>
+        <translation>Der Server entscheidet, wie er entwirft.</translation>
+    </message>
+    <message>
+        <source>It has another vocabulary, with {share} of the target&apos;s tokens.</source>
+        <translation>Es hat ein anderes Vokabular, mit {share} der Token des Zielmodells.</translation>
     </message>
     <message numerus="yes">
         <source>{number} layers on {device}</source>
@@ -2547,10 +2555,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Bilder</translation>
     </message>
     <message>
-        <source>The same question gets the same words in every mode, to the letter.</source>
-        <translation>Dieselbe Frage bekommt in jedem Modus dieselben Wörter, auf den Buchstaben genau.</translation>
-    </message>
-    <message>
         <source>{name}
 On {host} ({engine}), another program on this computer.</source>
         <translation>{name}
@@ -2625,16 +2629,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zielmodell: {words}</translation>
     </message>
     <message>
-        <source>The engine decides how it drafts.</source>
-        <translation>Die Engine entscheidet, wie sie entwirft.</translation>
-    </message>
-    <message>
         <source>Draft: {words}</source>
         <translation>Entwurfsmodell: {words}</translation>
-    </message>
-    <message>
-        <source>It has another vocabulary and speaks {share} of the target&apos;s tokens.</source>
-        <translation>Es hat ein anderes Vokabular und beherrscht {share} der Token des Zielmodells.</translation>
     </message>
     <message>
         <source>Draft: a head in the model&apos;s own file ({method}).</source>
@@ -2645,8 +2641,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Kein Entwurfsmodell. {why}</translation>
     </message>
     <message>
-        <source>The quick demo uses two tiny models: it shows how speculative decoding works, not what a large model knows or gains by it.</source>
-        <translation>Die schnelle Demo nutzt zwei winzige Modelle: Sie zeigt, wie spekulatives Dekodieren funktioniert, nicht, was ein großes Modell weiß oder dadurch gewinnt.</translation>
+        <source>The quick demo uses two tiny models. It shows how speculative decoding works, not how good or fast a large model is.</source>
+        <translation>Die schnelle Demo nutzt zwei winzige Modelle. Sie zeigt, wie spekulatives Dekodieren funktioniert, nicht, wie gut oder schnell ein großes Modell ist.</translation>
     </message>
 </context>
 <context>
@@ -2694,10 +2690,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>HistoryPlot</name>
     <message numerus="yes">
-        <source>%n answers slower than plain decoding</source>
+        <source>%n answers slower than without drafting</source>
         <translation>
-            <numerusform>%n Antwort langsamer als einfaches Dekodieren</numerusform>
-            <numerusform>%n Antworten langsamer als einfaches Dekodieren</numerusform>
+            <numerusform>%n Antwort langsamer als ohne Entwürfe</numerusform>
+            <numerusform>%n Antworten langsamer als ohne Entwürfe</numerusform>
         </translation>
     </message>
 </context>
@@ -2712,8 +2708,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Heruntergeladen und geprüft: {names}.</translation>
     </message>
     <message>
-        <source>Downloaded, without a checksum to check it by: {names}.</source>
-        <translation>Heruntergeladen, ohne Prüfsumme zum Prüfen: {names}.</translation>
+        <source>Downloaded, but not verified, as there is no checksum: {names}.</source>
+        <translation>Heruntergeladen, aber nicht überprüft, da es keine Prüfsumme gibt: {names}.</translation>
     </message>
     <message>
         <source>Freed {size} of disk space.</source>
@@ -2786,8 +2782,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Beide Vokabulare haben dieselben Token und Einstellungen.</translation>
     </message>
     <message>
-        <source>By its header, this head fits the target.</source>
-        <translation>Nach seinen Kopfdaten passt dieser Kopf zum Zielmodell.</translation>
+        <source>This head matches the target, by its file header.</source>
+        <translation>Dieser Kopf passt zum Zielmodell, laut seinem Dateikopf.</translation>
     </message>
 </context>
 <context>
@@ -2826,28 +2822,28 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 </context>
 <context>
     <name>ImportDialog</name>
-    <message numerus="yes">
-        <source>%n more are there already.</source>
-        <translation>
-            <numerusform>%n weiterer ist schon da.</numerusform>
-            <numerusform>%n weitere sind schon da.</numerusform>
-        </translation>
-    </message>
     <message>
-        <source>They are added switched off: nothing is started before you switch it on.</source>
-        <translation>Sie werden ausgeschaltet hinzugefügt: Nichts startet, bevor Sie es einschalten.</translation>
+        <source>Added servers are off. Each starts only when you switch it on.</source>
+        <translation>Hinzugefügte Server sind aus. Jeder startet erst, wenn Sie ihn einschalten.</translation>
     </message>
     <message>
         <source>Import servers from {source}</source>
         <translation>Server aus {source} importieren</translation>
     </message>
     <message>
-        <source>All of its servers are there already.</source>
-        <translation>Alle Server daraus sind schon da.</translation>
+        <source>All of its servers already exist.</source>
+        <translation>Alle Server daraus sind schon vorhanden.</translation>
     </message>
     <message>
         <source>Add</source>
         <translation>Hinzufügen</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more already exist.</source>
+        <translation>
+            <numerusform>%n weiterer ist schon vorhanden.</numerusform>
+            <numerusform>%n weitere sind schon vorhanden.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -3057,8 +3053,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Alle hinzugefügt</translation>
     </message>
     <message>
-        <source>No model here has “{words}” in its name or facts.</source>
-        <translation>Kein Modell hier hat „{words}“ im Namen oder in den Angaben.</translation>
+        <source>No model matches “{words}”.</source>
+        <translation>Kein Modell passt zu „{words}“.</translation>
     </message>
     <message>
         <source>Add</source>
@@ -3126,8 +3122,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>The link of the GGUF file itself, not of a page about it. Its header is read first; the whole file is downloaded when you say so. Nothing else is sent to that server.</source>
-        <translation>Der Link der GGUF-Datei selbst, nicht einer Seite über sie. Zuerst werden nur die Kopfdaten gelesen; die ganze Datei wird erst auf Ihren Wunsch geladen. Sonst wird nichts an diesen Server gesendet.</translation>
+        <source>Paste the link of the GGUF file itself, not of its web page. Paceline reads the file&apos;s header first, and downloads the rest only when you confirm. Nothing else is sent to that server.</source>
+        <translation>Fügen Sie den Link der GGUF-Datei selbst ein, nicht den ihrer Webseite. Paceline liest zuerst den Kopf der Datei und lädt den Rest erst, wenn Sie zustimmen. Sonst wird nichts an diesen Server gesendet.</translation>
+    </message>
+    <message>
+        <source>{first} redirects to {last}, which has the file.</source>
+        <translation>{first} leitet weiter zu {last}; dort liegt die Datei.</translation>
+    </message>
+    <message>
+        <source>From {host}. It gives no checksum, so the file cannot be verified.</source>
+        <translation>Von {host}. Ohne Prüfsumme lässt sich die Datei nicht überprüfen.</translation>
     </message>
     <message>
         <source>Reading the file&apos;s header…</source>
@@ -3142,16 +3146,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Link prüfen</translation>
     </message>
     <message>
-        <source>From {host}. There is no checksum to check the file by.</source>
-        <translation>Von {host}. Es gibt keine Prüfsumme, mit der die Datei geprüft werden könnte.</translation>
-    </message>
-    <message>
         <source>{size} to download</source>
         <translation>{size} herunterzuladen</translation>
-    </message>
-    <message>
-        <source>{first} sends on to {last}, which has the file.</source>
-        <translation>{first} leitet weiter zu {last}; dort liegt die Datei.</translation>
     </message>
 </context>
 <context>
@@ -3357,6 +3353,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ab hier löschen</translation>
     </message>
     <message>
+        <source>With the settings of this answer.</source>
+        <translation>Mit den Einstellungen dieser Antwort.</translation>
+    </message>
+    <message>
+        <source>Every answer from now on uses it.</source>
+        <translation>Jede Antwort von jetzt an verwendet ihn.</translation>
+    </message>
+    <message>
         <source>Copy as Markdown</source>
         <translation>Als Markdown kopieren</translation>
     </message>
@@ -3377,6 +3381,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Neu erzeugen mit Modell</translation>
     </message>
     <message>
+        <source>Generated without a seed: not repeatable</source>
+        <translation>Ohne Seed erzeugt: nicht wiederholbar</translation>
+    </message>
+    <message>
         <source>{name} (in use)</source>
         <translation>{name} (in Gebrauch)</translation>
     </message>
@@ -3391,14 +3399,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Seed</source>
         <translation>Seed</translation>
-    </message>
-    <message>
-        <source>With the settings that this answer was drawn with.</source>
-        <translation>Mit den Einstellungen, mit denen diese Antwort gezogen wurde.</translation>
-    </message>
-    <message>
-        <source>Drawn without a seed: it cannot be repeated</source>
-        <translation>Ohne Seed gezogen: nicht wiederholbar</translation>
     </message>
     <message>
         <source>Ask again with a seed</source>
@@ -3423,10 +3423,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Ask again with another seed</source>
         <translation>Mit einem anderen Seed neu fragen</translation>
-    </message>
-    <message>
-        <source>Every answer from now on is drawn by it.</source>
-        <translation>Jede Antwort von jetzt an wird mit ihm gezogen.</translation>
     </message>
     <message>
         <source>Use this seed in this chat</source>
@@ -3491,20 +3487,20 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>ModelController</name>
     <message>
+        <source>{name} can also see pictures if its mmproj file is in the same folder. Add that file, and load the model again.</source>
+        <translation>{name} kann auch Bilder sehen, wenn seine mmproj-Datei im selben Ordner liegt. Legen Sie sie dazu, und laden Sie das Modell neu.</translation>
+    </message>
+    <message>
+        <source>{name} has no chat template. In a new chat you can let it continue your texts instead.</source>
+        <translation>{name} hat keine Chat-Vorlage. In einem neuen Chat können Sie es stattdessen Ihre Texte fortsetzen lassen.</translation>
+    </message>
+    <message>
         <source>It could not be loaded.</source>
         <translation>Es konnte nicht geladen werden.</translation>
     </message>
     <message>
         <source>Choose another draft, or continue without one.</source>
         <translation>Wählen Sie ein anderes Entwurfsmodell, oder machen Sie ohne weiter.</translation>
-    </message>
-    <message>
-        <source>{name} can also read pictures, with its side file (mmproj) in the same folder. Add that, and load it again.</source>
-        <translation>{name} kann auch Bilder lesen, mit seiner Nebendatei (mmproj) im selben Ordner. Legen Sie sie dazu, und laden Sie es neu.</translation>
-    </message>
-    <message>
-        <source>{name} came without a chat template. A new chat offers to have it continue your texts instead.</source>
-        <translation>{name} kam ohne Chat-Vorlage. Ein neuer Chat bietet an, dass es stattdessen Ihre Texte fortsetzt.</translation>
     </message>
     <message>
         <source>The quick demo is used until you choose another model.</source>
@@ -3541,8 +3537,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Entwurf: {name}</translation>
     </message>
     <message>
-        <source>does not answer</source>
-        <translation>antwortet nicht</translation>
+        <source>not reachable</source>
+        <translation>nicht erreichbar</translation>
     </message>
     <message>
         <source>in use</source>
@@ -3569,8 +3565,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Andere Programme auf diesem Rechner</translation>
     </message>
     <message>
-        <source>On other engines (leaves this computer)</source>
-        <translation>Auf anderen Engines (verlässt diesen Rechner)</translation>
+        <source>On remote servers (messages leave this computer)</source>
+        <translation>Auf entfernten Servern (Nachrichten verlassen diesen Rechner)</translation>
     </message>
     <message>
         <source>More</source>
@@ -3635,20 +3631,20 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Kostet: {words}</translation>
     </message>
     <message>
-        <source>Picks what should be fastest for each pass, plain decoding included.</source>
-        <translation>Wählt für jeden Durchlauf, was am schnellsten sein sollte, auch einfaches Dekodieren.</translation>
-    </message>
-    <message>
-        <source>Nothing; a draft model gives it one more choice.</source>
-        <translation>Nichts; mit einem Entwurfsmodell hat es eine Wahl mehr.</translation>
-    </message>
-    <message>
         <source>A second or two of measuring after a model is loaded, and an occasional pass to measure again.</source>
         <translation>Ein, zwei Sekunden Messen nach dem Laden eines Modells und gelegentlich einen Durchlauf zum Nachmessen.</translation>
     </message>
     <message>
-        <source>One token per pass of the target. The baseline for comparisons.</source>
-        <translation>Ein Token pro Durchlauf des Zielmodells. Der Maßstab jedes Vergleichs.</translation>
+        <source>Chooses what should be fastest for each pass, which may be no drafting.</source>
+        <translation>Wählt für jeden Durchlauf, was am schnellsten sein sollte; das kann auch ohne Entwürfe sein.</translation>
+    </message>
+    <message>
+        <source>Nothing. With a draft model it has one more choice.</source>
+        <translation>Nichts. Mit einem Entwurfsmodell hat es eine Wahl mehr.</translation>
+    </message>
+    <message>
+        <source>Without drafting: one token per pass of the target. Other modes are compared with it.</source>
+        <translation>Ohne Entwürfe: ein Token pro Durchlauf des Zielmodells. Andere Modi werden damit verglichen.</translation>
     </message>
     <message>
         <source>Nothing.</source>
@@ -3735,8 +3731,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Was gerade am schnellsten ist, Durchlauf für Durchlauf</translation>
     </message>
     <message>
-        <source>No drafting: the speed to compare with</source>
-        <translation>Ohne Entwürfe: die Geschwindigkeit zum Vergleich</translation>
+        <source>Without drafting: the speed to compare with</source>
+        <translation>Ohne Entwürfe: das Tempo zum Vergleich</translation>
     </message>
     <message>
         <source>Guesses from words used before in this chat</source>
@@ -3814,8 +3810,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>das Entwurfsmodell wurde nicht benutzt</translation>
     </message>
     <message>
-        <source>The loaded draft model was not used: it would slow this model down here. Of the text so far too little repeated to draft from it instead. A smaller draft of the same family may pay off.</source>
-        <translation>Das geladene Entwurfsmodell wurde nicht genutzt: Mit ihm wäre dieses Modell hier langsamer. Vom bisherigen Text hat sich zu wenig wiederholt, um stattdessen daraus zu entwerfen. Ein kleineres Entwurfsmodell derselben Familie kann sich lohnen.</translation>
+        <source>The loaded draft model was not used: it would slow this model down on this computer. Too little text repeated to draft from it instead. A smaller draft of the same family may help.</source>
+        <translation>Das geladene Entwurfsmodell wurde nicht benutzt: Es würde dieses Modell auf diesem Rechner bremsen. Es wiederholte sich zu wenig Text, um stattdessen daraus zu entwerfen. Ein kleineres Entwurfsmodell derselben Familie kann helfen.</translation>
     </message>
     <message>
         <source>drafts from the text were rejected too often</source>
@@ -3918,12 +3914,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Entwirft selbst: Köpfe in der Datei (MTP)</translation>
     </message>
     <message>
-        <source>No draft: plain decoding and n-grams</source>
-        <translation>Kein Entwurfsmodell: einfaches Dekodieren und N-Gramme</translation>
-    </message>
-    <message>
         <source>Search for another</source>
         <translation>Anderes suchen</translation>
+    </message>
+    <message>
+        <source>No draft model: only repeated text is drafted (n-gram)</source>
+        <translation>Kein Entwurfsmodell: Nur wiederholter Text wird entworfen (N-Gramm)</translation>
     </message>
     <message>
         <source>Download {what}</source>
@@ -3981,15 +3977,15 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <name>PassTip</name>
     <message>
         <source>sampled instead</source>
-        <translation>stattdessen gezogen</translation>
+        <translation>stattdessen gewählt</translation>
     </message>
     <message>
         <source>sampled by the target alone, nothing was proposed</source>
-        <translation>vom Zielmodell allein gezogen, es war nichts vorgeschlagen</translation>
+        <translation>vom Zielmodell allein gewählt, es war nichts vorgeschlagen</translation>
     </message>
     <message>
         <source>sampled in place of a rejected one</source>
-        <translation>anstelle eines abgelehnten gezogen</translation>
+        <translation>anstelle eines abgelehnten gewählt</translation>
     </message>
     <message>
         <source>One pass of the target.</source>
@@ -4112,8 +4108,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Downloads</translation>
     </message>
     <message>
-        <source>Engines</source>
-        <translation>Engines</translation>
+        <source>Remote servers</source>
+        <translation>Entfernte Server</translation>
     </message>
 </context>
 <context>
@@ -5569,14 +5565,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Anteile der Geräte müssen Zahlen wie 3,1 sein, eine für jedes.</translation>
     </message>
     <message>
-        <source>The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
-        <translation>Die letzten {num_answers} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
-    </message>
-    <message>
-        <source>Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.</source>
-        <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren über die letzten {num_answers} Antworten.</translation>
-    </message>
-    <message>
         <source>{label} must be text.</source>
         <translation>{label} muss Text sein.</translation>
     </message>
@@ -5685,14 +5673,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Entwurfsmodell: {why}</translation>
     </message>
     <message>
-        <source>{mode}, paced by measured costs</source>
-        <translation>{mode}, nach gemessenen Kosten gesteuert</translation>
-    </message>
-    <message>
-        <source>plain decoding was chosen</source>
-        <translation>einfaches Dekodieren wurde gewählt</translation>
-    </message>
-    <message>
         <source>draft on: {share}</source>
         <translation>Entwurf an: {share}</translation>
     </message>
@@ -5703,6 +5683,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>another program, or the system for want of memory, killed it</source>
         <translation>ein anderes Programm, oder das System aus Mangel an Speicher, hat ihn beendet</translation>
+    </message>
+    <message>
+        <source>its chat template does not support tools</source>
+        <translation>seine Chat-Vorlage unterstützt keine Werkzeuge</translation>
     </message>
     <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
@@ -5817,20 +5801,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Rennen konnte nicht exportiert werden</translation>
     </message>
     <message>
-        <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
-        <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
-    </message>
-    <message>
         <source>Short answers and higher temperatures gain less.</source>
         <translation>Bei kurzen Antworten und höherer Temperatur ist der Gewinn kleiner.</translation>
     </message>
     <message>
         <source>Estimated from the speed of the memory, which was measured here.</source>
         <translation>Geschätzt nach der Geschwindigkeit des Speichers, die hier gemessen wurde.</translation>
-    </message>
-    <message>
-        <source>Measured here: {speedup:.2f}× plain decoding in a race.</source>
-        <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren in einem Rennen.</translation>
     </message>
     <message>
         <source>No draft model would pay off here; text that repeats is drafted without one.</source>
@@ -5847,10 +5823,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Estimated from passes of {name}, which were measured here.</source>
         <translation>Geschätzt nach Durchläufen von {name}, die hier gemessen wurden.</translation>
-    </message>
-    <message>
-        <source>Measured here: {speedup:.2f}× plain decoding in one answer.</source>
-        <translation>Hier gemessen: {speedup:.2f}× so schnell wie einfaches Dekodieren in einer Antwort.</translation>
     </message>
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
@@ -5939,10 +5911,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>token {place}: {reason}</source>
         <translation>Token {place}: {reason}</translation>
-    </message>
-    <message>
-        <source>It has another vocabulary and speaks {percent:.0f}% of the target&apos;s tokens.</source>
-        <translation>Es hat ein anderes Vokabular und beherrscht {percent:.0f} % der Token des Zielmodells.</translation>
     </message>
     <message>
         <source>a question</source>
@@ -6265,10 +6233,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Mit der Engine ging etwas schief</translation>
     </message>
     <message>
-        <source>The engine decides how it drafts; see the page Engines for what it tells.</source>
-        <translation>Die Engine entscheidet, wie sie entwirft; was sie davon sagt, steht auf der Seite Engines.</translation>
-    </message>
-    <message>
         <source>Whether the same question gets the same words is up to the other program.</source>
         <translation>Ob dieselbe Frage dieselben Wörter bekommt, liegt am anderen Programm.</translation>
     </message>
@@ -6363,10 +6327,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Set the mode to Off for this model.</source>
         <translation>Stellen Sie für dieses Modell den Modus auf „Aus“.</translation>
-    </message>
-    <message>
-        <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
-        <translation>Beherrscht {percent:.0f} % der Token des Zielmodells</translation>
     </message>
     <message>
         <source>the end of an answer</source>
@@ -7193,12 +7153,32 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Öffnen Sie die Datei im zugehörigen Programm und speichern oder drucken Sie sie neu, oder kopieren Sie den wichtigen Text.</translation>
     </message>
     <message>
+        <source>The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.</source>
+        <translation>Die letzten {num_answers} Antworten waren langsamer, als sie ohne Entwürfe gewesen wären: {speedup:.2f}×.</translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× the speed without drafting, in a race ({low:.2f}–{high:.2f}).</source>
+        <translation>Hier gemessen: {speedup:.2f}× so schnell wie ohne Entwürfe, in einem Rennen ({low:.2f}–{high:.2f}).</translation>
+    </message>
+    <message>
         <source>Expect about {slow:g}–{fast:g} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:g}–{fast:g} Token pro Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
     <message>
+        <source>Measured here: {speedup:.2f}× the speed without drafting, in a race.</source>
+        <translation>Hier gemessen: {speedup:.2f}× so schnell wie ohne Entwürfe, in einem Rennen.</translation>
+    </message>
+    <message>
         <source>Expect about {slow:g}–{fast:g} tokens per second on this computer, and next to no gain from drafting.</source>
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:g}–{fast:g} Token pro Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× the speed without drafting, in one answer.</source>
+        <translation>Hier gemessen: {speedup:.2f}× so schnell wie ohne Entwürfe, in einer Antwort.</translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× the speed without drafting, over the last {num_answers} answers.</source>
+        <translation>Hier gemessen: {speedup:.2f}× so schnell wie ohne Entwürfe, über die letzten {num_answers} Antworten.</translation>
     </message>
     <message>
         <source>Choose the mode Off, or Auto, which drafts only where that pays.</source>
@@ -7259,6 +7239,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The project {name} has no files.</source>
         <translation>Das Projekt {name} hat keine Dateien.</translation>
+    </message>
+    <message>
+        <source>The server decides how it drafts; its card under Models, Remote servers shows what it reports.</source>
+        <translation>Der Server entscheidet, wie er entwirft; was er dazu meldet, steht unter Modelle, Entfernte Server.</translation>
+    </message>
+    <message>
+        <source>It has another vocabulary, with {percent:.0f}% of the target&apos;s tokens.</source>
+        <translation>Es hat ein anderes Vokabular, mit {percent:.0f} % der Token des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>Shares {percent:.0f}% of the target&apos;s tokens</source>
+        <translation>Hat {percent:.0f} % der Token mit dem Zielmodell gemeinsam</translation>
     </message>
     <message>
         <source>Set the mode to Off.</source>
@@ -7613,6 +7605,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{mode} mit der gewählten Entwurfslänge {depth}</translation>
     </message>
     <message>
+        <source>{mode}: drafts where it saves time here</source>
+        <translation>{mode}: entwirft, wo es hier Zeit spart</translation>
+    </message>
+    <message>
+        <source>drafting is off</source>
+        <translation>Entwürfe sind aus</translation>
+    </message>
+    <message>
         <source>draft paused, since it would not pay off: {share}</source>
         <translation>Entwurf pausiert, weil er sich nicht lohnen würde: {share}</translation>
     </message>
@@ -7735,10 +7735,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Leave out the suffix, or choose a code model.</source>
         <translation>Lassen Sie das Ende weg oder wählen Sie ein Modell für Code.</translation>
-    </message>
-    <message>
-        <source>its chat template takes none</source>
-        <translation>seine Chat-Vorlage kennt keine</translation>
     </message>
     <message>
         <source>its chat template writes calls in a form that is not known here</source>
@@ -7979,10 +7975,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
         <translation>Ohne {number} seiner {n_layer} Schichten sagt es bei {agreement:.0f} % von {num_tokens} Token dasselbe, und ein Token kostet {share:.0f} % eines Durchlaufs des ganzen Modells.</translation>
-    </message>
-    <message>
-        <source>Drafting with it can pay: up to {gain:.2f} times plain decoding.</source>
-        <translation>Damit zu entwerfen kann sich lohnen: bis zum {gain:.2f}-Fachen des einfachen Dekodierens.</translation>
     </message>
     <message>
         <source>It would have to agree more often than that to pay, so drafting with it gains nothing.</source>
@@ -8301,10 +8293,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Speicher von {name} ({architecture}) kann abgelehnte Token weder vergessen noch vor sie zurückgesetzt werden.</translation>
     </message>
     <message>
-        <source>plain decoding instead: {reason}</source>
-        <translation>stattdessen einfaches Dekodieren: {reason}</translation>
-    </message>
-    <message>
         <source>The model&apos;s memory could not forget the rejected tokens.</source>
         <translation>Der Speicher des Modells konnte die abgelehnten Token nicht vergessen.</translation>
     </message>
@@ -8355,6 +8343,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>it crashed</source>
         <translation>es ist abgestürzt</translation>
+    </message>
+    <message>
+        <source>without drafting: {reason}</source>
+        <translation>ohne Entwürfe: {reason}</translation>
+    </message>
+    <message>
+        <source>Drafting with it can pay off: up to {gain:.2f} times the speed without drafting.</source>
+        <translation>Damit zu entwerfen kann sich lohnen: bis zum {gain:.2f}-Fachen des Tempos ohne Entwürfe.</translation>
     </message>
     <message>
         <source>{file} could not be written: {reason}.</source>
@@ -9092,6 +9088,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
             <numerusform>%n Runden</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Round {number}, until the result is certain</source>
+        <translation>Runde {number}, bis das Ergebnis sicher ist</translation>
+    </message>
+    <message>
+        <source>Same text, up to the end of the shorter answer.</source>
+        <translation>Gleicher Text, bis zum Ende der kürzeren Antwort.</translation>
+    </message>
+    <message>
+        <source>This should not happen: answers are exact on this computer. Please report it.</source>
+        <translation>Das sollte nicht geschehen: Auf diesem Rechner sind Antworten exakt. Bitte melden Sie es.</translation>
+    </message>
     <message numerus="yes">
         <source>%n rounds are over</source>
         <translation>
@@ -9113,13 +9121,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
             <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runden).</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</source>
-        <translation>
-            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde), also keine sicher schneller.</numerusform>
-            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runden), also keine sicher schneller.</numerusform>
-        </translation>
-    </message>
     <message>
         <source>A race is using the model. Wait until it is over, or stop it.</source>
         <translation>Ein Rennen belegt das Modell. Warten Sie, bis es vorbei ist, oder stoppen Sie es.</translation>
@@ -9135,10 +9136,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>An answer is being written. Wait for it, or stop it.</source>
         <translation>Gerade wird eine Antwort geschrieben. Warten Sie darauf, oder stoppen Sie sie.</translation>
-    </message>
-    <message>
-        <source>The race is over. The Race page shows what came of it.</source>
-        <translation>Das Rennen ist vorbei. Die Seite „Rennen“ zeigt das Ergebnis.</translation>
     </message>
     <message>
         <source>Copied</source>
@@ -9165,8 +9162,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Token pro Durchlauf</translation>
     </message>
     <message>
-        <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
-        <translation>Token pro Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
+        <source>Tokens per pass of the target. Without drafting it is exactly 1.</source>
+        <translation>Token pro Durchlauf des Zielmodells. Ohne Entwürfe ist es genau 1.</translation>
     </message>
     <message>
         <source>Accepted</source>
@@ -9227,14 +9224,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>the speed of {base}</source>
         <translation>im Vergleich zu {base}</translation>
-    </message>
-    <message>
-        <source>baseline</source>
-        <translation>Maßstab</translation>
-    </message>
-    <message>
-        <source>Speed over that of the lane that the others are compared with.</source>
-        <translation>Tempo im Verhältnis zur Bahn, mit der die anderen verglichen werden.</translation>
     </message>
     <message>
         <source>reading the question</source>
@@ -9321,6 +9310,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Auswahl für das Rennen</translation>
     </message>
     <message>
+        <source>The race is over. The Race page shows the result.</source>
+        <translation>Das Rennen ist vorbei. Die Seite „Rennen“ zeigt das Ergebnis.</translation>
+    </message>
+    <message>
+        <source>Speed in relation to the lane that the others are compared with.</source>
+        <translation>Tempo im Verhältnis zur Bahn, mit der die anderen verglichen werden.</translation>
+    </message>
+    <message>
+        <source>reference</source>
+        <translation>Vergleichsbahn</translation>
+    </message>
+    <message>
         <source>Delete this race?</source>
         <translation>Dieses Rennen löschen?</translation>
     </message>
@@ -9344,6 +9345,13 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <source>{share} accepted</source>
         <translation>{share} akzeptiert</translation>
     </message>
+    <message numerus="yes">
+        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so it is not certain which is faster.</source>
+        <translation>
+            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde); es ist nicht sicher, welche schneller ist.</numerusform>
+            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runden); es ist nicht sicher, welche schneller ist.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>p50 {median}, p95 {slow} between tokens</source>
         <translation>p50 {median}, p95 {slow} zwischen Token</translation>
@@ -9351,6 +9359,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{time} lost to rollback</source>
         <translation>{time} durch Zurücknehmen verloren</translation>
+    </message>
+    <message>
+        <source>until certain to ±5%</source>
+        <translation>bis auf ±5 % sicher</translation>
     </message>
     <message>
         <source>Question</source>
@@ -9385,10 +9397,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Modus von Bahn {number}</translation>
     </message>
     <message>
-        <source>Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat. A race has the engine to itself: it measures, so chats are answered when it is over.</source>
-        <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, sodass alle denselben Rechner vorfinden. Jede hat einen eigenen Cache und kennt keinen anderen Chat. Ein Rennen hat die Engine für sich allein: Es misst, deshalb werden Chats erst danach beantwortet.</translation>
-    </message>
-    <message>
         <source>Draft length: auto</source>
         <translation>Entwurfslänge: Auto</translation>
     </message>
@@ -9413,14 +9421,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Rennen starten</translation>
     </message>
     <message>
-        <source>until ±5% is sure</source>
-        <translation>bis auf ±5 % sicher</translation>
-    </message>
-    <message>
-        <source>More rounds make the interval of the verdict narrower.</source>
-        <translation>Mehr Runden machen das Intervall des Urteils enger.</translation>
-    </message>
-    <message>
         <source>{number} tokens</source>
         <translation>{number} Token</translation>
     </message>
@@ -9435,6 +9435,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Temperature</source>
         <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>More rounds make the result more certain.</source>
+        <translation>Mit mehr Runden wird das Ergebnis sicherer.</translation>
     </message>
     <message>
         <source>Start the race (Ctrl+Enter)</source>
@@ -9459,6 +9463,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The first round is not over yet</source>
         <translation>Die erste Runde läuft noch</translation>
+    </message>
+    <message>
+        <source>Measuring the time of a pass, and reading the question</source>
+        <translation>Die Dauer eines Durchlaufs wird gemessen und die Frage gelesen</translation>
     </message>
     <message>
         <source>Too close to call between {lane} and {base}</source>
@@ -9487,14 +9495,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Waiting for the model</source>
         <translation>Wartet auf das Modell</translation>
-    </message>
-    <message>
-        <source>Measuring what a pass costs, and reading the question</source>
-        <translation>Die Kosten eines Durchlaufs werden gemessen und die Frage gelesen</translation>
-    </message>
-    <message>
-        <source>Round {number}, until it is sure</source>
-        <translation>Runde {number}, bis es sicher ist</translation>
     </message>
     <message>
         <source>Round {number} of {all}</source>
@@ -9533,16 +9533,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gleiche Antwort, Token für Token.</translation>
     </message>
     <message>
-        <source>Same answer as far as both came.</source>
-        <translation>Gleiche Antwort, so weit beide kamen.</translation>
-    </message>
-    <message>
         <source>{place}.</source>
         <translation>{place}.</translation>
-    </message>
-    <message>
-        <source>That must not be: here answers are exact to the bit. Please report it.</source>
-        <translation>Das darf nicht sein: Hier sind Antworten auf das Bit genau. Bitte melden Sie es.</translation>
     </message>
     <message>
         <source>The answers differ at token {token} in {some} of {all} rounds</source>
@@ -9606,6 +9598,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>It is another model, so the answers are not compared.</source>
         <translation>Es ist ein anderes Modell, daher werden die Antworten nicht verglichen.</translation>
+    </message>
+    <message>
+        <source>Lanes take turns every quarter of a second, so that all run under the same conditions. Each has a cache of its own. Chats are answered when the race is over.</source>
+        <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, damit für alle dieselben Bedingungen gelten. Jede hat einen eigenen Cache. Chats werden beantwortet, wenn das Rennen vorbei ist.</translation>
     </message>
 </context>
 <context>
@@ -9683,13 +9679,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 </context>
 <context>
     <name>RecentSpeed</name>
-    <message numerus="yes">
-        <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
-        <translation>
-            <numerusform>Tempo gegenüber einfachem Dekodieren in der letzten Antwort; die Linie ist einfaches Dekodieren selbst.</numerusform>
-            <numerusform>Tempo gegenüber einfachem Dekodieren in jeder der letzten %n Antworten; die Linie ist einfaches Dekodieren selbst.</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Last answers of {pair}</source>
         <translation>Letzte Antworten: {pair}</translation>
@@ -9705,6 +9694,13 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The share of drafted tokens that were accepted, in each of the last answers.</source>
         <translation>Der Anteil der entworfenen Token, die akzeptiert wurden, in jeder der letzten Antworten.</translation>
+    </message>
+    <message numerus="yes">
+        <source>Speed-up of each of the last %n answers. The dashed line is the speed without drafting.</source>
+        <translation>
+            <numerusform>Beschleunigung der letzten Antwort. Die gestrichelte Linie ist das Tempo ohne Entwürfe.</numerusform>
+            <numerusform>Beschleunigung jeder der letzten %n Antworten. Die gestrichelte Linie ist das Tempo ohne Entwürfe.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -9782,7 +9778,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Each comes with a way to draft: a small model, heads, or repeated text.</source>
-        <translation>Schneller machen sie ein kleines Modell, Köpfe oder wiederholter Text.</translation>
+        <translation>Jedes Paar hat einen Weg zu entwerfen: ein kleines Modell, Köpfe oder wiederholten Text.</translation>
     </message>
     <message>
         <source>Looking for models that fit this computer…</source>
@@ -9840,44 +9836,44 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Seed {seed} hat dieselbe Antwort wieder ergeben.</translation>
     </message>
     <message>
-        <source>Seed {seed} gave the same again, as far as both go.</source>
-        <translation>Seed {seed} hat wieder dasselbe ergeben, soweit beide reichen.</translation>
+        <source>Seed {seed} gave the same text, up to the end of the shorter answer.</source>
+        <translation>Seed {seed} hat denselben Text ergeben, bis zum Ende der kürzeren Antwort.</translation>
+    </message>
+    <message>
+        <source>The earlier answer came from {model}.</source>
+        <translation>Die frühere Antwort kam von {model}.</translation>
+    </message>
+    <message>
+        <source>On a remote server, a seed may give another answer.</source>
+        <translation>Auf einem entfernten Server kann ein Seed eine andere Antwort ergeben.</translation>
+    </message>
+    <message>
+        <source>The system prompt has changed.</source>
+        <translation>Der Systemprompt hat sich geändert.</translation>
+    </message>
+    <message>
+        <source>The messages before it, or their files, have changed.</source>
+        <translation>Die Nachrichten davor oder ihre Dateien haben sich geändert.</translation>
+    </message>
+    <message>
+        <source>The tools have changed.</source>
+        <translation>Die Werkzeuge haben sich geändert.</translation>
+    </message>
+    <message>
+        <source>Question and settings were the same.</source>
+        <translation>Frage und Einstellungen waren dieselben.</translation>
+    </message>
+    <message>
+        <source>Question and settings were the same, so the model&apos;s file or the engine has changed.</source>
+        <translation>Frage und Einstellungen waren dieselben; also haben sich die Modelldatei oder die Engine geändert.</translation>
+    </message>
+    <message>
+        <source>It used its own settings, not the chat&apos;s current ones: {settings}.</source>
+        <translation>Sie verwendete ihre eigenen Einstellungen, nicht die jetzigen des Chats: {settings}.</translation>
     </message>
     <message>
         <source>Seed {seed} gave another answer than before.</source>
         <translation>Seed {seed} hat eine andere Antwort ergeben als zuvor.</translation>
-    </message>
-    <message>
-        <source>It was {model} then.</source>
-        <translation>Damals war es {model}.</translation>
-    </message>
-    <message>
-        <source>Whether a seed holds is up to the other program.</source>
-        <translation>Ob ein Seed gilt, liegt am anderen Programm.</translation>
-    </message>
-    <message>
-        <source>The system prompt was another one.</source>
-        <translation>Der Systemprompt war ein anderer.</translation>
-    </message>
-    <message>
-        <source>The messages before it were others, or the files that belong to them.</source>
-        <translation>Die Nachrichten davor waren andere, oder die Dateien, die dazugehören.</translation>
-    </message>
-    <message>
-        <source>The tools were others.</source>
-        <translation>Die Werkzeuge waren andere.</translation>
-    </message>
-    <message>
-        <source>It was asked the same.</source>
-        <translation>Gefragt wurde dasselbe.</translation>
-    </message>
-    <message>
-        <source>It was asked the same, so the model&apos;s file or the engine was another one then.</source>
-        <translation>Gefragt wurde dasselbe. Die Modelldatei oder die Engine war damals also eine andere.</translation>
-    </message>
-    <message>
-        <source>It was drawn with its own settings, not the chat&apos;s of now: {settings}.</source>
-        <translation>Sie wurde mit ihren eigenen Einstellungen gezogen, nicht mit den jetzigen des Chats: {settings}.</translation>
     </message>
 </context>
 <context>
@@ -9922,8 +9918,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ein Modell wählen</translation>
     </message>
     <message>
-        <source>See here its files, their sizes and whether they fit this computer.</source>
-        <translation>Seine Dateien, deren Größen und ob sie auf diesen Rechner passen, stehen dann hier.</translation>
+        <source>You will see its files, their sizes and whether they fit this computer.</source>
+        <translation>Hier sehen Sie dann seine Dateien, deren Größen und ob sie auf diesen Rechner passen.</translation>
     </message>
     <message>
         <source>Details</source>
@@ -10086,28 +10082,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>SeedController</name>
     <message>
-        <source>This chat now draws with seed {seed}. Change it in the chat settings.</source>
-        <translation>Dieser Chat zieht jetzt mit dem Seed {seed}. Das lässt sich in den Chat-Einstellungen ändern.</translation>
+        <source>This chat now uses seed {seed}. You can change it in the chat settings.</source>
+        <translation>Dieser Chat verwendet jetzt den Seed {seed}. Sie können ihn in den Chat-Einstellungen ändern.</translation>
     </message>
 </context>
 <context>
     <name>SelfDraftDialog</name>
-    <message>
-        <source>Copies of “{name}” without an eighth, a quarter and half of its layers are written and measured: how often each says the same as the model, and how much quicker it is. One that can pay is kept as a draft.</source>
-        <translation>Kopien von „{name}“ ohne ein Achtel, ein Viertel und die Hälfte der Schichten werden geschrieben und gemessen: wie oft jede dasselbe sagt wie das Modell und wie viel schneller sie ist. Eine, die sich lohnen kann, bleibt als Entwurfsmodell.</translation>
-    </message>
-    <message>
-        <source>With most models none pays: they were not trained to do without layers.</source>
-        <translation>Bei den meisten Modellen lohnt sich keine: Sie wurden nicht darauf trainiert, ohne Schichten auszukommen.</translation>
-    </message>
-    <message>
-        <source>It takes some minutes, up to {size} of the disk, and memory for the model twice. The chat waits.</source>
-        <translation>Das dauert einige Minuten und braucht bis zu {size} auf der Festplatte und Speicher für das Modell in zweifacher Größe. Der Chat wartet so lange.</translation>
-    </message>
-    <message>
-        <source>No copy was kept. A smaller model of the same family, or text that repeats, is the better draft.</source>
-        <translation>Keine Kopie wurde behalten. Ein kleineres Modell derselben Familie oder Text, der sich wiederholt, entwirft besser.</translation>
-    </message>
     <message>
         <source>A draft of the model itself</source>
         <translation>Ein Entwurfsmodell aus dem Modell selbst</translation>
@@ -10133,6 +10113,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Als Entwurfsmodell verwenden</translation>
     </message>
     <message>
+        <source>One copy can speed the model up. It was kept.</source>
+        <translation>Eine Kopie kann das Modell beschleunigen. Sie wurde behalten.</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
@@ -10141,8 +10125,20 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>wartet auf die Engine</translation>
     </message>
     <message>
-        <source>One copy can pay. It was kept.</source>
-        <translation>Eine Kopie kann sich lohnen. Sie wurde behalten.</translation>
+        <source>Paceline writes copies of “{name}” without an eighth, a quarter and half of its layers, and measures how often each agrees with the model and how fast it is. A copy that can speed the model up is kept as a draft.</source>
+        <translation>Paceline schreibt Kopien von „{name}“ ohne ein Achtel, ein Viertel und die Hälfte der Schichten und misst, wie oft jede mit dem Modell übereinstimmt und wie schnell sie ist. Eine Kopie, die das Modell beschleunigen kann, bleibt als Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <source>With most models no copy is good enough: they were not trained to work without layers.</source>
+        <translation>Bei den meisten Modellen ist keine Kopie gut genug: Sie wurden nicht darauf trainiert, ohne Schichten auszukommen.</translation>
+    </message>
+    <message>
+        <source>This takes some minutes, up to {size} of disk space, and memory for two copies of the model. Chats wait meanwhile.</source>
+        <translation>Das dauert einige Minuten und braucht bis zu {size} Festplattenplatz und Speicher für zwei Kopien des Modells. Chats warten so lange.</translation>
+    </message>
+    <message>
+        <source>No copy was kept. A smaller model of the same family, or repeated text, drafts better.</source>
+        <translation>Keine Kopie wurde behalten. Ein kleineres Modell derselben Familie oder wiederholter Text entwirft besser.</translation>
     </message>
 </context>
 <context>
@@ -10218,6 +10214,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zurück zum Chat (Esc)</translation>
     </message>
     <message>
+        <source>Questions and answers are neither shown nor saved. Turning the server off clears the list.</source>
+        <translation>Fragen und Antworten werden weder gezeigt noch gespeichert. Beim Ausschalten des Servers wird die Liste geleert.</translation>
+    </message>
+    <message>
         <source>Settings…</source>
         <translation>Einstellungen …</translation>
     </message>
@@ -10230,8 +10230,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Erneut versuchen</translation>
     </message>
     <message>
-        <source>No program has asked anything yet.</source>
-        <translation>Noch hat kein Programm etwas gefragt.</translation>
+        <source>Other models that programs may request: {names}.</source>
+        <translation>Weitere Modelle, die Programme anfordern dürfen: {names}.</translation>
     </message>
     <message>
         <source>Local server</source>
@@ -10246,16 +10246,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Anfragen</translation>
     </message>
     <message>
+        <source>No requests yet.</source>
+        <translation>Noch keine Anfragen.</translation>
+    </message>
+    <message>
         <source>{running} running, {waiting} waiting</source>
         <translation>{running} in Arbeit, {waiting} warten</translation>
     </message>
     <message>
         <source>{running} running, {waiting} waiting, {speed} in all</source>
         <translation>{running} in Arbeit, {waiting} warten, zusammen {speed}</translation>
-    </message>
-    <message>
-        <source>What was asked and answered is neither shown nor kept. The list is emptied when the server is turned off.</source>
-        <translation>Was gefragt und geantwortet wurde, wird weder gezeigt noch aufbewahrt. Die Liste wird geleert, wenn der Server ausgeschaltet wird.</translation>
     </message>
     <message>
         <source>Stop the answers</source>
@@ -10272,10 +10272,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>In memory now, for a program: {name}.</source>
         <translation>Jetzt im Speicher, für ein Programm: {name}.</translation>
-    </message>
-    <message>
-        <source>Others that programs may name: {names}.</source>
-        <translation>Programme dürfen auch diese nennen: {names}.</translation>
     </message>
     <message>
         <source>Time</source>
@@ -10407,10 +10403,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gerät des Entwurfsmodells</translation>
     </message>
     <message>
-        <source>What the draft lies on.</source>
-        <translation>Worauf das Entwurfsmodell liegt.</translation>
-    </message>
-    <message>
         <source>Split</source>
         <translation>Aufteilung</translation>
     </message>
@@ -10439,10 +10431,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Hauptgerät</translation>
     </message>
     <message>
-        <source>Which of the devices takes the model where it is not split, counted from 0.</source>
-        <translation>Welches der Geräte das Modell bekommt, wenn es nicht aufgeteilt wird, von 0 an gezählt.</translation>
-    </message>
-    <message>
         <source>Shares</source>
         <translation>Anteile</translation>
     </message>
@@ -10457,14 +10445,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Experts in main memory</source>
         <translation>Experten im Arbeitsspeicher</translation>
-    </message>
-    <message>
-        <source>Of a mixture of experts: in how many layers the experts stay in main memory, so that the rest fits the GPU.</source>
-        <translation>Bei Mixture-of-Experts-Modellen (MoE): in wie vielen Schichten die Experten im Arbeitsspeicher bleiben, damit der Rest auf die GPU passt.</translation>
-    </message>
-    <message>
-        <source>what does not fit the GPU</source>
-        <translation>was nicht auf die GPU passt</translation>
     </message>
     <message>
         <source>layers</source>
@@ -10529,10 +10509,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Flash attention</source>
         <translation>Flash Attention</translation>
-    </message>
-    <message>
-        <source>One fused kernel, for models on a GPU; a processor and smaller cache types always use it.</source>
-        <translation>Ein gemeinsamer Kernel, für Modelle auf einer GPU. Ein Prozessor und kleinere Cache-Typen nutzen ihn immer.</translation>
     </message>
     <message>
         <source>On</source>
@@ -10611,10 +10587,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Andere Modelle</translation>
     </message>
     <message>
-        <source>A program may name any model of your library. It is loaded for that, and your own comes back with your next message.</source>
-        <translation>Ein Programm darf jedes Modell Ihrer Bibliothek nennen. Es wird dafür geladen, und Ihres kommt mit Ihrer nächsten Nachricht zurück.</translation>
-    </message>
-    <message>
         <source>Ask for the key</source>
         <translation>Schlüssel verlangen</translation>
     </message>
@@ -10643,10 +10615,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Angehängte Dateien</translation>
     </message>
     <message>
-        <source>Of the servers that are switched on in the settings, those whose tools the model is given.</source>
-        <translation>Welche der in den Einstellungen eingeschalteten Server dem Modell ihre Werkzeuge geben.</translation>
-    </message>
-    <message>
         <source>Auto</source>
         <translation>Auto</translation>
     </message>
@@ -10655,16 +10623,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Antworten zugleich</translation>
     </message>
     <message>
-        <source>How many answers the model makes at the same time, for programs and chats. Each has the whole context, which takes more memory; automatic is up to 4, as far as there is room. A change loads the model again.</source>
-        <translation>Wie viele Antworten das Modell gleichzeitig gibt, für Programme und Chats. Jede hat den ganzen Kontext, was mehr Speicher braucht; automatisch sind es bis zu 4, soweit Platz ist. Eine Änderung lädt das Modell neu.</translation>
-    </message>
-    <message>
         <source>Shared context</source>
         <translation>Gemeinsamer Kontext</translation>
-    </message>
-    <message>
-        <source>Answers that are made at once share one context: they take no more memory, but long ones may not fit beside each other.</source>
-        <translation>Gleichzeitige Antworten teilen sich einen Kontext: Sie brauchen nicht mehr Speicher, aber lange passen vielleicht nicht nebeneinander.</translation>
     </message>
     <message>
         <source>Head (MTP, EAGLE-3, Medusa)</source>
@@ -10711,24 +10671,56 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Modus</translation>
     </message>
     <message>
-        <source>How tokens are proposed. In every mode, answers have the same distribution as those of the target alone.</source>
-        <translation>Wie Token vorgeschlagen werden. In jedem Modus haben die Antworten dieselbe Verteilung wie die des Zielmodells allein.</translation>
-    </message>
-    <message>
         <source>Draft length</source>
         <translation>Entwurfslänge</translation>
     </message>
     <message>
-        <source>Tokens proposed per pass; 0 is plain decoding.</source>
-        <translation>Vorgeschlagene Token pro Durchlauf; 0 ist einfaches Dekodieren.</translation>
+        <source>Disk space for returning to a chat without reading it again. The files contain text of your chats; 0 deletes them.</source>
+        <translation>Festplattenplatz, um ohne erneutes Lesen zu einem Chat zurückzukehren. Die Dateien enthalten Text Ihrer Chats; 0 löscht sie.</translation>
     </message>
     <message>
-        <source>Past chats</source>
-        <translation>Frühere Chats</translation>
+        <source>The device that runs the draft model.</source>
+        <translation>Das Gerät, auf dem das Entwurfsmodell läuft.</translation>
     </message>
     <message>
-        <source>Drafts from past chats, too. The data stays on this computer; turning this off deletes it.</source>
-        <translation>Entwirft auch aus früheren Chats. Die Daten bleiben auf diesem Rechner; Ausschalten löscht sie.</translation>
+        <source>The device for a model that is not split, counted from 0.</source>
+        <translation>Das Gerät für ein Modell, das nicht aufgeteilt wird, von 0 an gezählt.</translation>
+    </message>
+    <message>
+        <source>For mixture-of-experts models: the number of layers whose experts stay in main memory, so that the rest fits on the GPU.</source>
+        <translation>Bei Mixture-of-Experts-Modellen (MoE): die Zahl der Schichten, deren Experten im Arbeitsspeicher bleiben, damit der Rest auf die GPU passt.</translation>
+    </message>
+    <message>
+        <source>as many as necessary</source>
+        <translation>so viele wie nötig</translation>
+    </message>
+    <message>
+        <source>How many answers the model writes at the same time, for programs and chats. Each needs memory for a context of its own. Automatic: up to 4, if the memory allows it. A change loads the model again.</source>
+        <translation>Wie viele Antworten das Modell gleichzeitig schreibt, für Programme und Chats. Jede braucht Speicher für einen eigenen Kontext. Automatisch: bis zu 4, wenn der Speicher reicht. Eine Änderung lädt das Modell neu.</translation>
+    </message>
+    <message>
+        <source>Answers written at the same time share one context. This saves memory, but long answers may not fit.</source>
+        <translation>Gleichzeitige Antworten teilen sich einen Kontext. Das spart Speicher, aber lange Antworten passen vielleicht nicht.</translation>
+    </message>
+    <message>
+        <source>Faster attention on a GPU. The CPU and smaller cache types always use it.</source>
+        <translation>Schnellere Attention auf einer GPU. Der Prozessor und kleinere Cache-Typen nutzen sie immer.</translation>
+    </message>
+    <message>
+        <source>How tokens are drafted. The mode affects only the speed: the answers are those of the target.</source>
+        <translation>Wie Token entworfen werden. Der Modus beeinflusst nur das Tempo: Die Antworten sind die des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>Tokens drafted per pass; 0 is without drafting.</source>
+        <translation>Entworfene Token pro Durchlauf; 0 heißt ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <source>Draft from past chats</source>
+        <translation>Aus früheren Chats entwerfen</translation>
+    </message>
+    <message>
+        <source>Also drafts from what was written in other chats. The data stays on this computer; turning this off deletes it.</source>
+        <translation>Entwirft auch aus dem, was in anderen Chats geschrieben wurde. Die Daten bleiben auf diesem Rechner; Ausschalten löscht sie.</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -10744,7 +10736,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Samples from the k most likely tokens only; 0 turns it off.</source>
-        <translation>Es wird nur aus den k wahrscheinlichsten Token gezogen; 0 schaltet es aus.</translation>
+        <translation>Wählt nur aus den k wahrscheinlichsten Token; 0 schaltet es aus.</translation>
     </message>
     <message>
         <source>Top-p</source>
@@ -10752,7 +10744,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Samples from the most likely tokens that together reach this probability; 1 turns it off.</source>
-        <translation>Nur die wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit erreichen; 1 schaltet es aus.</translation>
+        <translation>Wählt nur aus den wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit erreichen; 1 schaltet es aus.</translation>
     </message>
     <message>
         <source>Min-p</source>
@@ -10791,6 +10783,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Seed</translation>
     </message>
     <message>
+        <source>The same seed gives the same answer to the same messages, in every mode.</source>
+        <translation>Derselbe Seed gibt auf dieselben Nachrichten dieselbe Antwort, in jedem Modus.</translation>
+    </message>
+    <message>
         <source>random</source>
         <translation>zufällig</translation>
     </message>
@@ -10813,6 +10809,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Instructions for the model before the conversation. Leave empty for none.</source>
         <translation>Anweisungen an das Modell vor der Unterhaltung. Leer: keine.</translation>
+    </message>
+    <message>
+        <source>Whether the model thinks before it answers, and how long. The choices depend on the model.</source>
+        <translation>Ob das Modell vor der Antwort nachdenkt, und wie lange. Die Auswahl hängt vom Modell ab.</translation>
     </message>
     <message>
         <source>The model&apos;s default</source>
@@ -10859,8 +10859,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bis zu 8.192 Token</translation>
     </message>
     <message>
+        <source>Extra variables for the model&apos;s chat template. The pages of some models list them.</source>
+        <translation>Zusätzliche Variablen für die Chat-Vorlage des Modells. Die Seiten mancher Modelle nennen sie.</translation>
+    </message>
+    <message>
         <source>Prompt format</source>
         <translation>Prompt-Format</translation>
+    </message>
+    <message>
+        <source>Whether the model answers your message, or continues it as a text.</source>
+        <translation>Ob das Modell Ihre Nachricht beantwortet oder sie als Text fortsetzt.</translation>
     </message>
     <message>
         <source>Chat: answer the message</source>
@@ -10871,16 +10879,32 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Text: die Nachricht fortsetzen</translation>
     </message>
     <message>
+        <source>Programs may request any model of your library. It is loaded for them; your own is loaded again with your next message.</source>
+        <translation>Programme dürfen jedes Modell Ihrer Bibliothek anfordern. Es wird dafür geladen; mit Ihrer nächsten Nachricht wird wieder Ihres geladen.</translation>
+    </message>
+    <message>
+        <source>Lets the model call tools. A tool that could change or reveal something asks you first.</source>
+        <translation>Lässt das Modell Werkzeuge aufrufen. Ein Werkzeug, das etwas ändern oder preisgeben könnte, fragt Sie vorher.</translation>
+    </message>
+    <message>
+        <source>Search in chats</source>
+        <translation>In Chats suchen</translation>
+    </message>
+    <message>
         <source>Tool servers</source>
         <translation>Werkzeugserver</translation>
+    </message>
+    <message>
+        <source>The tool servers that the model may use, out of those switched on in the settings.</source>
+        <translation>Die Werkzeugserver, die das Modell nutzen darf, unter den in den Einstellungen eingeschalteten.</translation>
     </message>
     <message>
         <source>Keep tool calls valid</source>
         <translation>Werkzeugaufrufe gültig halten</translation>
     </message>
     <message>
-        <source>Once a call has begun, the model can write only what the tool&apos;s schema allows. Where that leaves no choice, no pass is spent.</source>
-        <translation>Hat ein Aufruf begonnen, kann das Modell nur schreiben, was das Schema des Werkzeugs erlaubt. Wo das keine Wahl lässt, kostet es keinen Durchlauf.</translation>
+        <source>What a screen reader announces during an answer.</source>
+        <translation>Was ein Screenreader während einer Antwort ansagt.</translation>
     </message>
     <message>
         <source>Full context</source>
@@ -10905,10 +10929,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Saved caches</source>
         <translation>Gespeicherte Caches</translation>
-    </message>
-    <message>
-        <source>Disk space for returning to a chat without reading it again. It contains what was said; 0 deletes it all.</source>
-        <translation>Festplattenplatz, um ohne erneutes Lesen zu einem Chat zurückzukehren; er enthält das Gesagte. 0 löscht alles.</translation>
     </message>
     <message>
         <source>MiB</source>
@@ -10943,28 +10963,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Aussehen</translation>
     </message>
     <message>
-        <source>The same seed gives the same answer to the same messages, whatever drafts.</source>
-        <translation>Derselbe Seed gibt auf dieselben Nachrichten dieselbe Antwort, was auch immer entwirft.</translation>
-    </message>
-    <message>
         <source>Thinking</source>
         <translation>Nachdenken</translation>
     </message>
     <message>
-        <source>Whether a model that can think does so before it answers, and how much. Models offer only the ways that they know.</source>
-        <translation>Ob ein Modell, das nachdenken kann, es vor der Antwort tut, und wie viel. Jedes Modell bietet nur, was es kennt.</translation>
-    </message>
-    <message>
         <source>Template variables</source>
         <translation>Variablen der Chat-Vorlage</translation>
-    </message>
-    <message>
-        <source>What else the model&apos;s chat template is told, for models whose pages name such variables.</source>
-        <translation>Was der Chat-Vorlage des Modells noch gesagt wird, für Modelle, deren Seiten solche Variablen nennen.</translation>
-    </message>
-    <message>
-        <source>What the model gets: a question in its chat template, or the beginning of a text that it continues.</source>
-        <translation>Was das Modell bekommt: eine Frage in seiner Chat-Vorlage oder den Anfang eines Textes, den es fortsetzt.</translation>
     </message>
     <message>
         <source>Local server</source>
@@ -11003,12 +11007,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ist das aus, brauchen Programme auf diesem Rechner keinen Schlüssel. Webseiten werden trotzdem abgewiesen, und andere Rechner brauchen ihn immer.</translation>
     </message>
     <message>
-        <source>Lets the model call tools. What could change or reveal something runs only after you allow it.</source>
-        <translation>Lässt das Modell Werkzeuge aufrufen. Was etwas ändern oder verraten könnte, läuft erst, wenn Sie es erlauben.</translation>
-    </message>
-    <message>
         <source>Built-in tools</source>
         <translation>Eingebaute Werkzeuge</translation>
+    </message>
+    <message>
+        <source>A tool call can then contain only what the tool&apos;s schema allows. Parts that the schema fixes are written at once.</source>
+        <translation>Ein Werkzeugaufruf kann dann nur enthalten, was das Schema des Werkzeugs erlaubt. Teile, die das Schema vorgibt, werden sofort geschrieben.</translation>
     </message>
     <message>
         <source>Allowed without asking</source>
@@ -11077,10 +11081,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Screen reader</source>
         <translation>Screenreader</translation>
-    </message>
-    <message>
-        <source>What a screen reader says by itself while an answer is made.</source>
-        <translation>Was ein Screenreader von sich aus sagt, während eine Antwort entsteht.</translation>
     </message>
     <message>
         <source>All, with the answer</source>
@@ -11200,10 +11200,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Modelle finden und herunterladen</translation>
     </message>
     <message>
-        <source>Race plain decoding against drafting, side by side</source>
-        <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander</translation>
-    </message>
-    <message>
         <source>Let editors and other programs use the model</source>
         <translation>Editoren und andere Programme das Modell nutzen lassen</translation>
     </message>
@@ -11214,6 +11210,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
+    </message>
+    <message>
+        <source>Race answers with and without drafting, side by side</source>
+        <translation>Antworten mit und ohne Entwürfe im Rennen, nebeneinander</translation>
     </message>
     <message>
         <source>Search chats</source>
@@ -11292,27 +11292,27 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <name>SpeedVerdict</name>
     <message>
         <source>There is nothing to compare yet.</source>
-        <translation>Noch gibt es nichts zu vergleichen.</translation>
-    </message>
-    <message>
-        <source>Nothing was drafted: this was plain decoding itself.</source>
-        <translation>Es wurde nichts entworfen: das war einfaches Dekodieren.</translation>
+        <translation>Es gibt noch nichts zu vergleichen.</translation>
     </message>
     <message>
         <source>The answer repeated itself at the end, so its speed is not counted.</source>
-        <translation>Die Antwort hat sich am Ende wiederholt, daher zählt ihr Tempo nicht.</translation>
+        <translation>Die Antwort hat sich am Ende wiederholt; ihr Tempo zählt daher nicht.</translation>
     </message>
     <message>
-        <source>Too few tokens to compare with plain decoding.</source>
-        <translation>Zu wenige Token für einen Vergleich mit einfachem Dekodieren.</translation>
+        <source>Nothing was drafted in this answer.</source>
+        <translation>In dieser Antwort wurde nichts entworfen.</translation>
     </message>
     <message>
-        <source>Other answers were made during a part of this one, so it is not compared with plain decoding.</source>
-        <translation>Während eines Teils dieser Antwort entstanden andere, daher wird sie nicht mit einfachem Dekodieren verglichen.</translation>
+        <source>This answer is too short to compare its speed.</source>
+        <translation>Diese Antwort ist zu kurz, um ihr Tempo zu vergleichen.</translation>
     </message>
     <message>
-        <source>The speed of plain decoding at this moment is not known well enough to compare.</source>
-        <translation>Das Tempo einfachen Dekodierens in diesem Moment ist für einen Vergleich nicht genau genug bekannt.</translation>
+        <source>Other answers were written at the same time, so the speed is not compared.</source>
+        <translation>Gleichzeitig wurden andere Antworten geschrieben, daher wird das Tempo nicht verglichen.</translation>
+    </message>
+    <message>
+        <source>The speed without drafting is not known well enough to compare.</source>
+        <translation>Das Tempo ohne Entwürfe ist für einen Vergleich nicht genau genug bekannt.</translation>
     </message>
     <message>
         <source>No drafted token was accepted, so drafting did not make this answer faster.</source>
@@ -11331,12 +11331,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{times} langsamer</translation>
     </message>
     <message>
-        <source>Compared with plain decoding as soon as its speed is known well enough.</source>
-        <translation>Mit einfachem Dekodieren verglichen, sobald deren Tempo genau genug bekannt ist.</translation>
+        <source>Compared as soon as the speed without drafting is known well enough.</source>
+        <translation>Wird verglichen, sobald das Tempo ohne Entwürfe genau genug bekannt ist.</translation>
     </message>
     <message>
-        <source>Without drafting: {low} to {high} tok/s, by plain passes of these minutes.</source>
-        <translation>Ohne Entwürfe: {low} bis {high} Tok/s, nach einfachen Durchläufen dieser Minuten.</translation>
+        <source>Without drafting: {low} to {high} tok/s, estimated from the last minutes.</source>
+        <translation>Ohne Entwürfe: {low} bis {high} Tok/s, geschätzt nach den letzten Minuten.</translation>
     </message>
     <message>
         <source>The draft model read the prompt in {time}, which is not counted here.</source>
@@ -11466,6 +11466,22 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gesparte Zeit</translation>
     </message>
     <message>
+        <source>How much faster this answer was than it would have been without drafting, or its tokens per second if that is not certain. The speed without drafting is estimated from passes without a draft, in this answer and in the last minutes, with as much of the context in use. Shown from 64 tokens on.</source>
+        <translation>Wie viel schneller diese Antwort war, als sie ohne Entwürfe gewesen wäre, oder Token pro Sekunde, wenn das nicht sicher ist. Das Tempo ohne Entwürfe wird aus Durchläufen ohne Entwurf geschätzt, in dieser Antwort und in den letzten Minuten, bei ebenso vollem Kontext. Wird ab 64 Token angezeigt.</translation>
+    </message>
+    <message>
+        <source>Estimated tokens per second of this answer without drafting.</source>
+        <translation>Geschätzte Token pro Sekunde dieser Antwort ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <source>Tokens per pass of the target. Without drafting it is exactly 1.</source>
+        <translation>Token pro Durchlauf des Zielmodells. Ohne Entwürfe ist es genau 1.</translation>
+    </message>
+    <message>
+        <source>Share of the tokens drafted at this position of a pass that the target accepted.</source>
+        <translation>Anteil der an dieser Stelle eines Durchlaufs entworfenen Token, den das Zielmodell akzeptiert hat.</translation>
+    </message>
+    <message>
         <source>Time from the start of the request to the first token, reading the prompt included.</source>
         <translation>Zeit vom Beginn der Anfrage bis zum ersten Token, das Lesen der Eingabe mitgezählt.</translation>
     </message>
@@ -11474,12 +11490,20 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Token der Eingabe und wie viele davon noch im Cache waren.</translation>
     </message>
     <message>
-        <source>Why the engine drafts the way it does now. Earlier reasons in this answer:</source>
-        <translation>Warum gerade so entworfen wird. Frühere Gründe in dieser Antwort:</translation>
+        <source>Memory of the target&apos;s cache of the conversation, at full length.</source>
+        <translation>Speicher für den Cache des Zielmodells, bei voller Länge der Unterhaltung.</translation>
     </message>
     <message>
-        <source>For each target and draft, and each mode: tokens per second, and speed against plain decoding. Sums are divided by sums, so a long answer weighs more than a short one.</source>
-        <translation>Für jedes Ziel- und Entwurfsmodell und jeden Modus: Token pro Sekunde und Tempo gegenüber einfachem Dekodieren. Summen werden durch Summen geteilt, lange Antworten zählen also mehr als kurze.</translation>
+        <source>Memory of the draft model&apos;s cache of the conversation, at full length.</source>
+        <translation>Speicher für den Cache des Entwurfsmodells, bei voller Länge der Unterhaltung.</translation>
+    </message>
+    <message>
+        <source>Memory for the computations of both models.</source>
+        <translation>Speicher für die Berechnungen beider Modelle.</translation>
+    </message>
+    <message>
+        <source>Why the engine drafts the way it does now. Earlier reasons in this answer:</source>
+        <translation>Warum gerade so entworfen wird. Frühere Gründe in dieser Antwort:</translation>
     </message>
     <message>
         <source>Draft</source>
@@ -11502,16 +11526,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Aus früherem Text dieser Unterhaltung vorgeschlagen und vom Zielmodell akzeptiert.</translation>
     </message>
     <message>
-        <source>Recovered</source>
-        <translation>Ersetzt</translation>
-    </message>
-    <message>
         <source>Sampled by the target in place of a rejected token.</source>
-        <translation>Vom Zielmodell anstelle eines abgelehnten Tokens gezogen.</translation>
-    </message>
-    <message>
-        <source>Bonus</source>
-        <translation>Bonus</translation>
+        <translation>Vom Zielmodell anstelle eines abgelehnten Tokens gewählt.</translation>
     </message>
     <message>
         <source>The extra token of a pass in which every drafted token was accepted.</source>
@@ -11523,7 +11539,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Sampled by the target alone; nothing was drafted.</source>
-        <translation>Vom Zielmodell allein gezogen, es war nichts entworfen.</translation>
+        <translation>Vom Zielmodell allein gewählt, es war nichts entworfen.</translation>
     </message>
     <message>
         <source>Verify</source>
@@ -11531,7 +11547,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Sample</source>
-        <translation>Ziehen</translation>
+        <translation>Auswahl</translation>
     </message>
     <message>
         <source>Rest</source>
@@ -11566,10 +11582,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gesamtsummen …</translation>
     </message>
     <message>
-        <source>Each row has other questions. A race compares modes on the same one.</source>
-        <translation>In jeder Zeile stehen andere Fragen. Ein Rennen vergleicht Modi an derselben.</translation>
-    </message>
-    <message>
         <source>Statistics of</source>
         <translation>Statistik von</translation>
     </message>
@@ -11584,6 +11596,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Statistics of this chat</source>
         <translation>Statistik dieses Chats</translation>
+    </message>
+    <message>
+        <source>The last answer failed before its first word, so it has no statistics.</source>
+        <translation>Die letzte Antwort ist vor ihrem ersten Wort gescheitert und hat daher keine Statistik.</translation>
+    </message>
+    <message>
+        <source>The rows come from different questions. A race compares modes on the same question.</source>
+        <translation>Die Zeilen stammen von verschiedenen Fragen. Ein Rennen vergleicht Modi an derselben Frage.</translation>
     </message>
     <message>
         <source>No answers in this chat yet. Its statistics will be added up here.</source>
@@ -11616,6 +11636,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Show the totals as a table</source>
         <translation>Summen als Tabelle zeigen</translation>
+    </message>
+    <message>
+        <source>{times} the speed without drafting</source>
+        <translation>{times} so schnell wie ohne Entwürfe</translation>
     </message>
     <message>
         <source>Copied</source>
@@ -11726,10 +11750,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Arbeitsspeicher</translation>
     </message>
     <message>
-        <source>The last answer did not begin, so it has no figures.</source>
-        <translation>Die letzte Antwort hat nicht begonnen und hat daher keine Zahlen.</translation>
-    </message>
-    <message>
         <source>open</source>
         <translation>offen</translation>
     </message>
@@ -11771,7 +11791,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Over several answers it is accurate to within 2%; answers without recorded times are left out.</source>
-        <translation>Über mehrere Antworten ist es auf 2&#xa0;% genau bekannt; solche, die ihre Zeiten nicht gezählt haben, fehlen darin.</translation>
+        <translation>Über mehrere Antworten ist der Wert auf 2 % genau; Antworten ohne gemessene Zeiten fehlen.</translation>
     </message>
     <message>
         <source>Without drafting</source>
@@ -11822,32 +11842,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Nach Modellen und Modus</translation>
     </message>
     <message>
-        <source>Speed compared with plain decoding, or tokens per second where that comparison is not sure. What plain decoding takes is estimated from plain passes of this answer and of the last minutes on this computer, with as much of the context in use. Shown from 64 tokens on.</source>
-        <translation>Tempo im Vergleich zu einfachem Dekodieren, oder Token pro Sekunde, wo dieser Vergleich nicht sicher ist. Was einfaches Dekodieren braucht, wird aus einfachen Durchläufen dieser Antwort und der letzten Minuten auf diesem Computer bei ebenso gefülltem Kontext geschätzt. Wird ab 64 Token angezeigt.</translation>
-    </message>
-    <message>
         <source>Tokens per second of this answer.</source>
         <translation>Token pro Sekunde in dieser Antwort.</translation>
     </message>
     <message>
-        <source>Tokens per second of plain decoding with this model and as much context at the same time.</source>
-        <translation>Token pro Sekunde einfachen Dekodierens mit diesem Modell und ebenso viel Kontext zur selben Zeit.</translation>
-    </message>
-    <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
         <translation>Token pro Sekunde, vom Ende des Lesens der Eingabe bis zum letzten Token.</translation>
-    </message>
-    <message>
-        <source>Speed over that of plain decoding, of all answers that can be compared together; a long one weighs more.</source>
-        <translation>Geschwindigkeit im Vergleich zu einfachem Dekodieren, über alle Antworten zusammen, die sich vergleichen lassen; eine lange wiegt mehr.</translation>
-    </message>
-    <message>
-        <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
-        <translation>Token pro Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
-    </message>
-    <message>
-        <source>Of the tokens drafted at this place of a pass, the share that the target accepted.</source>
-        <translation>Von den Token, die an dieser Stelle eines Durchlaufs entworfen wurden, der Anteil, den das Zielmodell akzeptiert hat.</translation>
     </message>
     <message>
         <source>Answers with at least one token, including stopped and regenerated ones.</source>
@@ -11882,16 +11882,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zeit vom Ende des Lesens der Eingaben bis zu den letzten Token, alle Antworten zusammen.</translation>
     </message>
     <message>
-        <source>Time saved compared with plain decoding of the same tokens at its measured cost; a minus means more time.</source>
-        <translation>Zeit, die gegenüber einfachem Dekodieren derselben Token nach den gemessenen Kosten gespart wurde; ein Minus heißt mehr Zeit.</translation>
-    </message>
-    <message>
         <source>Where the time of a pass goes, measured around each step and added up.</source>
-        <translation>Wohin die Zeit eines Durchlaufs geht, summiert und um jeden Schritt gemessen.</translation>
+        <translation>Wofür die Zeit eines Durchlaufs verwendet wird: jeder Schritt gemessen, dann summiert.</translation>
     </message>
     <message>
         <source>Tokens of the conversation in the context, out of those it has room for.</source>
-        <translation>Token der Unterhaltung im Kontext, von denen, für die Platz ist.</translation>
+        <translation>Token der Unterhaltung im Kontext, von denen, die hineinpassen.</translation>
     </message>
     <message>
         <source>Where each token came from.</source>
@@ -11902,24 +11898,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Speicher für die Gewichte des Zielmodells, Arbeits- und GPU-Speicher zusammen.</translation>
     </message>
     <message>
-        <source>Memory for what the target remembers of the conversation, at full length.</source>
-        <translation>Speicher für das, was sich das Zielmodell von der Unterhaltung merkt, bei voller Länge.</translation>
-    </message>
-    <message>
         <source>Memory of the draft model&apos;s weights, main and GPU memory together.</source>
         <translation>Speicher für die Gewichte des Entwurfsmodells, Arbeits- und GPU-Speicher zusammen.</translation>
     </message>
     <message>
-        <source>Memory for what the draft model remembers of the conversation, at full length.</source>
-        <translation>Speicher für das, was sich das Entwurfsmodell von der Unterhaltung merkt, bei voller Länge.</translation>
-    </message>
-    <message>
-        <source>Memory in which both models compute their passes.</source>
-        <translation>Speicher, in dem beide Modelle ihre Durchläufe rechnen.</translation>
-    </message>
-    <message>
         <source>Weights, caches and working buffers of target and draft together.</source>
         <translation>Gewichte, Caches und Rechenpuffer von Ziel- und Entwurfsmodell zusammen.</translation>
+    </message>
+    <message>
+        <source>Tokens per second and speed-up of each pair of models in each mode. Long answers count more than short ones.</source>
+        <translation>Token pro Sekunde und Beschleunigung jedes Modellpaars in jedem Modus. Lange Antworten zählen mehr als kurze.</translation>
     </message>
     <message>
         <source>As llama.cpp reported it when it loaded the model.</source>
@@ -11934,6 +11922,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Kopf</translation>
     </message>
     <message>
+        <source>Recovered (after a rejection)</source>
+        <translation>Ersetzt (nach Ablehnung)</translation>
+    </message>
+    <message>
+        <source>Bonus (all were accepted)</source>
+        <translation>Bonus (alle akzeptiert)</translation>
+    </message>
+    <message>
         <source>Share of the time spent drafting tokens.</source>
         <translation>Anteil der Zeit, in der Token entworfen wurden.</translation>
     </message>
@@ -11943,7 +11939,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Share of the time spent sampling tokens and checking drafted ones.</source>
-        <translation>Anteil der Zeit, in der Token gezogen und entworfene beurteilt wurden.</translation>
+        <translation>Anteil der Zeit, in der Token gewählt und entworfene geprüft wurden.</translation>
     </message>
     <message>
         <source>Share of the time spent on everything else, such as rollback and text.</source>
@@ -11976,10 +11972,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{number} tokens per second</source>
         <translation>{number} Token pro Sekunde</translation>
-    </message>
-    <message>
-        <source>{times} the speed of plain decoding</source>
-        <translation>{times} so schnell wie einfaches Dekodieren</translation>
     </message>
     <message>
         <source>{number} tokens per pass</source>
@@ -12350,8 +12342,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wurde nicht beendet</translation>
     </message>
     <message>
-        <source>This call was not run: it cannot be read, or there is no such tool.</source>
-        <translation>Dieser Aufruf wurde nicht ausgeführt: Er ist nicht lesbar, oder es gibt das Werkzeug nicht.</translation>
+        <source>This call was not run: it is not valid, or the tool does not exist.</source>
+        <translation>Dieser Aufruf wurde nicht ausgeführt: Er ist ungültig, oder das Werkzeug gibt es nicht.</translation>
     </message>
     <message>
         <source>Allow once</source>
@@ -12382,6 +12374,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Weniger zeigen</translation>
     </message>
     <message>
+        <source>Sent to the model</source>
+        <translation>An das Modell gesendet</translation>
+    </message>
+    <message>
+        <source>Written with {count} tokens in {passes} passes. {drafted} tokens were drafted and accepted; {forced} of these were fixed by the tool&apos;s schema.</source>
+        <translation>Mit {count} Token in {passes} Durchläufen geschrieben. {drafted} Token wurden entworfen und akzeptiert; {forced} davon gab das Schema des Werkzeugs vor.</translation>
+    </message>
+    <message>
+        <source>Written with {count} tokens in {passes} passes. {drafted} tokens were drafted and accepted.</source>
+        <translation>Mit {count} Token in {passes} Durchläufen geschrieben. {drafted} Token wurden entworfen und akzeptiert.</translation>
+    </message>
+    <message>
         <source>Show details</source>
         <translation>Einzelheiten zeigen</translation>
     </message>
@@ -12396,10 +12400,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Result</source>
         <translation>Ergebnis</translation>
-    </message>
-    <message>
-        <source>Told to the model</source>
-        <translation>Dem Modell gesagt</translation>
     </message>
     <message>
         <source>Running for {seconds} s</source>
@@ -12446,14 +12446,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Mit {count} Token geschrieben; {drafted} davon waren entworfen und wurden akzeptiert.</translation>
     </message>
     <message>
-        <source>Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted, of which {forced} were fixed by the form of calls.</source>
-        <translation>Mit {count} Token in {passes} Durchläufen geschrieben; {drafted} davon wurden entworfen und angenommen, {forced} von diesen gab die Form der Aufrufe vor.</translation>
-    </message>
-    <message>
-        <source>Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted.</source>
-        <translation>Mit {count} Token in {passes} Durchläufen geschrieben; {drafted} davon wurden entworfen und angenommen.</translation>
-    </message>
-    <message>
         <source>{count} more lines are not shown here. Copy the result to have them all.</source>
         <translation>{count} weitere Zeilen sind hier nicht zu sehen. Wird das Ergebnis kopiert, sind alle dabei.</translation>
     </message>
@@ -12461,28 +12453,24 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>ToolController</name>
     <message>
-        <source>Stopped after {count} answers with tool calls. Send a message to let it go on.</source>
-        <translation>Nach {count} Antworten mit Werkzeugaufrufen gestoppt. Senden Sie eine Nachricht, damit es weitergeht.</translation>
+        <source>its chat template does not support tools</source>
+        <translation>seine Chat-Vorlage unterstützt keine Werkzeuge</translation>
     </message>
     <message>
-        <source>The model wrote tool calls that cannot be read, {count} times in a row, so the answer ends here. Ask again, or try another model.</source>
-        <translation>Das Modell hat {count}-mal hintereinander Werkzeugaufrufe geschrieben, die nicht lesbar sind, daher endet die Antwort hier. Fragen Sie noch einmal, oder versuchen Sie ein anderes Modell.</translation>
+        <source>Stopped after {count} answers with tool calls. Send a message to continue.</source>
+        <translation>Nach {count} Antworten mit Werkzeugaufrufen gestoppt. Senden Sie eine Nachricht, um fortzufahren.</translation>
     </message>
     <message>
-        <source>This model is given no tools: {reason}.</source>
-        <translation>Dieses Modell bekommt keine Werkzeuge: {reason}.</translation>
+        <source>This model cannot use tools: {reason}.</source>
+        <translation>Dieses Modell kann keine Werkzeuge verwenden: {reason}.</translation>
     </message>
     <message>
-        <source>The chat has gone on since this call. Ask the model to call the tool again.</source>
-        <translation>Der Chat ist seit diesem Aufruf weitergegangen. Bitten Sie das Modell, das Werkzeug noch einmal aufzurufen.</translation>
+        <source>The chat has continued since this call. Ask the model to call the tool again.</source>
+        <translation>Seit diesem Aufruf ging der Chat weiter. Bitten Sie das Modell, das Werkzeug noch einmal aufzurufen.</translation>
     </message>
     <message>
-        <source>This tool is not there any more. Switch its server or the tool on in the settings.</source>
-        <translation>Dieses Werkzeug gibt es nicht mehr. Schalten Sie seinen Server oder das Werkzeug in den Einstellungen ein.</translation>
-    </message>
-    <message>
-        <source>its chat template takes none</source>
-        <translation>seine Chat-Vorlage nimmt keine</translation>
+        <source>This tool is no longer available. Switch on the tool or its server in the settings.</source>
+        <translation>Dieses Werkzeug ist nicht mehr verfügbar. Schalten Sie es oder seinen Server in den Einstellungen ein.</translation>
     </message>
 </context>
 <context>
@@ -12570,6 +12558,13 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <source>Remove {name}</source>
         <translation>{name} entfernen</translation>
     </message>
+    <message numerus="yes">
+        <source>%n tools</source>
+        <translation>
+            <numerusform>%n Werkzeug</numerusform>
+            <numerusform>%n Werkzeuge</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Tools and log</source>
         <translation>Werkzeuge und Protokoll</translation>
@@ -12577,10 +12572,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Tools and log of {name}</source>
         <translation>Werkzeuge und Protokoll von {name}</translation>
-    </message>
-    <message>
-        <source>tools: {count}</source>
-        <translation>Werkzeuge: {count}</translation>
     </message>
     <message>
         <source>(nothing)</source>
@@ -12642,8 +12633,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>Updates</name>
     <message>
-        <source>Asking whether there is a newer version…</source>
-        <translation>Es wird gefragt, ob es eine neuere Version gibt …</translation>
+        <source>Checking for updates…</source>
+        <translation>Es wird nach Aktualisierungen gesucht …</translation>
+    </message>
+    <message>
+        <source>What is new</source>
+        <translation>Neuerungen</translation>
     </message>
     <message>
         <source>You have the newest version, {version}.</source>
@@ -12654,16 +12649,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Paceline {version} ist erschienen</translation>
     </message>
     <message>
-        <source>This is {version}. Its page in your browser tells how to get the new one.</source>
-        <translation>Dies ist {version}. Die Seite der neuen Version in Ihrem Browser sagt, wie Sie sie bekommen.</translation>
+        <source>You have {version}. The page of the new version explains how to update.</source>
+        <translation>Sie haben {version}. Auf der Seite der neuen Version steht, wie Sie aktualisieren.</translation>
     </message>
     <message>
         <source>Open its page</source>
         <translation>Seite öffnen</translation>
-    </message>
-    <message>
-        <source>What it brings</source>
-        <translation>Was sie bringt</translation>
     </message>
 </context>
 <context>
@@ -12719,8 +12710,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Über einen Link …</translation>
     </message>
     <message>
-        <source>Downloads a GGUF file from any https address, after a look at its header.</source>
-        <translation>Lädt eine GGUF-Datei von einer beliebigen https-Adresse, nach einem Blick auf ihren Kopf.</translation>
+        <source>Downloads a GGUF file from any https address. Its header is checked first.</source>
+        <translation>Lädt eine GGUF-Datei von einer beliebigen https-Adresse. Zuerst wird ihr Kopf geprüft.</translation>
     </message>
     <message>
         <source>Search a folder for models</source>
@@ -12781,6 +12772,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Modelle, die auf diesen Rechner passen, werden gesucht …</translation>
     </message>
     <message>
+        <source>Larger models are slow on this computer. The small one below is fast.</source>
+        <translation>Größere Modelle sind auf diesem Rechner langsam. Das kleine darunter ist schnell.</translation>
+    </message>
+    <message>
         <source>Quick demo</source>
         <translation>Schnelle Demo</translation>
     </message>
@@ -12803,10 +12798,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Welcome to Paceline</source>
         <translation>Willkommen bei Paceline</translation>
-    </message>
-    <message>
-        <source>No larger model is fast on this computer. The small one below is.</source>
-        <translation>Kein größeres Modell ist auf diesem Computer schnell. Das kleine darunter ist es.</translation>
     </message>
     <message>
         <source>Choose a model to chat with. A small model drafts, the large one checks every word: the same answers, faster.</source>

@@ -11,10 +11,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Starting beside the answers in %n other chats</source>
+        <source>Starting together with the answers in %n other chats</source>
         <translation>
-            <numerusform>Starting beside the answer in %n other chat</numerusform>
-            <numerusform>Starting beside the answers in %n other chats</numerusform>
+            <numerusform>Starting together with the answer in %n other chat</numerusform>
+            <numerusform>Starting together with the answers in %n other chats</numerusform>
         </translation>
     </message>
 </context>
@@ -187,10 +187,10 @@
 <context>
     <name>EnginesController</name>
     <message numerus="yes">
-        <source>{host} answers: %n models.</source>
+        <source>Connected to {host}: %n models.</source>
         <translation>
-            <numerusform>{host} answers: %n model.</numerusform>
-            <numerusform>{host} answers: %n models.</numerusform>
+            <numerusform>Connected to {host}: %n model.</numerusform>
+            <numerusform>Connected to {host}: %n models.</numerusform>
         </translation>
     </message>
 </context>
@@ -258,20 +258,20 @@
 <context>
     <name>HistoryPlot</name>
     <message numerus="yes">
-        <source>%n answers slower than plain decoding</source>
+        <source>%n answers slower than without drafting</source>
         <translation>
-            <numerusform>%n answer slower than plain decoding</numerusform>
-            <numerusform>%n answers slower than plain decoding</numerusform>
+            <numerusform>%n answer slower than without drafting</numerusform>
+            <numerusform>%n answers slower than without drafting</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>ImportDialog</name>
     <message numerus="yes">
-        <source>%n more are there already.</source>
+        <source>%n more already exist.</source>
         <translation>
-            <numerusform>%n more is there already.</numerusform>
-            <numerusform>%n more are there already.</numerusform>
+            <numerusform>%n more already exists.</numerusform>
+            <numerusform>%n more already exist.</numerusform>
         </translation>
     </message>
 </context>
@@ -446,10 +446,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</source>
+        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so it is not certain which is faster.</source>
         <translation>
-            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round), so neither is surely faster.</numerusform>
-            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</numerusform>
+            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round), so it is not certain which is faster.</numerusform>
+            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so it is not certain which is faster.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -463,10 +463,10 @@
 <context>
     <name>RecentSpeed</name>
     <message numerus="yes">
-        <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
+        <source>Speed-up of each of the last %n answers. The dashed line is the speed without drafting.</source>
         <translation>
-            <numerusform>Speed over plain decoding in the last answer; the line is plain decoding itself.</numerusform>
-            <numerusform>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</numerusform>
+            <numerusform>Speed-up of the last answer. The dashed line is the speed without drafting.</numerusform>
+            <numerusform>Speed-up of each of the last %n answers. The dashed line is the speed without drafting.</numerusform>
         </translation>
     </message>
 </context>
@@ -538,6 +538,16 @@
         <translation>
             <numerusform>%n word</numerusform>
             <numerusform>%n words</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ToolServers</name>
+    <message numerus="yes">
+        <source>%n tools</source>
+        <translation>
+            <numerusform>%n tool</numerusform>
+            <numerusform>%n tools</numerusform>
         </translation>
     </message>
 </context>

@@ -104,12 +104,12 @@ class PromptBuilder:
     @cached_property
     def _tools(self) -> tuple[ToolFormat, str]:
         if "tools" not in self._source and "functions" not in self._source:
-            return ToolFormat.NONE, said("its chat template takes none")
+            return ToolFormat.NONE, said("its chat template does not support tools")
         try:
             self._find_form()
             asked = self._render(TemplateInput((_QUESTION,), (_TOOL,)), {})
             if _TOOL["function"]["description"] not in asked:
-                return ToolFormat.NONE, said("its chat template takes none")
+                return ToolFormat.NONE, said("its chat template does not support tools")
             found = next(filter(None, map(self._format_with, ArgumentForm)), ToolFormat.NONE)
         except TemplateError as error:
             return ToolFormat.NONE, said("its chat template fails with tools: {reason}", reason=error.message)

@@ -417,7 +417,7 @@ class Session:
         constraint = GrammarConstraint(start_of(vocab, grammar)) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
             drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
-        plain = (said("plain decoding instead: {reason}", reason=reason),) if reason else ()
+        plain = (said("without drafting: {reason}", reason=reason),) if reason else ()
         plan = AnswerPlan(
             replace(request, mode=mode),
             drafter,

@@ -83,7 +83,9 @@ class SelfDraft:
             share=self.share * 100.0,
         )
         if self.pays:
-            follows = said("Drafting with it can pay: up to {gain:.2f} times plain decoding.", gain=self.most_gain)
+            follows = said(
+                "Drafting with it can pay off: up to {gain:.2f} times the speed without drafting.", gain=self.most_gain
+            )
         else:
             follows = said("It would have to agree more often than that to pay, so drafting with it gains nothing.")
         return joined([measured, follows])

@@ -34,7 +34,7 @@ from app.core.storage.settings_file import read_settings, write_settings
 from app.startup.assembly import assemble, real_engine
 from engine.records import Mode, Source
 from ui.settings.dialog import SettingsDialog
-from ui.text.catalogues import install_language
+from ui.text.language import install_language
 from ui.window.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parents[2]

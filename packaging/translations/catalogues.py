@@ -16,12 +16,14 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "translations"
 LISTED = "listed_words.py"
 BUILTIN_ERRORS = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
-ALIASES = ("-tr-function-alias", "QT_TRANSLATE_NOOP+=mark")
+# lupdate would give a call of `tr` the context of its class; the list has these texts.
+ALIASES = ("-tr-function-alias", "QT_TRANSLATE_NOOP+=mark,tr=no_function")
 FIELD = re.compile(r"\{[^{}]*\}")
 TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}  # which argument is a template of a sentence
 # They speak in a terminal, to programs or to models, in English.
@@ -61,21 +63,40 @@ def listed_words(root: Path) -> list[tuple[str, str]]:
     return list(found)
 
 
-def plurals(root: Path) -> list[tuple[str, str]]:
-    """Context and text of every call of `translate` that gives a number."""
-    found: dict[tuple[str, str], None] = {}
+def texts_of_calls(tree: ast.Module) -> Iterator[tuple[str, str, ast.Call]]:
+    """Context and text of each call of `translate`, `mark`, and of `tr`, whose module names its context once."""
+    contexts = [
+        node.value.args[0]
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "translator"
+    ]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _called(node) in ("translate", "mark", "tr"):
+            texts = [one.value for one in (*contexts[: _called(node) == "tr"], *node.args)[:2] if _is_text(one)]
+            if len(texts) == 2:
+                yield texts[0], texts[1], node
+
+
+def _is_text(node: ast.expr) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def called_words(root: Path) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Context and text of the calls of `tr`, and of all calls that give a number."""
+    single: dict[tuple[str, str], None] = {}
+    plural: dict[tuple[str, str], None] = {}
     for room in ("app", "ui"):
         for path in sorted((root / room).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"), filename=str(path))):
-                if isinstance(node, ast.Call) and _called(node) == "translate" and _gives_number(node):
-                    texts = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]
-                    if len(texts) == 2:
-                        found[texts[0], texts[1]] = None
-    return list(found)
+            for context, text, node in texts_of_calls(ast.parse(path.read_text("utf-8"), filename=str(path))):
+                if _gives_number(node):
+                    plural[context, text] = None
+                elif _called(node) == "tr":
+                    single[context, text] = None
+    return list(single), list(plural)
 
 
 def _gives_number(node: ast.Call) -> bool:
-    return len(node.args) == 4 or any(keyword.arg == "n" for keyword in node.keywords)
+    return len(node.args) == (3 if _called(node) == "tr" else 4) or any(keyword.arg == "n" for keyword in node.keywords)
 
 
 def _settings(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -178,8 +199,9 @@ def update(folder: Path, root: Path = ROOT) -> None:
     """Bring the catalogues of ``folder`` up to the code; new texts come in without a translation."""
     with tempfile.TemporaryDirectory() as place:
         listed = Path(place) / LISTED
-        lines = [f"mark({_quoted(context)}, {_quoted(text)})" for context, text in listed_words(root)]
-        lines += [f"translate({_quoted(context)}, {_quoted(text)}, None, 1)" for context, text in plurals(root)]
+        single, plural = called_words(root)
+        lines = [f"mark({_quoted(context)}, {_quoted(text)})" for context, text in (*listed_words(root), *single)]
+        lines += [f"translate({_quoted(context)}, {_quoted(text)}, None, 1)" for context, text in plural]
         listed.write_text("\n".join(lines) + "\n", encoding="utf-8")
         sources = [str(path) for room in ("app", "ui") for path in sorted((root / room).rglob("*.py"))]
         usual = ("-silent", "-no-obsolete", "-locations", "none", "-source-language", "en", *ALIASES)

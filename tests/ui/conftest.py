@@ -22,7 +22,7 @@ from engine.records import Mode, ModelInfo
 from tests.conftest import PatientBot
 from tests.run_stats import DRAFTED
 from ui.text import clock
-from ui.text.catalogues import ENGLISH, install_language
+from ui.text.language import ENGLISH, install_language
 from ui.theme.theme import Theme
 from ui.window.main_window import MainWindow
 

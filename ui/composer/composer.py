@@ -17,19 +17,19 @@ from app.core.domain.engines import host_in, stays_here
 from app.core.domain.tools.servers import ToolMenu
 from engine.records import THINKING_OFF, THINKING_ON, Mode, ThinkingOption
 from ui.composer.attachments.chips import AttachmentTray
-from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
+from ui.composer.context_meter import ContextSum, parts_words, sum_words, warning
 from ui.composer.message_edit import MessageEdit
 from ui.composer.mode_button import MenuButton, ModeButton
 from ui.text.formatting import count, hover
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, hbox, label, vbox
+from ui.widgets.building import ElidedLabel, Stretch, button, hbox, label, set_style_property, vbox
 from ui.widgets.choice_list import Choice
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.file_dialogs import ask_attachment_files
+from ui.widgets.dialogs import ask_attachment_files
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import ChoicePopup
-from ui.widgets.styling import set_style_property
+
+tr = translator("Composer")
 
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
 RACE_COMMAND = "/race"
@@ -38,8 +38,8 @@ OVERFLOW_HELP = {
     "summarise": mark("Composer", "When it is full, the oldest messages are summarised first, and the answer says so."),
     "stop": mark("Composer", "When it is full, start a new chat or choose a larger context to get another answer."),
 }
-LEAVES = mark("Composer", "Leaves this computer: messages and files of this chat go to {host}.")
-STAYS = mark("Composer", "Answered by another program on this computer, {host}, which may pass messages on.")
+LEAVES = mark("Composer", "Messages and files of this chat are sent to {host}.")
+STAYS = mark("Composer", "Answered by another program on this computer, {host}, which may send messages elsewhere.")
 NOT_READY = {
     EngineState.EMPTY: mark("Composer", "No model is loaded. Open one or start the quick demo."),
     EngineState.LOADING: mark("Composer", "The model is loading. You can send your message in a moment."),
@@ -73,40 +73,37 @@ _LINES = {
 
 
 def thinking_name(name: str) -> str:
-    """An option in a word or two."""
     if name.isdecimal():
         return translate("Thinking", "Up to {number} tokens").format(number=count(int(name)))
     return translate("Thinking", _NAMES[name])
 
 
 def thinking_line(name: str) -> str:
-    """What an option means, in a few plain words."""
     if name.isdecimal():
         return translate("Thinking", "Reasons until so much is written")
     return translate("Thinking", _LINES[name])
 
 
 def tools_words(menu: ToolMenu) -> str:
-    """Whether tools are on, and what their definitions take of the context."""
     if not menu.is_on:
-        return translate("Composer", "Tools are off in this chat.")
+        return tr("Tools are off in this chat.")
     if not menu.tokens:
-        return translate("Composer", "Tools are on in this chat.")
-    words = translate("Composer", "Tools are on. They take about {tokens} of {size} tokens of the context.")
+        return tr("Tools are on in this chat.")
+    words = tr("Tools are on. They take about {tokens} of {size} tokens of the context.")
     return words.format(tokens=count(menu.tokens), size=count(menu.context_size))
 
 
 def tool_rows(menu: ToolMenu) -> list[Choice]:
-    """The switch of all, the built-in tools, each server with its tools, and the way to the settings."""
+    """The switch for all, the built-in tools, each server with its tools, and the link to the settings."""
 
     def row(server: str, name: str, title: str, is_on: bool, lines: tuple[str, ...] = (), tokens: int = 0) -> Choice:
-        side = translate("Composer", "{count} tokens", None, tokens).format(count=count(tokens)) if tokens else ""
-        spoken = translate("Composer", "on") if is_on else translate("Composer", "off")
+        side = tr("{count} tokens", None, tokens).format(count=count(tokens)) if tokens else ""
+        spoken = tr("on") if is_on else tr("off")
         icon = "check" if is_on else ""
         return Choice(f"{server}\n{name}", title, lines, side, icon, "accent", spoken, wraps=True)
 
-    rows = [row("", "", translate("Composer", "Tools in this chat"), menu.is_on, (menu.refusal or tools_words(menu),))]
-    rows.append(Choice("", translate("Composer", "Built in")))
+    rows = [row("", "", tr("Tools in this chat"), menu.is_on, (menu.refusal or tools_words(menu),))]
+    rows.append(Choice("", tr("Built in")))
     off = {one.server for one in menu.tools if not one.name and not one.is_on}
     for tool in menu.tools:
         is_on = menu.is_on and tool.is_on and tool.server not in off
@@ -115,22 +112,18 @@ def tool_rows(menu: ToolMenu) -> list[Choice]:
             continue
         cost = sum(one.tokens or 0 for one in menu.tools if one.server == tool.server)
         rows.append(Choice("", tool.title))
-        title = translate("Composer", "All tools of this server")
+        title = tr("All tools of this server")
         rows.append(row(tool.server, "", title, is_on, (tool.note,) if tool.note else (), cost))
-    return [*rows, Choice("", ""), Choice(MANAGE, translate("Composer", "Add or change servers…"), icon="settings")]
+    return [*rows, Choice("", ""), Choice(MANAGE, tr("Add or change servers…"), icon="settings")]
 
 
 class ThinkingButton(MenuButton):
-    """Says how the model thinks; hidden where its chat template leaves no choice.
+    """Shows the reasoning option; hidden if the chat template offers none."""
 
-    Signals:
-        chosen(str): the name of the `ThinkingOption` that the user took.
-    """
+    chosen = Signal(str)  # the name of the chosen `ThinkingOption`
 
-    chosen = Signal(str)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._options: tuple[ThinkingOption, ...] = ()
         self._wanted = ""
         self.setAccessibleName(translate("ThinkingButton", "How the model thinks"))
@@ -138,7 +131,7 @@ class ThinkingButton(MenuButton):
 
     @property
     def option(self) -> str:
-        """The option in force: the one that is wanted, or the model's usual one where it has not got that."""
+        """The option in force: the wanted one, or the model's default if it lacks that."""
         names = [option.name for option in self._options]
         return self._wanted if self._wanted in names else next(iter(names), "")
 
@@ -149,12 +142,11 @@ class ThinkingButton(MenuButton):
         return made
 
     def set_options(self, options: Sequence[ThinkingOption]) -> None:
-        """What the loaded model leaves to choose, the usual one first."""
+        """Set the loaded model's options, the default first."""
         self._options = tuple(options)
         self._show()
 
     def set_wanted(self, name: str) -> None:
-        """Show what is asked for in this chat without telling anybody; empty for the model's usual way."""
         self._wanted = name
         self._show()
 
@@ -196,39 +188,30 @@ class ThinkingButton(MenuButton):
 
 
 class Composer(QWidget):
-    """The card at the lower edge.
+    """The card at the lower edge."""
 
-    Signals:
-        submitted(str): a message was sent; the box is empty again.
-        race_requested(str): a question behind `RACE_COMMAND` was sent.
-        stop_requested: the answer is to stop.
-        mode_chosen(object), depth_chosen(object): for the next message.
-        text_changed(str): what stands in the box.
-        files_offered(list), text_offered(str): paths, or a pasted text, to be attached.
-        attachment_removed(int), attachment_opened(int): an attachment's id.
-        find_draft: a draft for the target is wanted, which has none.
-        tool_picked(str, str): a tool of a server is to be switched on or off; without a name the server, without both
-            all tools.
-        tools_opening, tools_managed: the menu of tools is about to open; the settings of the servers are wanted.
-    """
-
-    submitted = Signal(str)
-    race_requested = Signal(str)
-    stop_requested = Signal()
+    submitted = Signal(str)  # a message was sent; the box is empty again
+    race_requested = Signal(str)  # a question behind `RACE_COMMAND` was sent
+    stop_requested = Signal()  # the answer is to stop
+    # for the next message
     mode_chosen = Signal(object)
     depth_chosen = Signal(object)
-    text_changed = Signal(str)
+    text_changed = Signal(str)  # what stands in the box
+    # paths, or a pasted text, to be attached
     files_offered = Signal(list)
     text_offered = Signal(str)
+    # an attachment's id
     attachment_removed = Signal(int)
     attachment_opened = Signal(int)
-    find_draft = Signal()
+    find_draft = Signal()  # a draft for the target is wanted, which has none
+    # a tool of a server is to be switched on or off; without a name the server, without both all tools
     tool_picked = Signal(str, str)
+    # the menu of tools is about to open; the settings of the servers are wanted
     tools_opening = Signal()
     tools_managed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._engine_busy = False
         self._streaming = False
@@ -240,25 +223,17 @@ class Composer(QWidget):
         self._reading = False
         self.edit = MessageEdit(theme)
         self.tray = AttachmentTray(theme, self.edit)
-        self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"), self.ask_files)
+        self.attach_button = IconButton(theme, "paperclip", tr("Attach files"), self.ask_files)
         self.modes = ModeButton(theme)
         self.thinking = ThinkingButton(theme)
         self.destination = label("", "warning", wrap=True)
         self.destination.hide()
         self.reason = ElidedLabel()
-        self.find_draft_button = button(translate("Composer", "Find a draft"), self.find_draft.emit, kind="link")
+        self.find_draft_button = button(tr("Find a draft"), self.find_draft.emit, kind="link")
         self.context_label = label("", "caption")
         self.fit_label = label("", "warning", wrap=True)
-        self.send_button = button(
-            "",
-            self.submit,
-            kind="primary",
-            name=translate("Composer", "Send"),
-            tip=translate("Composer", "Send the message (Enter)"),
-        )
-        self.stop_button = button(
-            "", self._stop, name=translate("Composer", "Stop"), tip=translate("Composer", "Stop the answer")
-        )
+        self.send_button = button("", self.submit, kind="primary", name=tr("Send"), tip=tr("Send the message (Enter)"))
+        self.stop_button = button("", self._stop, name=tr("Stop"), tip=tr("Stop the answer"))
         self._say(worded=True)
         self._make_controls()
         self._arrange()
@@ -273,11 +248,11 @@ class Composer(QWidget):
         self.find_draft_button.hide()
         self._theme.set_font(self.context_label, -1)
         self.fit_label.hide()
-        self.tools_button = IconButton(self._theme, "puzzle", translate("Composer", "Tools"), self.open_tools)
+        self.tools_button = IconButton(self._theme, "puzzle", tr("Tools"), self.open_tools)
         self.tools_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
         self.tools_popup: ChoicePopup | None = None
         self._tools = ToolMenu()
-        self.attach_button.setToolTip(translate("Composer", "Attach text, code, tables, PDF files or pictures"))
+        self.attach_button.setToolTip(tr("Attach text, code, tables, PDF files or pictures"))
         for each in (self.send_button, self.stop_button):
             each.setIconSize(QSize(14, 14))
             each.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
@@ -316,19 +291,16 @@ class Composer(QWidget):
         self.modes.chosen.connect(self._on_mode)
         self.modes.depth_chosen.connect(self.depth_chosen)
 
-    # ---- values ------------------------------------------------------------------------------------------------
-
     @property
     def text(self) -> str:
         return self.edit.exact_text()
 
     def set_text(self, text: str) -> None:
-        """Put a text in the box, the caret at its end."""
         self.edit.setPlainText(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
     def set_engine(self, view: EngineView) -> None:
-        self._not_ready = translate("Composer", NOT_READY[view.state]) if view.state in NOT_READY else ""
+        self._not_ready = tr(NOT_READY[view.state]) if view.state in NOT_READY else ""
         self._ready = view.state in (EngineState.READY, EngineState.READING, EngineState.ANSWERING)
         self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
         self.modes.set_unavailable(view.unavailable, view.modes)
@@ -338,22 +310,20 @@ class Composer(QWidget):
         self._update()
 
     def _show_destination(self, view: EngineView) -> None:
-        """Say before the first word where it would go, if it is not answered here; there, others choose the mode."""
+        """For a remote model say where the message goes; its server chooses the mode."""
         url = view.target.engine_url if view.target is not None else ""
         self.modes.setVisible(not url)
         self.destination.setVisible(bool(url))
         if url:
             words = STAYS if stays_here(url) else LEAVES
-            self.destination.setText(translate("Composer", words).format(host=host_in(url)))
+            self.destination.setText(tr(words).format(host=host_in(url)))
 
     def show_tools(self, menu: ToolMenu) -> None:
-        """Take the tools of this chat: the button says whether they are on and what they cost, its popup has them."""
+        """Show this chat's tools: the button shows whether they are on and their token cost."""
         self._tools = menu
         words = tools_words(menu)
         if menu.is_on and menu.refusal:
-            words = translate("Composer", "Tools are on, but this model is given none: {reason}.").format(
-                reason=menu.refusal
-            )
+            words = tr("Tools are on, but this model cannot use them: {reason}.").format(reason=menu.refusal)
         costs_much = menu.tokens > MOST_OF_CONTEXT * menu.context_size
         warns = menu.is_on and bool(menu.refusal or (menu.context_size and costs_much))
         self.tools_button.set_marked(menu.is_on, "caution" if warns else "accent_text")
@@ -367,13 +337,11 @@ class Composer(QWidget):
 
     @property
     def tools_are_open(self) -> bool:
-        """Whether the menu of tools is seen."""
         return self.tools_popup is not None and self.tools_popup.isVisible()
 
     def open_tools(self) -> None:
-        """Show the servers and tools, to switch each on or off for this chat."""
         if self.tools_popup is None:
-            popup = self.tools_popup = ChoicePopup(self._theme, translate("Composer", "Tools of this chat"), self)
+            popup = self.tools_popup = ChoicePopup(self._theme, tr("Tools of this chat"), self)
             popup.stays_open = True
             popup.picked.connect(self._pick_tool)
         self.tools_popup.setFixedWidth(round(TOOLS_PX * self._theme.type.growth))
@@ -395,7 +363,6 @@ class Composer(QWidget):
 
     @property
     def is_busy(self) -> bool:
-        """Whether there is something to stop."""
         return self._engine_busy or self._streaming
 
     def set_mode(self, mode: Mode) -> None:
@@ -408,7 +375,6 @@ class Composer(QWidget):
 
     @property
     def context_used(self) -> int:
-        """Tokens of the conversation that the model holds, as far as they are known."""
         return self._context[0]
 
     def set_context(self, used: int, size: int) -> None:
@@ -419,17 +385,16 @@ class Composer(QWidget):
             self._show_context()
 
     def show_sum(self, context_sum: ContextSum | None) -> None:
-        """What the next message would take with all that goes along with it; None: there is nothing to send yet."""
+        """Show the tokens of the next message with its attachments; None: nothing to send."""
         self._sum = context_sum
         self._show_context()
 
     def set_overflow(self, policy: str) -> None:
-        """What will happen when the context is full: "drop" or "stop"."""
         self._policy = policy
         self._show_context()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str], *, reading: bool) -> None:
-        """Show what goes along with the message; ``reading``: some of it is still being read, so nothing is sent."""
+        """Show the attachments; ``reading``: some are still being read, so nothing is sent."""
         self._reading = reading
         self.tray.show_attachments(attachments, notes)
         self._update()
@@ -444,7 +409,7 @@ class Composer(QWidget):
         else:  # the figure itself stands in the header
             words = _fill_words(used, size)
             self._set_context_label(words, words, warn=bool(words))
-        after = translate("Composer", OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
+        after = tr(OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
         self.context_label.setToolTip(hover(f"{parts} {after}".strip()))
         warned = warning(context_sum, self._policy) if context_sum is not None else ""
         self.fit_label.setText(warned)
@@ -458,10 +423,7 @@ class Composer(QWidget):
         if label.property("kind") != kind:
             set_style_property(label, "kind", kind)
 
-    # ---- requests ----------------------------------------------------------------------------------------------
-
     def submit(self) -> None:
-        """Send what stands in the box, if anything can answer."""
         text = self.text.strip("\n")
         if not self._can_send or self.is_busy:
             return
@@ -507,15 +469,15 @@ class Composer(QWidget):
             self.edit.setFocus()
 
     def _reason(self) -> str:
-        """Why nothing can be sent now, or a mode not be chosen."""
+        """Why nothing can be sent now, or no mode chosen."""
         if not self._ready:
             return self._not_ready
         if self._reading:
-            return translate("Composer", "A file is still being read. You can send your message in a moment.")
+            return tr("A file is still being read. You can send your message in a moment.")
         return self.modes.reason
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is little room, the arrow stands for Send."""
+        """In a narrow composer the arrow replaces "Send"."""
         super().resizeEvent(event)
         self._say(worded=True)
         end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
@@ -526,12 +488,12 @@ class Composer(QWidget):
         self._say(worded=event.size().width() >= taken)
 
     def _say(self, *, worded: bool) -> None:
-        """Put words on the buttons at the end, or none: they have an icon, a hover and a name for screen readers."""
-        self.send_button.setText(translate("Composer", " Send") if worded else "")
-        self.stop_button.setText(translate("Composer", " Stop") if worded else "")
+        """Show or hide the buttons' text; the icon, hover and accessible name stay."""
+        self.send_button.setText(tr(" Send") if worded else "")
+        self.stop_button.setText(tr(" Stop") if worded else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """What is pressed between the controls of the card is meant for the text."""
+        """A press between the controls sets the focus in the text."""
         if self.card.geometry().contains(event.position().toPoint()):
             self.edit.setFocus(Qt.FocusReason.MouseFocusReason)
         super().mousePressEvent(event)
@@ -547,7 +509,7 @@ class Composer(QWidget):
 
 
 def race_question(text: str) -> str | None:
-    """What stands behind `RACE_COMMAND` at the start of a message, without spaces around it; None for others."""
+    """The text behind `RACE_COMMAND` at the start of a message; None without the command."""
     words = text.split(maxsplit=1)
     if not words or words[0] != RACE_COMMAND:
         return None
@@ -555,8 +517,8 @@ def race_question(text: str) -> str | None:
 
 
 def _fill_words(used: int, size: int) -> str:
-    """What is said of a context in which so much is taken; nothing where there is room enough."""
+    """The warning for a nearly full context; empty if there is room."""
     if size <= 0 or used < NEARLY_FULL * size:
         return ""
-    nearly = translate("Composer", "The context is nearly full")
-    return translate("Composer", "The context is full") if used >= size else nearly
+    nearly = tr("The context is nearly full")
+    return tr("The context is full") if used >= size else nearly

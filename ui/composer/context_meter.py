@@ -1,24 +1,28 @@
-"""The meter of the context in the header, and what opens from it: the parts in words, and what happens when it is full.
+"""The context meter in the header and its panel: the parts in words, and what happens when the context is full.
 
-Parts differ by pattern as well as by shade; everything is said in words too.
+Parts differ by pattern as well as by shade; everything is also said in words.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QBrush, QColor, QEnterEvent, QIcon, QKeyEvent, QPainter, QPainterPath, QPixmap
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QRadioButton, QSizePolicy, QWidget
 
 from app.core.domain.context import ContextParts
+from engine.records import LEAST_ROOM
 from ui.text.formatting import count, hover, percent
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
 from ui.widgets.building import grid, label, vbox
 from ui.widgets.icon_button import ShrinkingButton
 from ui.widgets.popups import Popup
+
+tr = translator("ContextMeter")
 
 BAR = QSize(56, 8)
 RADIUS_PX = 3.0
@@ -41,54 +45,47 @@ SYSTEM, CONVERSATION, LAST, FREE, REFUSED = range(5)
 
 
 def part_words(parts: ContextParts) -> list[tuple[str, str]]:
-    """Each part and its tokens."""
     free = max(0, parts.size - parts.used)
-    tools = translate("ContextMeter", "System prompt and tools")
+    tools = tr("System prompt and tools")
     return [
-        (tools if parts.has_tools else translate("ContextMeter", "System prompt"), count(parts.system)),
-        (translate("ContextMeter", "Conversation"), count(parts.conversation)),
-        (translate("ContextMeter", "Last answer"), count(parts.last_answer)),
-        (translate("ContextMeter", "Free"), count(free)),
+        (tools if parts.has_tools else tr("System prompt"), count(parts.system)),
+        (tr("Conversation"), count(parts.conversation)),
+        (tr("Last answer"), count(parts.last_answer)),
+        (tr("Free"), count(free)),
     ]
 
 
 def summary_words(parts: ContextParts) -> str:
     """All of it in one sentence."""
     if not parts.size:
-        return translate("ContextMeter", "Context: no model is loaded.")
+        return tr("Context: no model is loaded.")
     if parts.refused:
         return refused_words(parts)
-    template = translate("ContextMeter", "Context: {used} of {size} tokens used{full}.")
+    template = tr("Context: {used} of {size} tokens used{full}.")
     full = ""
     if parts.nearly_full:
-        full = translate("ContextMeter", ", full") if parts.full else translate("ContextMeter", ", nearly full")
+        full = tr(", full") if parts.full else tr(", nearly full")
     first = template.format(used=count(parts.used), size=count(parts.size), full=full)
     last = parts.last_answer
-    rest = translate(
-        "ContextMeter", "System prompt {system}, conversation {conversation}, last answer {last} tokens.", None, last
-    )
+    rest = tr("System prompt {system}, conversation {conversation}, last answer {last} tokens.", None, last)
     if parts.has_tools:
-        rest = translate(
-            "ContextMeter",
-            "System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.",
-            None,
-            last,
+        rest = tr(
+            "System prompt and tools {system}, conversation {conversation}, last answer {last} tokens.", None, last
         )
     figures = {"system": parts.system, "conversation": parts.conversation, "last": last}
     return f"{first} {rest.format(**{name: count(number) for name, number in figures.items()})}"
 
 
 def refused_words(parts: ContextParts) -> str:
-    """What the last question would have taken."""
-    words = translate(
-        "ContextMeter",
-        "Too long: with the last question, the conversation takes {needed} tokens, but the context holds only {size}.",
+    """The parts of the last question, which was too long."""
+    words = tr(
+        "Too long: with the last question, the conversation takes {needed} tokens, but the context holds only {size}."
     )
     return words.format(needed=count(parts.refused), size=count(parts.size))
 
 
 def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> None:
-    """One part of the bar: the system prompt dark, the conversation in the accent, the last answer hatched."""
+    """Paint one part of the bar: system prompt dark, conversation in the accent colour, last answer hatched."""
     if part == SYSTEM:
         painter.fillRect(area, QColor(palette.text_muted))
     elif part == CONVERSATION:
@@ -102,15 +99,10 @@ def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> 
 
 
 class ContextMeter(ShrinkingButton):
-    """A small bar with a percentage; where there is no room for both it is gone, until it is nearly full.
+    """A small bar with a percentage; hidden in a narrow window until it is nearly full."""
 
-    Signals:
-        policy_chosen(str): what is to happen when the context is full: "drop", "summarise" or "stop".
-        parts_changed(ContextParts): another conversation, or more of it, takes it up.
-    """
-
-    policy_chosen = Signal(str)
-    parts_changed = Signal(object)
+    policy_chosen = Signal(str)  # what to do when the context is full: "drop", "summarise" or "stop"
+    parts_changed = Signal(object)  # the parts changed
     goes_whole = True
 
     def __init__(self, theme: Theme) -> None:
@@ -132,9 +124,9 @@ class ContextMeter(ShrinkingButton):
         self._show()
 
     def set_parts(self, parts: ContextParts, *, settled: bool = True) -> None:
-        """What takes up the context.
+        """Set the parts of the context.
 
-        Until it is ``settled`` the words of the hover wait for somebody who hears them, where the figure stays.
+        Until it is ``settled``, the description is only made when it is needed.
         """
         if parts != self.parts:
             self.parts = parts
@@ -148,7 +140,7 @@ class ContextMeter(ShrinkingButton):
         self._show()
 
     def set_compact(self, compact: bool) -> None:
-        """Gone, unless there is something to be told."""
+        """Hide, unless it has a warning."""
         self._compact = compact
         self.setVisible(self.width_px(compact=compact) > 0)
 
@@ -159,7 +151,7 @@ class ContextMeter(ShrinkingButton):
         return 0 if is_gone else super().width_px(compact=False)
 
     def sizeHint(self) -> QSize:
-        """As wide as it is with words, also while it is out of sight."""
+        """The width with words, also while hidden."""
         return QSize(super().width_px(compact=False), super().sizeHint().height())
 
     def open_panel(self) -> None:
@@ -187,25 +179,23 @@ class ContextMeter(ShrinkingButton):
             self._update_description()
 
     def _update_description(self) -> None:
-        """Say in full what the bar shows."""
+        """Describe the bar in full."""
         if not self._owes_words:
             return
         self._owes_words = False
         words = summary_words(self.parts)
-        after = translate("ContextMeter", "When it is full: {policy}.").format(
-            policy=translate("ContextMeter", POLICIES.get(self._policy, POLICIES["drop"]))
-        )
+        after = tr("When it is full: {policy}.").format(policy=tr(POLICIES.get(self._policy, POLICIES["drop"])))
         self.setToolTip(hover(f"{words} {after}"))
         self.setAccessibleName(words)
         self.setAccessibleDescription(after)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """The hover is about to be read."""
+        """The hover is about to be shown."""
         self._update_description()
         super().enterEvent(event)
 
     def _lengths(self) -> list[tuple[int, float]]:
-        """The parts of the bar from the left with their lengths in pixels."""
+        """The parts of the bar from the left, with their widths in pixels."""
         parts = self.parts
         left, width = 1.0, BAR.width() - 2.0
         held = ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer))
@@ -218,7 +208,7 @@ class ContextMeter(ShrinkingButton):
         return found
 
     def _edges(self) -> list[object]:
-        """All that the picture of the bar depends on: edges are drawn at the nearest pixel."""
+        """The parts' edges at the nearest pixel: all that the painting depends on."""
         parts, ratio = self.parts, self.devicePixelRatioF()
         found: list[object] = [parts.nearly_full or parts.refused > 0]
         right = 1.0
@@ -253,32 +243,28 @@ class ContextMeter(ShrinkingButton):
 
 
 class ContextPanel(Popup):
-    """What opens from the meter.
+    """What opens from the meter."""
 
-    Signals:
-        policy_chosen(str): see `ContextMeter`.
-    """
-
-    policy_chosen = Signal(str)
+    policy_chosen = Signal(str)  # see `ContextMeter`
     parts_changed = Signal(object)
 
     def __init__(self, theme: Theme, parts: ContextParts, policy: str, parent: QWidget) -> None:
-        super().__init__(translate("ContextMeter", "Context"), parent)
+        super().__init__(tr("Context"), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        heading = label(translate("ContextMeter", "Context, in tokens"), "section")
+        heading = label(tr("Context, in tokens"), "section")
         column = vbox(heading, parent=self, margins=(16, 12, 16, 12), spacing=4)
         if parts.refused:
             refused = label(refused_words(parts), "warning", wrap=True)
             column.addWidget(refused)
         column.addLayout(self._table(theme, parts))
         column.addSpacing(8)
-        question = label(translate("ContextMeter", "When it is full"), "section")
+        question = label(tr("When it is full"), "section")
         column.addWidget(question)
         self.choices = QButtonGroup(self)
         self.radios: dict[str, QRadioButton] = {}
         for key, text in POLICIES.items():
-            radio = self.radios[key] = QRadioButton(translate("ContextMeter", text))
-            radio.setAccessibleDescription(translate("ContextMeter", POLICY_HELP[key]))
+            radio = self.radios[key] = QRadioButton(tr(text))
+            radio.setAccessibleDescription(tr(POLICY_HELP[key]))
             radio.setChecked(key == policy)
             radio.clicked.connect(lambda _checked, key=key: self._choose(key))
             self.choices.addButton(radio)
@@ -308,7 +294,6 @@ class ContextPanel(Popup):
         return table
 
     def focus_choice(self) -> None:
-        """Let the keyboard begin at what is chosen."""
         chosen = self.choices.checkedButton()
         if chosen is not None:
             chosen.setFocus(Qt.FocusReason.PopupFocusReason)
@@ -318,10 +303,10 @@ class ContextPanel(Popup):
         self.policy_chosen.emit(policy)
 
     def _explain(self, policy: str) -> None:
-        self.help.setText(translate("ContextMeter", POLICY_HELP.get(policy, "")) if policy in POLICY_HELP else "")
+        self.help.setText(tr(POLICY_HELP.get(policy, "")) if policy in POLICY_HELP else "")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter takes the choice and closes, as Escape closes."""
+        """Enter applies the choice and closes; Escape closes."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
             self.close()
         else:
@@ -329,16 +314,15 @@ class ContextPanel(Popup):
 
 
 def _short_words(parts: ContextParts) -> str:
-    """What stands beside the bar."""
     if parts.refused:
-        words = translate("ContextMeter", "{needed} of {size} · too long")
+        words = tr("{needed} of {size} · too long")
         return words.format(needed=count(parts.refused), size=count(parts.size))
     if not parts.counted:
         return "…"
     share = percent(parts.share)
     if not parts.nearly_full:
         return share
-    full = translate("ContextMeter", "full") if parts.full else translate("ContextMeter", "nearly full")
+    full = tr("full") if parts.full else tr("nearly full")
     return f"{share} · {full}"
 
 
@@ -353,3 +337,73 @@ def _swatch(theme: Theme, part: int, ratio: float) -> QPixmap:
     painter.drawRect(QRectF(0.5, 0.5, SWATCH.width() - 1.0, SWATCH.height() - 1.0))
     painter.end()
     return pixmap
+
+
+_TOO_LONG = mark(
+    "ContextSum",
+    "This message alone does not fit in the context. Remove an attachment, shorten the text, or choose a "
+    "larger context in the settings.",
+)
+_POLICIES = {
+    "stop": mark(
+        "ContextSum",
+        "This does not fit in the context. Remove an attachment, start a new chat, or choose a larger "
+        "context in the settings.",
+    ),
+    "drop": mark(
+        "ContextSum", "This does not fit in the context: the oldest messages will be left out, and the answer says so."
+    ),
+    "summarise": mark(
+        "ContextSum",
+        "This does not fit in the context: the oldest messages will be summarised first, and the answer says so.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSum:
+    """Tokens of the next prompt. ``complete`` is False while a part is not counted."""
+
+    conversation: int
+    attached: int
+    typed: int
+    size: int
+    complete: bool = True
+
+    @property
+    def total(self) -> int:
+        return self.conversation + self.attached + self.typed
+
+    @property
+    def fits(self) -> bool:
+        """Whether it leaves room for an answer; True if the context size is unknown."""
+        return self.size <= 0 or self.total <= self.size - LEAST_ROOM
+
+
+def sum_words(context_sum: ContextSum) -> str:
+    """The sum in short: ``2,310 of 4,096 tokens``."""
+    words = translate("ContextSum", "{total} of {size} tokens")
+    if not context_sum.size:
+        total = context_sum.total
+        words = translate("ContextSum", "{total} tokens", None, total)
+    words = words.format(total=count(context_sum.total), size=count(context_sum.size))
+    return words if context_sum.complete else translate("ContextSum", "at least {sum}").format(sum=words)
+
+
+def parts_words(context_sum: ContextSum) -> str:
+    typed = context_sum.typed
+    words = translate(
+        "ContextSum", "Conversation {conversation}, attachments {attached}, this message {typed} tokens.", None, typed
+    )
+    return words.format(
+        conversation=count(context_sum.conversation), attached=count(context_sum.attached), typed=count(typed)
+    )
+
+
+def warning(context_sum: ContextSum, policy: str) -> str:
+    if context_sum.fits:
+        return ""
+    alone = ContextSum(0, context_sum.attached, context_sum.typed, context_sum.size)
+    if not alone.fits and policy != "stop":
+        return translate("ContextSum", _TOO_LONG)
+    return translate("ContextSum", _POLICIES.get(policy, _POLICIES["stop"]))

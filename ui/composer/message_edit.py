@@ -1,4 +1,4 @@
-"""The box where a message is typed: it grows with its lines, takes pasted files and signals long pasted texts."""
+"""The message box: it grows with its lines, takes pasted files and signals long pasted texts."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _LONG_WORD = re.compile(rf"\S{{{LONG_WORD_CHARS}}}")
 
 
 def fits_box(text: str) -> bool:
-    """Whether a text can be laid out in the box without a wait."""
+    """Whether a text can be laid out in the box without a delay."""
     return len(text) <= HUGE_PASTE_CHARS and max(map(len, text.split("\n"))) <= HUGE_LINE_CHARS
 
 
 def wrap_for(edit: QPlainTextEdit, text: str) -> None:
-    """Have a box that is about to hold this text break its lines between words; anywhere where one is absurdly long."""
+    """Wrap between words for this text; anywhere if a word is absurdly long."""
     modes = QTextOption.WrapMode
     is_long = len(text) >= LONG_WORD_CHARS and _LONG_WORD.search(text) is not None
     wanted = modes.WrapAnywhere if is_long else modes.WrapAtWordBoundaryOrAnywhere
@@ -37,10 +37,10 @@ def wrap_for(edit: QPlainTextEdit, text: str) -> None:
 
 
 def height_of(edit: QPlainTextEdit, most_lines: int) -> int:
-    """The height in pixels that shows all lines of a text, or as many as that.
+    """The height in pixels of all lines, or of ``most_lines``.
 
-    Lines are as high as their letters: those of another script may be higher than the font's own. A pixel short, and Qt
-    would scroll by a line.
+    Measures the lines, since those of another script may be higher than the font's own. A pixel less, and Qt
+    would scroll.
     """
     needed, shown = 0.0, 0
     block = edit.document().firstBlock()
@@ -55,28 +55,18 @@ def height_of(edit: QPlainTextEdit, most_lines: int) -> int:
 
 
 def local_paths(mime: QMimeData) -> list[str]:
-    """The files of this computer that are dragged or pasted."""
     return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
 
 
 class MessageEdit(ExactTextEdit):
-    """Grows with its lines up to `MAX_LINES`.
+    """Grows with its lines up to `MAX_LINES`."""
 
-    Signals:
-        send: Enter without Shift.
-        focus_changed(bool): the caret came or went.
-        files_pasted(list): paths of files from the clipboard.
-        long_pasted(object): a cursor that has the long text selected which was pasted just now.
-        huge_pasted(str): a text that is too long for the box; it was not put there.
-        picture_pasted(object): the `QImage` that the clipboard holds where it holds nothing else.
-    """
-
-    send = Signal()
-    focus_changed = Signal(bool)
-    files_pasted = Signal(list)
-    long_pasted = Signal(object)
-    huge_pasted = Signal(str)
-    picture_pasted = Signal(object)
+    send = Signal()  # Enter without Shift
+    focus_changed = Signal(bool)  # the focus came or went
+    files_pasted = Signal(list)  # paths of files from the clipboard
+    long_pasted = Signal(object)  # a cursor that selects the long pasted text
+    huge_pasted = Signal(str)  # a text that is too long for the box and was not inserted
+    picture_pasted = Signal(object)  # the clipboard's `QImage` if it holds nothing else
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -131,18 +121,17 @@ class MessageEdit(ExactTextEdit):
             self.long_pasted.emit(pasted)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """All that pasting does something with, so that the menu offers it."""
+        """Everything that pasting supports, so that the menu offers it."""
         return source.hasText() or source.hasImage() or bool(local_paths(source))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Dragged files are the window's."""
         if local_paths(event.mimeData()):
             event.ignore()
         else:
             super().dragEnterEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Where words were dropped, they are gone on with."""
+        """Take the focus after a drop."""
         super().dropEvent(event)
         if event.isAccepted():
             self.setFocus(Qt.FocusReason.MouseFocusReason)

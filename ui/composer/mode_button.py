@@ -1,4 +1,4 @@
-"""How tokens are proposed for the next answer: one button, and the menu of modes and of the draft length behind it."""
+"""The button and menu of the speculation mode and the draft length for the next answer."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from PySide6.QtWidgets import QStyledItemDelegate, QToolButton, QWidget
 
 from engine.records import Mode
 from ui.text.formatting import hover, mode_label
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.mode_words import MODE_ORDER, mode_line
 from ui.theme.theme import Theme
 from ui.widgets.building import hbox, label
 from ui.widgets.choice_list import Choice
 from ui.widgets.commands import native_keys
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
-from ui.widgets.popups import ChoicePopup
+from ui.widgets.popups import ChoicePopup, NoWheelComboBox
+
+tr = translator("ModeButton")
 
 MENU_PX = 372
 MAX_DEPTH = 16
@@ -25,10 +26,10 @@ DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Auto” follows th
 
 
 class MenuButton(QToolButton):
-    """A button below the message that says what is in force, and opens a popup of choices above it."""
+    """A button below the message that shows the value in force and opens a popup of choices above."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._popup: ChoicePopup | None = None
         self.setObjectName("modeButton")
@@ -42,23 +43,22 @@ class MenuButton(QToolButton):
         self._recolor()
 
     def make_popup(self) -> ChoicePopup:
-        """Make what opens."""
         raise NotImplementedError
 
     def fill(self) -> None:
-        """Show the choices there are in what opens, where it was made."""
+        """Show the choices, if the popup exists."""
         raise NotImplementedError
 
     @property
     def popup(self) -> ChoicePopup:
-        """What opens; made when it is first wanted."""
+        """The popup; created when first needed."""
         if self._popup is None:
             self._popup = self.make_popup()
             self.fill()
         return self._popup
 
     def open_menu(self) -> None:
-        """Show the choices, ready for the keyboard."""
+        """Open the popup with the keyboard focus."""
         self.popup.open_from(self, above=True)
         self.popup.list.setFocus(Qt.FocusReason.PopupFocusReason)
 
@@ -70,17 +70,13 @@ class MenuButton(QToolButton):
 
 
 class ModeMenu(ChoicePopup):
-    """The modes, each with a line of plain words, and the draft length below them."""
-
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, translate("ModeButton", "How tokens are proposed"), parent)
-        depths = [(translate("ModeButton", "Auto"), None), *((str(each), each) for each in range(1, MAX_DEPTH + 1))]
-        self.depth_box = NoWheelComboBox(
-            translate("ModeButton", "Draft length"), depths, tip=translate("ModeButton", DEPTH_HELP)
-        )
+        super().__init__(theme, tr("How tokens are proposed"), parent)
+        depths = [(tr("Auto"), None), *((str(each), each) for each in range(1, MAX_DEPTH + 1))]
+        self.depth_box = NoWheelComboBox(tr("Draft length"), depths, tip=tr(DEPTH_HELP))
         self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
         self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
-        length = label(translate("ModeButton", "Draft length"))
+        length = label(tr("Draft length"))
         length.setBuddy(self.depth_box)
         foot = QWidget()
         hbox((length, 1), self.depth_box, parent=foot, margins=(10, 0, 4, 2))
@@ -88,7 +84,7 @@ class ModeMenu(ChoicePopup):
         self.setFixedWidth(round(MENU_PX * theme.type.growth))
 
     def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str], offered: Collection[Mode]) -> None:
-        """List those ``offered``; ``mode`` has the tick, and each that is ``unavailable`` its reason."""
+        """List the ``offered`` modes; ``mode`` is ticked, an ``unavailable`` one has its reason."""
         self.list.set_rows(
             [
                 Choice(
@@ -97,7 +93,7 @@ class ModeMenu(ChoicePopup):
                     (unavailable.get(each) or mode_line(each),),
                     icon="check" if each is mode else "",
                     tone="accent",
-                    spoken=translate("ModeButton", "in use") if each is mode else "",
+                    spoken=tr("in use") if each is mode else "",
                     enabled=each not in unavailable,
                 )
                 for each in MODE_ORDER
@@ -108,7 +104,6 @@ class ModeMenu(ChoicePopup):
         self.fit_rows()
 
     def show_depth(self, depth: int | None) -> None:
-        """Show a draft length; one beyond the list is added to it."""
         index = self.depth_box.findData(depth)
         if index < 0:
             self.depth_box.addItem(str(depth), depth)
@@ -117,17 +112,14 @@ class ModeMenu(ChoicePopup):
 
 
 class ModeButton(MenuButton):
-    """Says which mode is in force.
+    """Shows the mode in force."""
 
-    Signals:
-        chosen(object), depth_chosen(object): the user took another `Mode`, or draft length (None: automatic).
-    """
-
+    # the chosen `Mode`, or draft length (None: automatic)
     chosen = Signal(object)
     depth_chosen = Signal(object)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._unavailable: dict[Mode, str] = {}
         self._offered: frozenset[Mode] = frozenset(Mode)
         self.mode = Mode.OFF
@@ -141,22 +133,21 @@ class ModeButton(MenuButton):
         return made
 
     def set_mode(self, mode: Mode) -> None:
-        """Show a mode without telling anybody."""
+        """Show a mode without a signal."""
         self.mode = mode
         self._show()
 
     def set_depth(self, depth: int | None) -> None:
-        """Show a draft length without telling anybody; None is automatic."""
+        """Show a draft length without a signal; None is automatic."""
         self.draft_length = depth
         self._show()
 
     def set_unavailable(self, reasons: Mapping[Mode, str], offered: Collection[Mode] = frozenset(Mode)) -> None:
-        """The modes that cannot run now, each reason one sentence; and those that are worth a line of the menu."""
+        """Set the modes that cannot run, each with its reason, and those to list."""
         self._unavailable, self._offered = dict(reasons), frozenset(offered)
         self._show()
 
     def cycle(self) -> None:
-        """Take the next mode that can run."""
         modes = list(Mode)
         start = modes.index(self.mode)
         for step in range(1, len(modes)):
@@ -167,7 +158,7 @@ class ModeButton(MenuButton):
 
     @property
     def reason(self) -> str:
-        """Why a mode cannot run, in one line; empty where all can, but for draft model or head: one of them drafts."""
+        """Why a mode cannot run, in one line; empty if all can, except that draft model and head exclude each other."""
         reasons = self._unavailable
         if len({Mode.DRAFT, Mode.HEAD} & reasons.keys()) == 1:
             reasons = {mode: reason for mode, reason in reasons.items() if mode not in (Mode.DRAFT, Mode.HEAD)}
@@ -185,12 +176,12 @@ class ModeButton(MenuButton):
     def _show(self) -> None:
         name = mode_label(self.mode)
         fixed = self.draft_length if self.mode is not Mode.OFF else None
-        length = translate("ModeButton", "{mode}, length {depth}").format(mode=name, depth=fixed)
+        length = tr("{mode}, length {depth}").format(mode=name, depth=fixed)
         self.setText(name if fixed is None else length)
-        self.setAccessibleName(translate("ModeButton", "Mode: {name}").format(name=self.text()))
+        self.setAccessibleName(tr("Mode: {name}").format(name=self.text()))
         words = self._unavailable.get(self.mode) or mode_line(self.mode)
         self.setAccessibleDescription(words)
-        tip = translate("ModeButton", "{words}. Press {keys} for the next mode.")
+        tip = tr("{words}. Press {keys} for the next mode.")
         self.setToolTip(hover(tip.format(words=words.rstrip("."), keys=native_keys(NEXT_MODE_KEYS))))
         self.fill()
 

@@ -1,6 +1,6 @@
-"""The list that a ``/`` at the start of a message opens: prompts to be used again, filtered while one types.
+"""The list that a ``/`` at the start of a message opens: reusable prompts, filtered while typing.
 
-Watches the keys of the text box while it is open, and those that go from one ``{word to be filled}`` to the next.
+Filters the keys of the text box while it is open, and Tab between ``{placeholders}``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.settings.layers import SavedPrompt
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox
+
+tr = translator("Prompts")
 
 MAX_ROWS = 8
 NAME_SHARE = 0.26  # of the width; a longer name is cut
@@ -36,12 +38,11 @@ _PLACEHOLDER = re.compile(r"\{\w[\w -]{0,40}\}")
 
 
 def placeholders(text: str) -> list[tuple[int, int]]:
-    """Give begin and end of each, in code points."""
     return [match.span() for match in _PLACEHOLDER.finditer(text)]
 
 
 def select_placeholder(edit: QPlainTextEdit, *, backwards: bool = False) -> bool:
-    """Select the next one after the caret, or the one before it; False where there is none."""
+    """Select the placeholder after the caret, or before it; False without one."""
     text, cursor = edit.toPlainText(), edit.textCursor()
     here = cursor.selectionStart() if backwards else cursor.selectionEnd()
     spans = [(_units(text[:begin]), _units(text[:end])) for begin, end in placeholders(text)]
@@ -56,41 +57,26 @@ def select_placeholder(edit: QPlainTextEdit, *, backwards: bool = False) -> bool
 
 
 def _units(text: str) -> int:
-    """Count as Qt does, in UTF-16."""
     return len(text.encode("utf-16-le")) // 2
 
 
 def builtin_prompts() -> tuple[SavedPrompt, ...]:
-    """Give them; words in braces are to be filled."""
+    """The built-in prompts; words in braces are placeholders."""
     return (
+        SavedPrompt(tr("summarise"), tr("Summarise the following text in {number} sentences:\n\n{text}")),
+        SavedPrompt(tr("translate"), tr("Translate the following text into {language}. Keep its tone:\n\n{text}")),
         SavedPrompt(
-            translate("Prompts", "summarise"),
-            translate("Prompts", "Summarise the following text in {number} sentences:\n\n{text}"),
+            tr("explain-code"), tr("Explain step by step what this code does, and name what could go wrong:\n\n{code}")
         ),
+        SavedPrompt(tr("shorter"), tr("Rewrite this in half as many words without losing a fact:\n\n{text}")),
         SavedPrompt(
-            translate("Prompts", "translate"),
-            translate("Prompts", "Translate the following text into {language}. Keep its tone:\n\n{text}"),
-        ),
-        SavedPrompt(
-            translate("Prompts", "explain-code"),
-            translate("Prompts", "Explain step by step what this code does, and name what could go wrong:\n\n{code}"),
-        ),
-        SavedPrompt(
-            translate("Prompts", "shorter"),
-            translate("Prompts", "Rewrite this in half as many words without losing a fact:\n\n{text}"),
-        ),
-        SavedPrompt(
-            translate("Prompts", "proofread"),
-            translate(
-                "Prompts", "Correct spelling and grammar, change nothing else, and list what you changed:\n\n{text}"
-            ),
+            tr("proofread"),
+            tr("Correct spelling and grammar, change nothing else, and list what you changed:\n\n{text}"),
         ),
     )
 
 
 class _TwoColumns(QStyledItemDelegate):
-    """Draws the name, and the beginning of the text beside it."""
-
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -98,7 +84,6 @@ class _TwoColumns(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Background as the stylesheet says, then two elided texts."""
         super().paint(painter, option, index)
         area = option.rect.adjusted(INSET_PX, 0, -INSET_PX, 0)
         name_px = round(area.width() * NAME_SHARE)
@@ -114,13 +99,9 @@ class _TwoColumns(QStyledItemDelegate):
 
 
 class PromptList(QFrame):
-    """Stands above the text box; the caret stays in the box.
+    """Shown above the text box, which keeps the focus."""
 
-    Signals:
-        manage_requested: the prompts are to be edited.
-    """
-
-    manage_requested = Signal()
+    manage_requested = Signal()  # the prompts are to be edited
 
     def __init__(self, theme: Theme, edit: QPlainTextEdit, above: QWidget) -> None:
         super().__init__(above)
@@ -163,8 +144,6 @@ class PromptList(QFrame):
     @property
     def shown(self) -> list[str]:
         return [str(self.list.item(row).data(_NAME)) for row in range(self.list.count())]
-
-    # ---- the list ---------------------------------------------------------------------------------------------------
 
     def _follow(self) -> None:
         text = self._edit.toPlainText()
@@ -237,10 +216,7 @@ class PromptList(QFrame):
         if not self._filling:
             self._edit.moveCursor(cursor.MoveOperation.End)
 
-    # ---- keys -------------------------------------------------------------------------------------------------------
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the keys that are the list's while it is open; Tab while words are to be filled. Follow the box."""
         if watched is not self._edit:
             if event.type() in (QEvent.Type.Move, QEvent.Type.Resize) and self.isVisible():
                 self._follows.start()

@@ -26,8 +26,8 @@ from ui.conversations.model import ANSWERING, UNSEEN, ConversationModel, Heading
 from ui.text.language import translate
 from ui.text.one_line import cut
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.item_background import paint_item_background
-from ui.widgets.pyside_wrappers import wrap_viewport
+from ui.widgets.building import wrap_viewport
+from ui.widgets.choice_list import paint_item_background
 
 # Above and below a title together, and the least height of a row. One for all: the view then asks no row for its size.
 PAD_PX, COMPACT_PAD_PX = 16, 10
@@ -38,7 +38,7 @@ ACTIVITY_PX = 8
 
 
 class _Delegate(QStyledItemDelegate):
-    """Draws headings and titles with the palette in force, and a bar beside the chat that is ``open``."""
+    """Paints headings and titles, and a bar beside the chat that is ``open``."""
 
     def __init__(self, theme: Theme, model: ConversationModel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -112,7 +112,6 @@ class _Delegate(QStyledItemDelegate):
         painter.drawText(text_box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), shown)
 
     def _paint_activity(self, painter: QPainter, place: QRect, activity: str) -> None:
-        """A ring while an answer is made, a dot once it is there to be read."""
         pen, accent = painter.pen(), QColor(self._theme.tokens.accent_text)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(accent, 1.5))
@@ -131,25 +130,20 @@ class _Delegate(QStyledItemDelegate):
         return editor
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
-        """Leave a name that is being typed alone: Qt sets it anew whenever the sign beside it changes."""
+        """Keep a name that is being edited: Qt sets it again whenever the row changes."""
 
 
 class ConversationList(QListView):
-    """The list itself. What is wanted of the collection goes out by ``rows.library_signals``.
+    """The chat list. Requests leave by ``rows.library_signals`` and these."""
 
-    Signals:
-        chosen(int): another conversation is wanted.
-        rename_requested(int, str), delete_requested(int): id, and the title that it is to have.
-        several_deleted(object): the ids of all that are selected.
-    """
-
-    chosen = Signal(int)
+    chosen = Signal(int)  # another conversation is wanted
+    # id, and the title that it is to have
     rename_requested = Signal(int, str)
     delete_requested = Signal(int)
-    several_deleted = Signal(object)
+    several_deleted = Signal(object)  # the ids of all that are selected
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         wrap_viewport(self)
         self.theme = theme
         self._current: int | None = None
@@ -198,7 +192,7 @@ class ConversationList(QListView):
             self._mark_near(row)
 
     def _mark_again(self, chosen: Item) -> bool:
-        """Mark what was chosen before the list changed; False where it is gone or has no name of its own."""
+        """Select the same row after a change; False if it is gone or has no id."""
         if isinstance(chosen, ConversationRow):
             index = self.rows.index_of(chosen.id)
         elif chosen.folder is not None:
@@ -210,27 +204,25 @@ class ConversationList(QListView):
         return index.isValid()
 
     def _mark_near(self, row: int) -> None:
-        """Mark what stands where something went from, or above it: keys must begin at a row that is seen."""
+        """Select the row where a row was removed, or the one above: keys need a visible row."""
         places = [self.rows.index(each, 0) for each in range(self.rows.rowCount())]
         places = [place for place in places if self.rows.flags(place) & Qt.ItemFlag.ItemIsSelectable]
         if places:
             self.setCurrentIndex(next((place for place in places if place.row() >= row), places[-1]))
 
     def follow_day(self) -> None:
-        """Group by the days of now; not while a name is being typed."""
         if self.state() is not QAbstractItemView.State.EditingState:
             row = self.rows.item(self.currentIndex()) if self.hasFocus() else None
             if self.rows.follow_day() and (row is None or not self._mark_again(row)):
                 self._mark()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Reached by a key, it shows where the keys begin."""
         super().focusInEvent(event)
         if event.reason() != Qt.FocusReason.MouseFocusReason and not self.currentIndex().isValid():
             self._mark_near(0)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
-        """Give the keyboard back to where it was, and show what has changed while a name was typed."""
+        """Return the focus, and show the changes made while a name was edited."""
         super().closeEditor(editor, hint)
         came_from, self._came_from = self._came_from, None
         if came_from is not None and isValid(came_from):
@@ -247,11 +239,11 @@ class ConversationList(QListView):
             self.scrollTo(index)
 
     def set_activity(self, answering: Collection[int], unseen: Collection[int]) -> None:
-        """Which conversations an answer is being made in, and which have one that was not looked at."""
+        """Mark conversations with a running or an unread answer."""
         self.rows.set_activity({**dict.fromkeys(unseen, UNSEEN), **dict.fromkeys(answering, ANSWERING)})
 
     def choose(self, index: QModelIndex) -> None:
-        """Open a conversation; open or close a folder."""
+        """Open a conversation; fold or unfold a folder."""
         item = self.rows.item(index)
         if isinstance(item, ConversationRow):
             self.chosen.emit(item.id)
@@ -261,7 +253,7 @@ class ConversationList(QListView):
             self.rows.toggle_archive()
 
     def step(self, by: int) -> None:
-        """Open the chat ``by`` places below the open one, above it where that is negative; none is past an end."""
+        """Open the chat ``by`` rows below the open one (above if negative); stops at the ends."""
         places = [self.rows.index(row, 0) for row in range(self.rows.rowCount())]
         chats = [place for place in places if isinstance(self.rows.item(place), ConversationRow)]
         current = self.rows.index_of(self._current)
@@ -271,11 +263,10 @@ class ConversationList(QListView):
 
     @property
     def has_open(self) -> bool:
-        """Whether the open chat has a place in the list, be it in a folder that is closed: a new one has none."""
+        """Whether the open chat is listed, also in a closed folder; a new chat is not."""
         return self.rows.has(self._current)
 
     def rename(self) -> None:
-        """Let a name be typed in its place: of the row that the keyboard is at, else of the open chat."""
         if self.state() is QAbstractItemView.State.EditingState:
             return
         if not self.hasFocus():
@@ -287,7 +278,6 @@ class ConversationList(QListView):
             self.edit(index)
 
     def name_folder(self, folder_id: int) -> None:
-        """Let a folder be named in its place."""
         index = self.rows.index_of_folder(folder_id)
         if index.isValid():
             self.setCurrentIndex(index)
@@ -295,19 +285,18 @@ class ConversationList(QListView):
             self.edit(index)
 
     def _on_clicked(self, index: QModelIndex) -> None:
-        """Open what was clicked; with Ctrl or Shift it is only selected."""
+        """Open the clicked row; with Ctrl or Shift only select it."""
         held = QApplication.keyboardModifiers()
         if not held & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier):
             self.choose(index)
 
     @property
     def selected_ids(self) -> tuple[int, ...]:
-        """The selected conversations, from the top."""
         items = (self.rows.item(index) for index in sorted(self.selectedIndexes(), key=QModelIndex.row))
         return tuple(item.id for item in items if isinstance(item, ConversationRow))
 
     def ask_delete(self, index: QModelIndex) -> None:
-        """Wish a conversation or a folder away, or all that is selected where that is one of several."""
+        """Request the deletion of a row, or of the selection that contains it."""
         item = self.rows.item(index)
         if self.has_several(index):
             self.several_deleted.emit(self.selected_ids)
@@ -317,11 +306,10 @@ class ConversationList(QListView):
             self.rows.library_signals.folder_deleted.emit(item.folder.id)
 
     def has_several(self, index: QModelIndex) -> bool:
-        """Whether a row is one of several conversations that are selected."""
         return len(self.selected_ids) > 1 and self.selectionModel().isSelected(index)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens, Del asks to delete, F2 renames, Alt with Up or Down moves what is ordered by hand."""
+        """Enter opens, Del deletes, F2 renames, Alt+Up and Alt+Down move rows of manual order."""
         if self.state() is QAbstractItemView.State.EditingState:
             return  # the Enter that ends a name reaches the list as well
         moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
@@ -335,7 +323,6 @@ class ConversationList(QListView):
             super().keyPressEvent(event)
 
     def make_menu(self, index: QModelIndex) -> QMenu | None:
-        """The context menu of one conversation or folder."""
         return make_menu(self, index)
 
     def _open_menu(self, place: QPoint) -> None:

@@ -1,4 +1,4 @@
-"""The menus of the conversation list: of one conversation, of a folder, and of the list as a whole."""
+"""The menus of the chat list: of a chat, of a folder, and of the list."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from PySide6.QtWidgets import QWidget
 from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.conversations.model import Heading, LibrarySignals
 from ui.text.formatting import on_button
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.theme.theme import Theme
 from ui.widgets.popups import Menu
+
+tr = translator("ConversationMenu")
 
 if TYPE_CHECKING:
     from ui.conversations.list import ConversationList
 
 
 def make_menu(listing: ConversationList, index: QModelIndex) -> Menu | None:
-    """Make the menu of what stands at ``index``; None where it has none."""
     item = listing.rows.item(index)
     if listing.has_several(index):
         return _menu_of_several(listing, QPersistentModelIndex(index))
@@ -34,25 +35,19 @@ def make_menu(listing: ConversationList, index: QModelIndex) -> Menu | None:
 
 def _conversation_menu(listing: ConversationList, row: ConversationRow, index: QPersistentModelIndex) -> Menu:
     menu, theme, library_signals = Menu(listing), listing.theme, listing.rows.library_signals
-    menu.addAction(
-        theme.icon("message-square"), translate("ConversationMenu", "Open"), lambda: listing.choose(_now(index))
-    )
-    menu.addAction(theme.icon("pencil"), translate("ConversationMenu", "Rename\tF2"), lambda: listing.edit(_now(index)))
-    pin = translate("ConversationMenu", "Unpin") if row.pinned else translate("ConversationMenu", "Pin")
+    menu.addAction(theme.icon("message-square"), tr("Open"), lambda: listing.choose(_now(index)))
+    menu.addAction(theme.icon("pencil"), tr("Rename\tF2"), lambda: listing.edit(_now(index)))
+    pin = tr("Unpin") if row.pinned else tr("Pin")
     menu.addAction(theme.icon("pin"), pin, partial(library_signals.pinned.emit, row.id, not row.pinned))
     _add_folders(menu, listing, row)
-    menu.addAction(
-        theme.icon("copy"), translate("ConversationMenu", "Duplicate"), partial(library_signals.duplicated.emit, row.id)
-    )
-    _add_export(menu, theme, partial(library_signals.exported.emit, row.id), translate("ConversationMenu", "Export"))
-    printed = translate("ConversationMenu", "Print…")
+    menu.addAction(theme.icon("copy"), tr("Duplicate"), partial(library_signals.duplicated.emit, row.id))
+    _add_export(menu, theme, partial(library_signals.exported.emit, row.id), tr("Export"))
+    printed = tr("Print…")
     menu.addAction(theme.icon("file-text"), printed, partial(library_signals.exported.emit, row.id, "print"))
-    archive = translate("ConversationMenu", "Unarchive") if row.archived else translate("ConversationMenu", "Archive")
+    archive = tr("Unarchive") if row.archived else tr("Archive")
     menu.addAction(theme.icon("archive"), archive, partial(library_signals.archived.emit, row.id, not row.archived))
     menu.addSeparator()
-    menu.addAction(
-        theme.icon("trash-2"), translate("ConversationMenu", "Delete\tDel"), lambda: listing.ask_delete(_now(index))
-    )
+    menu.addAction(theme.icon("trash-2"), tr("Delete\tDel"), lambda: listing.ask_delete(_now(index)))
     return menu
 
 
@@ -63,9 +58,9 @@ def _menu_of_several(listing: ConversationList, index: QPersistentModelIndex) ->
         for conversation_id in ids:
             listing.rows.library_signals.archived.emit(conversation_id, True)
 
-    words = translate("ConversationMenu", "Archive %n chats", None, len(ids))
+    words = tr("Archive %n chats", None, len(ids))
     menu.addAction(theme.icon("archive"), words, archive)
-    words = translate("ConversationMenu", "Delete %n chats", None, len(ids))
+    words = tr("Delete %n chats", None, len(ids))
     menu.addAction(theme.icon("trash-2"), f"{words}\tDel", lambda: listing.ask_delete(_now(index)))
     return menu
 
@@ -73,69 +68,47 @@ def _menu_of_several(listing: ConversationList, index: QPersistentModelIndex) ->
 def _folder_menu(listing: ConversationList, folder: FolderRow, heading: Heading, index: QPersistentModelIndex) -> Menu:
     menu, theme = Menu(listing), listing.theme
     menu.addAction(
-        translate("ConversationMenu", "Open") if heading.folded else translate("ConversationMenu", "Close"),
+        tr("Open") if heading.folded else tr("Close"),
         lambda: listing.choose(_now(index)),
     )
     folder_id, library_signals = folder.id, listing.rows.library_signals
     menu.addAction(
-        theme.icon("plus"),
-        translate("ConversationMenu", "New chat in this folder"),
-        partial(library_signals.new_in_folder.emit, folder_id),
+        theme.icon("plus"), tr("New chat in this folder"), partial(library_signals.new_in_folder.emit, folder_id)
     )
     menu.addAction(
-        theme.icon("file-text"),
-        translate("ConversationMenu", "Files and instructions…"),
-        partial(library_signals.project_wanted.emit, folder_id),
+        theme.icon("file-text"), tr("Files and instructions…"), partial(library_signals.project_wanted.emit, folder_id)
     )
-    menu.addAction(theme.icon("pencil"), translate("ConversationMenu", "Rename\tF2"), lambda: listing.edit(_now(index)))
-    menu.addAction(
-        theme.icon("trash-2"),
-        translate("ConversationMenu", "Remove folder, keep chats\tDel"),
-        lambda: listing.ask_delete(_now(index)),
-    )
+    menu.addAction(theme.icon("pencil"), tr("Rename\tF2"), lambda: listing.edit(_now(index)))
+    menu.addAction(theme.icon("trash-2"), tr("Remove folder, keep chats\tDel"), lambda: listing.ask_delete(_now(index)))
     return menu
 
 
 def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignals) -> Menu:
-    """Make the menu for all conversations."""
     menu = Menu(parent)
-    menu.addAction(
-        theme.icon("folder"),
-        translate("ConversationMenu", "New folder"),
-        partial(library_signals.folder_made.emit, None),
-    )
-    menu.addAction(
-        theme.icon("trash-2"), translate("ConversationMenu", "Recently deleted…"), library_signals.deleted_wanted.emit
-    )
+    menu.addAction(theme.icon("folder"), tr("New folder"), partial(library_signals.folder_made.emit, None))
+    menu.addAction(theme.icon("trash-2"), tr("Recently deleted…"), library_signals.deleted_wanted.emit)
     menu.addSeparator()
-    menu.addAction(
-        theme.icon("download"), translate("ConversationMenu", "Import chats…"), library_signals.imported.emit
-    )
-    _add_export(
-        menu, theme, partial(library_signals.exported.emit, None), translate("ConversationMenu", "Export all chats")
-    )
+    menu.addAction(theme.icon("download"), tr("Import chats…"), library_signals.imported.emit)
+    _add_export(menu, theme, partial(library_signals.exported.emit, None), tr("Export all chats"))
     return menu
 
 
 def _add_folders(menu: Menu, listing: ConversationList, row: ConversationRow) -> None:
     library_signals = listing.rows.library_signals
-    folders = menu.add_submenu(translate("ConversationMenu", "Move to folder"), listing.theme.icon("folder"))
+    folders = menu.add_submenu(tr("Move to folder"), listing.theme.icon("folder"))
     for folder in listing.rows.folders:
         if folder.id != row.folder_id:
             folders.addAction(on_button(folder.name), partial(library_signals.foldered.emit, row.id, folder.id))
-    folders.addAction(translate("ConversationMenu", "New folder"), partial(library_signals.folder_made.emit, row.id))
+    folders.addAction(tr("New folder"), partial(library_signals.folder_made.emit, row.id))
     if row.folder_id is not None:
-        folders.addAction(
-            translate("ConversationMenu", "No folder"), partial(library_signals.foldered.emit, row.id, None)
-        )
+        folders.addAction(tr("No folder"), partial(library_signals.foldered.emit, row.id, None))
 
 
 def _add_export(menu: Menu, theme: Theme, export: Callable[[str], object], words: str) -> None:
     formats = menu.add_submenu(words, theme.icon("upload"))
-    formats.addAction(translate("ConversationMenu", "As Markdown…"), partial(export, "markdown"))
-    formats.addAction(translate("ConversationMenu", "As JSON, with branches and statistics…"), partial(export, "json"))
+    formats.addAction(tr("As Markdown…"), partial(export, "markdown"))
+    formats.addAction(tr("As JSON, with branches and statistics…"), partial(export, "json"))
 
 
 def _now(index: QPersistentModelIndex) -> QModelIndex:
-    """Where the row stands now: the list may have changed while the menu was open."""
     return QModelIndex(index)  # type: ignore[call-overload,no-any-return]

@@ -1,4 +1,4 @@
-"""The conversation list as a model: pinned ones, folders, days, the archive. Fetched in slices, moved by dragging."""
+"""The chat list as a model: pinned, folders, days, archive. Fetched in slices, reordered by dragging."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, 
 from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.text import clock
 from ui.text.formatting import as_written
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
+
+tr = translator("ConversationModel")
 
 Index = QModelIndex | QPersistentModelIndex
 BATCH = 300  # rows that the view is given at once
@@ -28,40 +30,31 @@ SPOKEN = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
 
 
 class LibrarySignals(QObject):
-    """Intentions of the conversation list; a conversation and a folder are named by their ids.
+    """Requests of the chat list; conversations and folders are named by their ids."""
 
-    Signals:
-        pinned(int, bool), archived(int, bool), duplicated(int): one conversation.
-        foldered(int, object): a conversation into a folder, or out of all for None.
-        arranged(object, object): ids in their new order, in a folder, or pinned for None.
-        folder_made(object): a new folder, for a conversation or for None. folder_renamed(int, str).
-        folder_folded(int, bool), folder_deleted(int): its conversations stay. folders_arranged(object): their ids.
-        new_in_folder(int): a chat is to begin there. project_wanted(int): the page of a folder is to be shown.
-        deleted_wanted: the deleted conversations are to be shown.
-        exported(object, str): a conversation, or all for None (of "print", the open one); "markdown", "json" or
-            "print". imported: a file is to be chosen.
-    """
-
-    new_in_folder = Signal(int)
-    project_wanted = Signal(int)
+    new_in_folder = Signal(int)  # start a chat there
+    project_wanted = Signal(int)  # show the folder's page
+    # one conversation
     pinned = Signal(int, bool)
     archived = Signal(int, bool)
     duplicated = Signal(int)
-    foldered = Signal(int, object)
-    arranged = Signal(object, object)
-    folder_made = Signal(object)
+    foldered = Signal(int, object)  # move a conversation into a folder, or out of all for None
+    arranged = Signal(object, object)  # ids in their new order, in a folder, or pinned for None
+    folder_made = Signal(object)  # create a folder for a conversation, or empty for None. folder_renamed(int, str).
     folder_renamed = Signal(int, str)
+    # its conversations stay
     folder_folded = Signal(int, bool)
     folder_deleted = Signal(int)
-    folders_arranged = Signal(object)
+    folders_arranged = Signal(object)  # their ids
+    # a conversation, or all for None (for "print", the open one); "markdown", "json" or "print"
     exported = Signal(object, str)
-    imported = Signal()
-    deleted_wanted = Signal()
+    imported = Signal()  # choose a file to import
+    deleted_wanted = Signal()  # show the deleted conversations
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A line above conversations. One with a ``folder`` or the archive's can be chosen and folded."""
+    """A heading row. One with a ``folder``, and the archive's, can be selected and folded."""
 
     text: str
     folder: FolderRow | None = None
@@ -70,7 +63,6 @@ class Heading:
 
     @property
     def can_fold(self) -> bool:
-        """Whether it opens and closes."""
         return self.folder is not None or self.text == ARCHIVED
 
 
@@ -78,13 +70,9 @@ Item = Heading | ConversationRow
 
 
 class ConversationModel(QAbstractListModel):
-    """Headings and conversations.
+    """Headings and conversations."""
 
-    Signals:
-        renamed(int, str): the user typed another title.
-    """
-
-    renamed = Signal(int, str)
+    renamed = Signal(int, str)  # the user typed another title
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -97,10 +85,7 @@ class ConversationModel(QAbstractListModel):
         self._archive_open = False
         self._activity: dict[int, str] = {}
 
-    # ---- values ------------------------------------------------------------------------------------------------
-
     def set_rows(self, rows: Iterable[ConversationRow], folders: Sequence[FolderRow] | None = None) -> None:
-        """Replace the list; newest first is the caller's order. Without ``folders`` they stay as they are."""
         given = tuple(rows), self.folders if folders is None else tuple(folders)
         today = clock.today()
         if (*given, today) != (self._rows, self.folders, self._today):
@@ -109,14 +94,13 @@ class ConversationModel(QAbstractListModel):
             self._rebuild()
 
     def follow_day(self) -> bool:
-        """Group by the days of now; False where they are those that are shown."""
         if not self._rows or self._today == clock.today():
             return False
         self.set_rows(self._rows)
         return True
 
     def set_activity(self, activity: Mapping[int, str]) -> None:
-        """What is going on in conversations, by their ids: `ANSWERING` or `UNSEEN`."""
+        """Set the activity by conversation id: `ANSWERING` or `UNSEEN`."""
         changed, self._activity = {*self._activity.items()} ^ {*activity.items()}, dict(activity)
         for conversation_id in {number for number, _ in changed}:
             line = self._line_of(conversation_id)
@@ -124,20 +108,17 @@ class ConversationModel(QAbstractListModel):
                 self.dataChanged.emit(self.index(line, 0), self.index(line, 0))
 
     def activity_of(self, item: Item) -> str:
-        """What is going on in a conversation; empty where nothing is."""
         return self._activity.get(item.id, "") if isinstance(item, ConversationRow) else ""
 
     def toggle_archive(self) -> None:
-        """Show or hide what is archived."""
         self._archive_open = not self._archive_open
         self._rebuild()
 
     def has(self, conversation_id: int | None) -> bool:
-        """Whether a conversation is among the rows, be its folder open or closed."""
         return any(row.id == conversation_id for row in self._rows)
 
     def reveal_row(self, conversation_id: int | None) -> None:
-        """Open what a conversation lies in: the archive here, a folder by a wish; nothing where it is listed."""
+        """Unfold the archive or request the folder of a conversation; does nothing if it is listed."""
         row = next((row for row in self._rows if row.id == conversation_id), None)
         if row is None or self._line_of(row.id) is not None:
             return
@@ -186,14 +167,11 @@ class ConversationModel(QAbstractListModel):
             if group is EARLIER:
                 yield from waiting  # these are older still, which need not be asked of each of thousands
 
-    # ---- for the view ------------------------------------------------------------------------------------------
-
     def item(self, index: Index) -> Item | None:
-        """The heading or the conversation at ``index``."""
         return self._items[index.row()] if index.isValid() and index.row() < len(self._items) else None
 
     def index_of(self, conversation_id: int | None) -> QModelIndex:
-        """Where a conversation is listed; invalid where it is not. Fetches as far as needed."""
+        """The index of a conversation, fetching as needed; invalid if it is not listed."""
         line = self._line_of(conversation_id)
         if line is None:
             return QModelIndex()
@@ -208,7 +186,6 @@ class ConversationModel(QAbstractListModel):
         return next((line for line, is_it in enumerate(found) if is_it), None)
 
     def index_of_folder(self, folder_id: int) -> QModelIndex:
-        """Where a folder's heading is listed."""
         for line, item in enumerate(self._items):
             if isinstance(item, Heading) and item.folder is not None and item.folder.id == folder_id:
                 self._fetch(line + 1)
@@ -216,15 +193,12 @@ class ConversationModel(QAbstractListModel):
         return QModelIndex()
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:
-        """What is fetched; headings count as rows."""
         return 0 if parent.isValid() else self._num_fetched
 
     def canFetchMore(self, parent: Index) -> bool:
-        """Whether there is more to scroll to."""
         return not parent.isValid() and self._num_fetched < len(self._items)
 
     def fetchMore(self, parent: Index) -> None:
-        """Give the view another slice."""
         if not parent.isValid():
             self._fetch(self._num_fetched + BATCH)
 
@@ -244,16 +218,16 @@ class ConversationModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(item, Heading) and item.can_fold:
             number = item.num_rows
             words = (
-                translate("ConversationModel", "Folder {text}, %n chats, {state}", None, number)
+                tr("Folder {text}, %n chats, {state}", None, number)
                 if item.folder
-                else translate("ConversationModel", "{text}, %n chats, {state}", None, number)
+                else tr("{text}, %n chats, {state}", None, number)
             )
             return words.format(text=text, state=_state(item))
         if not isinstance(item, Heading) and item.left_machine and role in SPOKEN:
-            text = f"{text} · {translate('ConversationModel', LEFT_MACHINE)}"
+            text = f"{text} · {tr(LEFT_MACHINE)}"
         activity = self.activity_of(item)
         if activity and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
-            text = f"{text} · {translate('ConversationModel', activity)}"
+            text = f"{text} · {tr(activity)}"
         wanted = (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.EditRole,
@@ -265,7 +239,7 @@ class ConversationModel(QAbstractListModel):
         return text if role in wanted else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Conversations and folders can be chosen and renamed; the names of days cannot."""
+        """Conversations and folders can be selected and renamed; day headings cannot."""
         item, drop = self.item(index), Qt.ItemFlag.ItemIsDropEnabled
         chosen = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         if isinstance(item, ConversationRow):
@@ -276,7 +250,7 @@ class ConversationModel(QAbstractListModel):
         return drop if not index.isValid() else Qt.ItemFlag.NoItemFlags
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """A typed name is a request; the list changes when the app says so."""
+        """An edited name is a request; the list changes when the app confirms it."""
         item, name = self.item(index), str(value).strip()
         if role != Qt.ItemDataRole.EditRole or item is None:
             return False
@@ -287,18 +261,14 @@ class ConversationModel(QAbstractListModel):
             self.library_signals.folder_renamed.emit(item.folder.id, name)
         return True
 
-    # ---- order by hand -----------------------------------------------------------------------------------------
-
     def supportedDropActions(self) -> Qt.DropAction:
-        """Conversations move."""
         return Qt.DropAction.MoveAction
 
     def mimeTypes(self) -> list[str]:
-        """Conversations and folders are dragged within the list only."""
+        """Rows are dragged within the list only."""
         return [MIME, FOLDER_MIME]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        """Take the dragged conversation or folder along by its id."""
         data = QMimeData()
         for item in (self.item(index) for index in indexes):
             if isinstance(item, ConversationRow):
@@ -308,7 +278,7 @@ class ConversationModel(QAbstractListModel):
         return data
 
     def dropMimeData(self, data: QMimeData, _action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
-        """Say where something is wanted. False: the rows move when the app says so, not by the view."""
+        """Request the move. False: the rows move when the app confirms, not by the view."""
         if data.hasFormat(FOLDER_MIME):
             line = parent.row() if parent.isValid() else row
             self.place_folder(int(bytes(data.data(FOLDER_MIME).data())), len(self._items) if line < 0 else line)
@@ -328,7 +298,7 @@ class ConversationModel(QAbstractListModel):
             self.library_signals.archived.emit(conversation_id, True)
 
     def place(self, conversation_id: int, line: int) -> None:
-        """Wish a conversation before what stands at ``line``: into the section that this place belongs to."""
+        """Request to move a conversation before ``line``, into the section of that line."""
         above = next((at for at in range(min(line, len(self._items)) - 1, -1, -1) if self._is_heading(at)), None)
         heading = self._items[above] if above is not None else None
         if not isinstance(heading, Heading) or above is None:
@@ -345,7 +315,7 @@ class ConversationModel(QAbstractListModel):
         self.library_signals.arranged.emit([*others[0], conversation_id, *others[1]], folder)
 
     def place_folder(self, folder_id: int, line: int) -> None:
-        """Wish a folder to where ``line`` is: before the folder that begins there or next, or after all."""
+        """Request to move a folder before the folder that begins at or after ``line``, or to the end."""
         ids = [folder.id for folder in self.folders]
         if folder_id not in ids:
             return
@@ -366,7 +336,7 @@ class ConversationModel(QAbstractListModel):
             self.library_signals.folders_arranged.emit(ids)
 
     def move(self, index: Index, by: int) -> None:
-        """Wish a folder, or a pinned or foldered conversation in its section, one place up (-1) or down (1)."""
+        """Request to move a folder, or a pinned or foldered conversation, one row up (-1) or down (1)."""
         item, line = self.item(index), index.row()
         if isinstance(item, Heading) and item.folder is not None:
             self._move_folder(item.folder, by)
@@ -392,15 +362,14 @@ class ConversationModel(QAbstractListModel):
 
 def _state(heading: Heading) -> str:
     if heading.folded:
-        return translate("ConversationModel", "closed")
-    return translate("ConversationModel", "open")
+        return tr("closed")
+    return tr("open")
 
 
 def heading_words(heading: Heading) -> str:
-    """A folder's name is the user's own; the other headings are ours."""
-    return heading.text if heading.folder else translate("ConversationModel", heading.text)
+    """A folder's own name, or a translated heading."""
+    return heading.text if heading.folder else tr(heading.text)
 
 
 def _begin(day: date) -> datetime:
-    """When a day begins here."""
     return datetime.combine(day, time.min).astimezone()

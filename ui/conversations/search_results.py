@@ -1,4 +1,4 @@
-"""Where the words of a search were found: titles and, below them, messages with the words marked."""
+"""Search results: titles and, below them, messages with the found words marked."""
 
 from __future__ import annotations
 
@@ -19,19 +19,51 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QLineEdit,
     QListView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QWidget,
 )
 
 from app.core.domain.conversations import SearchHit
-from ui.conversations.search_box import claims_escape
 from ui.text.formatting import as_written
 from ui.text.language import translate
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.item_background import paint_item_background
-from ui.widgets.pyside_wrappers import wrap_viewport
+from ui.widgets.building import wrap_viewport
+from ui.widgets.choice_list import paint_item_background
+
+
+def claims_escape(event: QEvent) -> bool:
+    """Keep Esc from the window's shortcuts; False for another event."""
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    if event.key() != Qt.Key.Key_Escape:
+        return False
+    event.accept()
+    return True
+
+
+class SearchBox(QLineEdit):
+    """A line with three keys of its own."""
+
+    # Enter, Down, Esc
+    taken = Signal()
+    down_pressed = Signal()
+    left = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        return claims_escape(event) or super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.taken.emit()
+        elif event.key() == Qt.Key.Key_Down:
+            self.down_pressed.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
 
 Index = QModelIndex | QPersistentModelIndex
 TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # a title is at least so high
@@ -70,7 +102,6 @@ class _Model(QAbstractListModel):
 
 
 def _with_place(hit: SearchHit) -> SearchHit:
-    """Say of a title that its conversation is in the archive."""
     if not hit.archived:
         return hit
     words = " · " + translate("SearchResults", "archived")
@@ -82,7 +113,7 @@ def _with_place(hit: SearchHit) -> SearchHit:
 def laid_out(
     text: str, marks: Sequence[QTextLayout.FormatRange], font: QFont, width: float, num_lines: int
 ) -> QTextLayout:
-    """Lay a text out on so many lines at most; dots say that it goes on."""
+    """Lay a text out on at most ``num_lines`` lines, with an ellipsis."""
     layout = QTextLayout(text, font)
     layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
     layout.setFormats(marks)
@@ -108,7 +139,7 @@ def laid_out(
 
 
 def begun_near_found(parts: Sequence[tuple[str, bool]], metrics: QFontMetrics, width: float) -> list[tuple[str, bool]]:
-    """Give the parts of an excerpt so that the first word found is on its first line of ``width`` pixels."""
+    """The parts of an excerpt, cut so that the first match is on its first line of ``width`` pixels."""
     first = next((number for number, (_, found) in enumerate(parts) if found), 0)
     before, room = "".join(text for text, _ in parts[:first]), int(BEFORE_FOUND * width)
     if metrics.horizontalAdvance(before + parts[first][0]) <= width:
@@ -117,7 +148,7 @@ def begun_near_found(parts: Sequence[tuple[str, bool]], metrics: QFontMetrics, w
 
 
 class _Delegate(QStyledItemDelegate):
-    """Draws titles on one line and messages on two, the words that were found in the accent's colour."""
+    """Paints titles on one line and messages on two, matches in the accent colour."""
 
     def __init__(self, theme: Theme, model: _Model, parent: QListView) -> None:
         super().__init__(parent)
@@ -128,7 +159,7 @@ class _Delegate(QStyledItemDelegate):
         theme.changed.connect(self._take_fonts)
 
     def _take_fonts(self) -> None:
-        """Every key asks for the height of every row: nothing is made anew for it."""
+        """Cache the fonts: each key press asks for the height of every row."""
         self._title_font, self._text_font = self._theme.font(0, SEMIBOLD), self._theme.font(-1)
         self._metrics = QFontMetrics(self._text_font)
         self._title_height = max(TITLE_HEIGHT, QFontMetrics(self._title_font).height() + TITLE_PAD)
@@ -169,7 +200,7 @@ class _Delegate(QStyledItemDelegate):
         layout.draw(painter, box.topLeft())
 
     def _marks(self, parts: Sequence[tuple[str, bool]]) -> list[QTextLayout.FormatRange]:
-        """A weight and a colour of its own for each match: never the colour alone."""
+        """Weight and colour for each match: never colour alone."""
         marks, at = [], 0
         for text, found in parts:
             if found:
@@ -185,19 +216,16 @@ class _Delegate(QStyledItemDelegate):
 
 
 class SearchResults(QListView):
-    """The list of places.
+    """The list of places."""
 
-    Signals:
-        chosen(int, object, object): a conversation, the message in it or None, and the parts of the hit as written.
-        up_pressed, left: Up from the first place, Esc.
-    """
-
+    # a conversation, the message in it or None, and the parts of the hit as written
     chosen = Signal(int, object, object)
+    # Up from the first place, Esc
     up_pressed = Signal()
     left = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         wrap_viewport(self)
         self._places = _Model()
         self._given: tuple[SearchHit, ...] = ()
@@ -213,11 +241,10 @@ class SearchResults(QListView):
 
     @property
     def hits(self) -> list[SearchHit]:
-        """What is shown, titles included."""
         return list(self._places.items)
 
     def set_hits(self, hits: Sequence[SearchHit]) -> None:
-        """Show other places; who goes through them by keys stays at the same one, or at what stands there now."""
+        """Replace the results; the current row stays current if it is still there."""
         if tuple(hits) == self._given:
             return
         row = self.currentIndex().row() if self.hasFocus() else -1
@@ -234,13 +261,11 @@ class SearchResults(QListView):
         self.setCurrentIndex(self._places.index(row, 0))
 
     def choose_first(self) -> None:
-        """Take the first place where something was found."""
         first = next((hit for hit in self._places.items if any(found for _, found in hit.parts)), None)
         if first is not None:
             self.chosen.emit(first.conversation_id, first.message_id, first.source or first.parts)
 
     def focus_first(self) -> None:
-        """Take the keyboard, at the first place."""
         if self._places.items:
             self.setCurrentIndex(self._places.index(0, 0))
             self.setFocus(Qt.FocusReason.TabFocusReason)
@@ -251,11 +276,10 @@ class SearchResults(QListView):
             self.chosen.emit(hit.conversation_id, hit.message_id, hit.source or hit.parts)
 
     def event(self, event: QEvent) -> bool:
-        """Esc is the list's own while it has the keyboard; elsewhere the window has it."""
+        """Esc belongs to the list while it has the focus."""
         return claims_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens; Up from the first place and Esc leave."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(self.currentIndex())
         elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:

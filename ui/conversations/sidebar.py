@@ -1,4 +1,4 @@
-"""The pane on the left: new chat, search, conversations, settings."""
+"""The left pane: new chat, search, chats, settings."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ from PySide6.QtWidgets import (
 from app.core.domain.conversations import ConversationRow, FolderRow, SearchHit
 from ui.conversations.list import ConversationList
 from ui.conversations.menu import make_list_menu
-from ui.conversations.search_box import SearchBox
-from ui.conversations.search_results import SearchResults
+from ui.conversations.search_results import SearchBox, SearchResults
 from ui.text.formatting import hover
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
 
+tr = translator("Sidebar")
+
 
 class HelpButton(IconButton):
-    """A button that opens a menu above itself."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "circle-question-mark", translate("HelpButton", "Help"), parent=parent)
         self.popup_menu = Menu(self)
@@ -48,39 +47,33 @@ class HelpButton(IconButton):
 
 
 class Sidebar(QFrame):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        new_chat: its button. What else is wanted is told by the other buttons, the list and the results.
-        search_requested(str): words to look for, at every key.
-        left: the search was left by Esc.
-    """
-
-    new_chat = Signal()
-    search_requested = Signal(str)
-    left = Signal()
+    new_chat = Signal()  # its button. What else is wanted is told by the other buttons, the list and the results.
+    search_requested = Signal(str)  # words to look for, at every key
+    left = Signal()  # the search was left by Esc
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.setObjectName("sidebar")
-        words = translate("Sidebar", "New chat")
-        self.new_button = button(f" {words}", name=words, tip=translate("Sidebar", "Start a new chat"))
+        words = tr("New chat")
+        self.new_button = button(f" {words}", name=words, tip=tr("Start a new chat"))
         self.search = SearchBox()
         self.list = ConversationList(theme)
         self.library_signals = self.list.rows.library_signals
         self.results = SearchResults(theme)
         self.lists = QStackedWidget()
-        self.menu_button = IconButton(theme, "ellipsis", translate("Sidebar", "Folders, import and export"))
+        self.menu_button = IconButton(theme, "ellipsis", tr("Folders, import and export"))
         self.empty = label("", "caption", wrap=True)
-        self.models_button = _side(translate("Sidebar", " Models"), translate("Sidebar", "Find and download models"))
-        words = translate("Sidebar", "Race plain decoding against drafting, side by side")
-        self.race_button = _side(translate("Sidebar", " Race"), words)
-        words = translate("Sidebar", "Let editors and other programs use the model")
-        self.server_button = _side(translate("Sidebar", " Server"), words)
-        self.settings_button = _side(translate("Sidebar", " Settings"), translate("Sidebar", "Open the settings"))
+        self.models_button = _side(tr(" Models"), tr("Find and download models"))
+        words = tr("Race answers with and without drafting, side by side")
+        self.race_button = _side(tr(" Race"), words)
+        words = tr("Let editors and other programs use the model")
+        self.server_button = _side(tr(" Server"), words)
+        self.settings_button = _side(tr(" Settings"), tr("Open the settings"))
         self.help_button = HelpButton(theme)
-        self.hide_button = IconButton(theme, "panel-left", translate("Sidebar", "Hide the sidebar"))
+        self.hide_button = IconButton(theme, "panel-left", tr("Hide the sidebar"))
         self._make()
         self._arrange()
         theme.changed.connect(self._recolor)
@@ -92,9 +85,9 @@ class Sidebar(QFrame):
     def _make(self) -> None:
         self.new_button.setIconSize(QSize(16, 16))
         self.search.setObjectName("search")
-        self.search.setPlaceholderText(translate("Sidebar", "Search chats"))
-        self.search.setAccessibleName(translate("Sidebar", "Search chats"))
-        self.search.setToolTip(hover(translate("Sidebar", "Searches titles, messages and attachments.")))
+        self.search.setPlaceholderText(tr("Search chats"))
+        self.search.setAccessibleName(tr("Search chats"))
+        self.search.setToolTip(hover(tr("Searches titles, messages and attachments.")))
         self.search.setClearButtonEnabled(False)
         self._search_icon = QAction(self.search)
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
@@ -122,12 +115,10 @@ class Sidebar(QFrame):
     def set_rows(
         self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
     ) -> None:
-        """Show the conversations, newest first, and the folders."""
         self.list.set_rows(rows, current_id, folders)
         self._show_empty()
 
     def show_results(self, hits: Sequence[SearchHit]) -> None:
-        """Show where the words of the search were found."""
         if self.is_searching:
             self.results.set_hits(hits)
             self.lists.setCurrentWidget(self.results)
@@ -137,18 +128,16 @@ class Sidebar(QFrame):
                 self._take_first()
 
     def _take_first(self) -> None:
-        """Open the first place; where what was typed is still being looked for, as soon as it is found."""
+        """Open the first result; if the search is still running, as soon as there is one."""
         self._takes_first = self.is_searching and self._found_for != self.search.text()
         if not self._takes_first:
             self.results.choose_first()
 
     @property
     def is_searching(self) -> bool:
-        """Whether there are words to look for."""
         return bool(self.search.text().strip())
 
     def focus_search(self) -> None:
-        """Put the caret in the search box."""
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
@@ -163,11 +152,7 @@ class Sidebar(QFrame):
     def _show_empty(self) -> None:
         searching = self.lists.currentWidget() is self.results
         nothing = not self.results.hits if searching else self.list.rows.rowCount() == 0
-        self.empty.setText(
-            translate("Sidebar", "No chats found.")
-            if searching
-            else translate("Sidebar", "Your chats will appear here.")
-        )
+        self.empty.setText(tr("No chats found.") if searching else tr("Your chats will appear here."))
         self.empty.setVisible(nothing)
 
     def _into_list(self) -> None:
@@ -196,7 +181,6 @@ class Sidebar(QFrame):
 
 
 def _side(text: str, tip: str) -> QPushButton:
-    """A button that leads to a page."""
     made = button(text, kind="side", tip=tip)
     made.setIconSize(QSize(16, 16))
     return made

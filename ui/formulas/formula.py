@@ -1,7 +1,7 @@
-"""Typesets formulas as SVG, on a thread of their own, and keeps them by source. The only module that imports ziamath.
+"""Typesets formulas as SVG on a thread of their own, cached by source. The only module that imports ziamath.
 
-Formulas come from a model, so they are untrusted: size, nesting and the work on one are bounded. Work is counted in
-function calls instead of seconds, so that a formula is typeset or not on every machine alike.
+Formulas come from a model and are untrusted: size, nesting and work are bounded. Work is counted in function calls, so
+that the result does not depend on the machine's speed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOOK_MS = 40
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A typeset formula: SVG with `INK` as its colour, and its size in multiples of the font's size."""
+    """A typeset formula: SVG in the colour `INK`, and its size in em."""
 
     svg: str
     width: float
@@ -45,11 +45,11 @@ class Formula:
 
 
 class _TooMuchWorkError(Exception):
-    """A formula took more calls than any sensible one."""
+    """A formula took too many calls."""
 
 
 def bare(source: str) -> tuple[str, bool]:
-    r"""What stands between the signs of ``$x$``, ``\(x\)``, ``$$x$$`` or ``\[x\]``; whether it is a display formula."""
+    r"""The content of ``$x$``, ``\(x\)``, ``$$x$$`` or ``\[x\]``, and whether it is a display formula."""
     for opening, closing, display in _SIGNS:
         if source.startswith(opening) and source.endswith(closing) and len(source) > len(opening) + len(closing):
             return source[len(opening) : -len(closing)].strip(), display
@@ -57,7 +57,7 @@ def bare(source: str) -> tuple[str, bool]:
 
 
 def typeset(source: str, max_calls: int = MAX_CALLS) -> Formula | None:
-    """Typeset a formula with its signs; None where that cannot be done, whatever the reason."""
+    """Typeset a formula with its delimiters; None if it fails for any reason."""
     latex, display = bare(source)
     if not latex or len(latex) > MAX_CHARS or _nesting(latex) > MAX_NESTING or _REFUSED.search(latex):
         return None
@@ -84,7 +84,7 @@ def _draw(latex: str, *, display: bool) -> str:
 
 
 def _common(latex: str) -> str:
-    """Spell what models write in the way that the library knows."""
+    """Replace notation of models by what the library supports."""
     latex = re.sub(r"\\tag\*?\{([^{}]*)\}", r"\\qquad(\\text{\1})", latex)
     for name, known in _NAMES.items():
         latex = latex.replace(f"{{{name}}}", f"{{{known}}}")
@@ -100,7 +100,7 @@ def _nesting(latex: str) -> int:
 
 
 def _within(max_calls: int, job: Callable[[], str]) -> str:
-    """Do a job of at most so many function calls, on this thread."""
+    """Run a job with a limit on its function calls, on this thread."""
     left = max_calls
 
     def count(_frame: FrameType, _event: str, _argument: object) -> None:
@@ -118,21 +118,16 @@ def _within(max_calls: int, job: Callable[[], str]) -> str:
 
 
 class Pending(Enum):
-    """Stands for a formula that is not ready yet."""
-
     PENDING = "pending"
 
 
 class FormulaCache(QObject):
-    """The typeset formulas: a thread makes them, as one takes milliseconds of pure Python, too long between two frames.
+    """Typeset formulas. A thread makes them: one takes milliseconds of pure Python, too long between two frames.
 
-    Looks for results only while some are awaited; nothing of Qt's reaches the thread.
-
-    Signals:
-        ready(object): a frozenset of sources that are typeset now, or never will be; emitted for several at once.
+    Polls for results only while some are pending; the thread touches no Qt object.
     """
 
-    ready = Signal(object)
+    ready = Signal(object)  # a frozenset of sources that are typeset or failed; emitted for several at once
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,7 +139,7 @@ class FormulaCache(QObject):
         self._timer.timeout.connect(self._look)
 
     def get(self, source: str) -> Formula | Pending | None:
-        """Give a formula; None where it cannot be typeset, `Pending` where it is being done."""
+        """A formula; None if it cannot be typeset, `Pending` while it is being typeset."""
         if source in self._cache:
             self._cache.move_to_end(source)
             return self._cache[source]
@@ -154,14 +149,13 @@ class FormulaCache(QObject):
         return Pending.PENDING
 
     def make(self, source: str) -> Formula | None:
-        """As `get`, but typeset at once where it is not ready."""
+        """As `get`, but wait for the result."""
         found = self._cache.get(source)
         if found is None and source not in self._cache:
             found = self._cache[source] = typeset(source)
         return found
 
     def close(self) -> None:
-        """Typeset nothing more."""
         self._timer.stop()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)

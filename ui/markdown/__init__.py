@@ -1,1 +1,1 @@
-"""Markdown that arrives in pieces, parsed with the place of every token in the source. No Qt."""
+"""Parses streamed Markdown with the source position of every token. No Qt."""

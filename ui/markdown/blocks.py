@@ -42,12 +42,11 @@ Group = Sequence[Token]  # a top-level block
 
 
 def is_table(group: Group) -> bool:
-    """Whether a top-level block is a table."""
     return group[0].type == "table_open"
 
 
 def line_of_item(group: Group, number: int) -> int:
-    """The line, from 0, at which an item of a list begins; 0 where there is no such item."""
+    """The line at which a list item begins; 0 without such an item."""
     if group[0].type not in ("bullet_list_open", "ordered_list_open"):
         return 0
     items = (token.map[0] for token in group if token.type == "list_item_open" and token.level == 1 and token.map)
@@ -55,13 +54,11 @@ def line_of_item(group: Group, number: int) -> int:
 
 
 def number_of(group: Group) -> int:
-    """With which number an ordered list begins."""
     start = group[0].attrGet("start")
     return 1 if start is None else int(start)
 
 
 def rows_of(group: Group) -> list[list[Token]]:
-    """The rows of a table without its header."""
     rows: list[list[Token]] = []
     in_body = False
     for token in group:
@@ -74,17 +71,16 @@ def rows_of(group: Group) -> list[list[Token]]:
 
 
 def line_of_row(row: Sequence[Token]) -> int:
-    """The line at which a row stands."""
     return row[0].map[0] if row[0].map else 0
 
 
 def table_part(
     group: Group, rows: Sequence[Group], widths: Sequence[int], *, is_more: bool = False, goes_on: bool = False
 ) -> list[Token]:
-    """Some rows of a table as a table of its own, with columns so wide in percent.
+    """Some rows of a table as a table of its own, with column widths in percent.
 
-    It has the header unless it ``is_more`` of one that began above; it ``goes_on`` where more comes below. The first of
-    the widths is that of all of it.
+    It has the header unless it ``is_more`` of a table above; it ``goes_on`` if more rows follow. The first width is the
+    table's.
     """
     opening = Token("table_open", "table", 1, map=group[0].map, block=True)
     opening.attrSet("width", f"{widths[0]}%")
@@ -103,9 +99,9 @@ def table_part(
 
 
 def column_widths(group: Group) -> tuple[int, ...]:
-    """How wide a table and each of its columns is in percent, as the longest cells of its first rows want it.
+    """The widths of a table and its columns in percent, by the longest cells of its first rows.
 
-    They decide it for good: so no row that comes moves those before it.
+    Later rows do not change them, so that earlier rows do not move.
     """
     rows = [list(_head_of(group)), *rows_of(group)[:TABLE_ROWS]]
     longest: list[int] = []
@@ -124,7 +120,7 @@ def column_widths(group: Group) -> tuple[int, ...]:
 
 
 def mirrored(table: Group) -> list[Token]:
-    """A table with its columns from right to left: Qt knows no other way to show them so."""
+    """A table with its columns from right to left, which Qt does not support otherwise."""
     made: list[Token] = []
     cells: list[list[Token]] = []
     for token in table:
@@ -139,7 +135,7 @@ def mirrored(table: Group) -> list[Token]:
 
 
 def _fitted(sizes: Sequence[int]) -> list[float]:
-    """Where not all fit beside each other, narrow columns are as wide as they want, the others share what is left."""
+    """If not all columns fit, narrow ones keep their width and the others share the rest."""
     fitted, room = [float(size) for size in sizes], float(ROOM_CHARS)
     for num_left, size in zip(range(len(sizes), 0, -1), sorted(sizes), strict=True):
         if size * num_left > room:
@@ -157,7 +153,7 @@ def _head_of(group: Group) -> Iterator[Token]:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Prose as HTML for a text document, or the text of a code fence; and what of the source it shows."""
+    """Prose as HTML, or the text of a code fence; with its source positions."""
 
     html: str = ""
     code: str = ""
@@ -171,13 +167,10 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Block(Content):
-    """One top-level block."""
-
     num_rows: int = 0  # of a table
 
     @property
     def num_chars(self) -> int:
-        """How many characters it shows."""
         return len(self.source_map.text)
 
 
@@ -189,12 +182,12 @@ class Segment(Content):
 
 
 def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
-    """Blocks to widgets, greedily from the front: prose runs are cut so that re-setting the last one stays cheap."""
+    """Group blocks into widgets from the front; prose runs are bounded so that updating the last one stays cheap."""
     return [_segment(run) for run in _runs(blocks)]
 
 
 def plain_segments(text: str) -> list[Segment]:
-    """A text that is no Markdown but for its fences: plain words, and code."""
+    """Segments of plain text in which only code fences mean something."""
     segments, lines, line = list[Segment](), Lines.of(text), 0
 
     def add_words(end: int) -> None:
@@ -219,7 +212,7 @@ def plain_segments(text: str) -> list[Segment]:
 
 
 def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:
-    """The open blocks as a segment of its own, where all of them join the run of prose that ``final`` ends with."""
+    """The open blocks as a segment of their own, if all join the prose run that ends ``final``."""
     if not tail or not final or final[-1].is_code:
         return None
     run = _runs(final)[-1]
@@ -231,7 +224,7 @@ def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:
 
 
 def _runs(blocks: Sequence[Block]) -> list[list[Block]]:
-    """The blocks of each widget: a code fence, or prose."""
+    """The blocks of each widget: a code fence, or a run of prose."""
     runs: list[list[Block]] = []
     for block in blocks:
         if runs and _joins(block, runs[-1]):
@@ -266,10 +259,10 @@ def _segment(run: Sequence[Block]) -> Segment:
 
 @dataclass(slots=True)
 class BlockStream:
-    """Feeds on text, gives blocks. The result does not depend on where the text was cut.
+    """Takes text, gives blocks. The result does not depend on how the text was split.
 
-    ``base``: where the text begins in the one that the places of the blocks are counted in. ``cites``: with what the
-    address of ``[1]`` begins, where numbers in brackets are links.
+    ``base``: the position of the text in the source that block positions refer to. ``cites``: the start of the address
+    of a citation such as ``[1]``; empty if such numbers are no links.
     """
 
     base: int = 0
@@ -288,7 +281,7 @@ class BlockStream:
     was_parsed: bool = False  # whether the last piece took more than to make the open block longer
 
     def feed(self, text: str) -> list[Block]:
-        """Take the next piece; returns the blocks that became final with it."""
+        """Add text; returns the blocks that became final."""
         pieces = text.split("\r")
         for piece in pieces[:-1]:
             self._num_fed += len(piece)
@@ -304,13 +297,13 @@ class BlockStream:
         return self._parse() if self.was_parsed else []
 
     def takes_words(self, text: str) -> bool:
-        """Whether the next piece, if it were this, would only make the open block longer by words."""
+        """Whether this text would only add words to the open block."""
         if not self._takes_words or "\r" in text:
             return False
         return bool(words_after(self._tail + text, len(self._tail)))
 
     def finish(self) -> list[Block]:
-        """No more text will come: returns the last blocks."""
+        """End of the text: returns the last blocks."""
         self._finished = True
         final = self._parse() + [self._as_final(block) for block in self._tail_blocks]
         self._tail, self._tail_blocks = "", []
@@ -318,14 +311,13 @@ class BlockStream:
 
     @property
     def tail(self) -> Sequence[Block]:
-        """The blocks that may still change."""
         return self._tail_blocks
 
     def _as_final(self, block: Block) -> Block:
         return block if block.closed else replace(block, closed=True)
 
     def _grow_open_fence(self) -> bool:
-        """The fast path of a long code block: no parsing while no line can close it."""
+        """Fast path of a long code block: no parsing while no line can close it."""
         opening = _FENCE_OPEN.match(self._tail)
         last = self._tail_blocks[-1] if self._tail_blocks else None
         if opening is None or last is None or not last.is_code or last.closed:
@@ -341,7 +333,7 @@ class BlockStream:
         return True
 
     def _grow_words(self, num_known: int) -> bool:
-        """The fast path of prose: words without any sign of Markdown."""
+        """Fast path of prose: words without Markdown characters."""
         words = words_after(self._tail, num_known) if self._takes_words else None
         if words is None:
             return False
@@ -356,7 +348,7 @@ class BlockStream:
         return True
 
     def _in_source(self, shown: SourceMap) -> SourceMap:
-        """Count the carriage returns in, which were left out of the text that was parsed."""
+        """Positions with the carriage returns, which are removed before parsing."""
         if not self._left_out or not shown.places or self._left_out[0] > max(shown.places) - self.base:
             return shown
         places = tuple(place + bisect_right(self._left_out, place - self.base) for place in shown.places)
@@ -389,13 +381,13 @@ class BlockStream:
         return [self._as_final(block) for block in blocks[:-1]]
 
     def _move_to(self, place: int) -> None:
-        """Begin the tail at this place of what was parsed: all before it is final."""
+        """Start the tail at this offset: all before it is final."""
         self._tail = self._tail[place - len(self._head) :]
         self._begin += place - len(self._head)
         self._next_number, self._head = 0, ""
 
     def _close_part(self, text: str, groups: list[list[Token]]) -> list[Block]:
-        """Cut the first long list or table behind its first items, if the one behind them has certainly begun."""
+        """Split the first long list or table after its first items, once the next item has begun."""
         for number, group in enumerate(groups):
             rows = rows_of(group) if is_table(group) else []
             line = line_of_row(rows[TABLE_ROWS]) if len(rows) > TABLE_ROWS else line_of_item(group, LIST_ITEMS)
@@ -409,11 +401,10 @@ class BlockStream:
         return []
 
     def _is_whole(self, text: str, place: int) -> bool:
-        """Whether the line at this place will not become longer."""
         return self._finished or "\n" in text[place:]
 
     def _close_items(self, text: str, group: list[Token], line: int) -> list[Block]:
-        """The items of a list before a line; none where they are no list of their own."""
+        """The items of a list before a line; empty if they cannot be split off."""
         first, place = _line_offset(text, _first_line(group)), _line_offset(text, line)
         part = list(_top_level(_PARSER.parse(text[first:place], _references(self.cites))))
         if len(part) != 1:
@@ -429,7 +420,7 @@ class BlockStream:
         return [replace(block, goes_on=True)]
 
     def _close_rows(self, text: str, group: list[Token], rows: list[list[Token]]) -> list[Block]:
-        """All the parts of a table that are whole; its first two lines are kept for those that come."""
+        """The complete parts of a table; its first two lines are kept for the rest."""
         first, lines = _first_line(group), Lines.of(text)
         is_more, widths = self._is_more(group), self._widths_of(group)
         head = text[_line_offset(text, first) : _line_offset(text, first + 2)]
@@ -446,7 +437,7 @@ class BlockStream:
         return blocks
 
     def _is_more(self, group: list[Token]) -> bool:
-        """Whether a table goes on one whose first rows are final."""
+        """Whether a table continues one whose first rows are final."""
         return bool(self._head) and _first_line(group) == 0
 
     def _widths_of(self, group: list[Token]) -> tuple[int, ...]:
@@ -459,13 +450,13 @@ class BlockStream:
         return Block(html, source_map=shown, goes_on=goes_on, num_rows=len(rows))
 
     def _go_on_counting(self, groups: list[list[Token]]) -> None:
-        """An ordered list that was cut goes on with the number that comes next, whatever is written."""
+        """Number the rest of a split ordered list."""
         if self._next_number and groups and groups[0][0].type == "ordered_list_open":
             groups[0][0].attrSet("start", self._next_number)
 
     @property
     def _base(self) -> int:
-        """Where what is parsed begins in the whole text."""
+        """The position of the parsed text in the whole text."""
         return self.base + self._begin - len(self._head)
 
     def _block(self, group: list[Token], text: str, lines: Lines) -> Block:
@@ -504,7 +495,6 @@ def _line_offset(text: str, line: int) -> int:
 
 
 def _is_closed(token: Token, text: str) -> bool:
-    """Whether the fence's closing line has come, with its line end."""
     first, last = token.map or (0, 0)
     lines = text.split("\n")
     closing = lines[last - 1].strip() if last - 1 > first else ""
@@ -512,15 +502,13 @@ def _is_closed(token: Token, text: str) -> bool:
 
 
 def _references(cites: str) -> dict[str, object]:
-    """What the parser is told of the numbers of passages."""
-    return (
-        {"references": {str(number): {"href": f"{cites}{number}", "title": ""} for number in _CITED}} if cites else {}
-    )
+    numbers = {str(number): {"href": f"{cites}{number}", "title": ""} for number in _CITED} if cites else {}
+    return {"references": numbers}
 
 
 @dataclass(slots=True)
 class MarkdownReading:
-    """``text`` stands at ``base`` of the raw text, which the places of the segments are counted in."""
+    """Reads ``text``, which starts at ``base`` of the raw text, in slices."""
 
     text: str
     base: int = 0
@@ -533,7 +521,7 @@ class MarkdownReading:
         self._stream = BlockStream(self.base, self.cites)
 
     def go_on(self) -> list[Segment] | None:
-        """Read the next piece; the segments of the whole text when there is no more of it, None before."""
+        """Read the next slice; returns the segments of the whole text at its end, None before."""
         num_open = sum(block.num_chars for block in self._stream.tail)
         end = self._at + max(READ_CHARS, num_open)  # an open block is read anew with every piece
         cut = self.text.find("\n\n", end, end + READ_CHARS)

@@ -1,7 +1,7 @@
-"""Parsed Markdown to the HTML that Qt's text documents understand: no raw HTML, no images, safe links only.
+"""Writes parsed Markdown as the HTML that Qt's text documents support: no raw HTML, no images, safe links only.
 
-Colours come from a style sheet of the document, so the same HTML serves both palettes. A formula is an image whose
-address is its source; what it looks like is not decided here.
+Colours come from the document's style sheet, so the HTML does not depend on the palette. A formula is an image whose
+address is its source.
 """
 
 from __future__ import annotations
@@ -30,35 +30,34 @@ FORMULA_IMAGE = re.compile(rf'<img src="({FORMULA}[^"]*)"/>')
 
 
 def formula_address(source: str) -> str:
-    """The address under which a formula stands in the HTML; it holds the whole source."""
+    """The address of a formula in the HTML; contains its source."""
     return FORMULA + quote(source, safe="")
 
 
 def formula_source(address: str) -> str:
-    """The formula behind an address; empty where it is none."""
     return unquote(address.removeprefix(FORMULA)) if address.startswith(FORMULA) else ""
 
 
 def image_link(token: Token) -> str:
-    """Nothing is ever loaded: an image is its description, linked to its address."""
+    """Nothing is loaded: an image becomes its description, linked to its address."""
     address = str(token.attrGet("src") or "")
     return f'<a href="{escape(address)}">{escape(token.content or "image")}</a>'
 
 
 def _nested_code(token: Token) -> str:
-    """Code inside a list or a quotation: in a cell, so that it has a ground of its own."""
+    """Code in a list or quotation: in a table cell, which gives it a background."""
     opening = f'<table class="code{_place(token)}" width="100%" cellspacing="0"><tr><td class="code">'
     return f'{opening}<pre class="nested" dir="ltr">{escape(token.content.rstrip())}</pre></td></tr></table>'
 
 
 def _place(token: Token) -> str:
-    """The classes that bring a table in lists to their indent, and the first one of an item to its top."""
+    """Classes for the indent of a table in lists, and for the first table of an item."""
     depth = token.meta.get(DEPTH)
     return (f" in{depth}" if depth else "") + (f" {FIRST}" if token.meta.get(FIRST) else "")
 
 
 def _numbered(token: Token) -> str:
-    """An ordered list, moved in further where its last number is a long one."""
+    """An ordered list, indented further if its last number is long."""
     start = token.attrGet("start")
     num_digits = len(str((1 if start is None else int(start)) + token.meta.get(ITEMS, 1) - 1))
     kinds = [str(token.attrGet("class") or ""), f"digits{num_digits}" if num_digits > NUM_DIGITS else ""]
@@ -67,7 +66,7 @@ def _numbered(token: Token) -> str:
 
 
 def _item(token: Token) -> str:
-    """An item of a list; a list in which tasks and other items stand is one list for each kind."""
+    """A list item; a list of tasks and other items becomes one list per kind."""
     kind, turns = token.attrGet("class"), token.meta.get(TURNS)
     item = f'<li class="{kind}">' if kind else "<li>"
     return item if turns is None else f'</ul>\n<ul class="{turns}">\n{item}'
@@ -90,7 +89,7 @@ def _table(token: Token) -> str:
 
 
 def _open_quote(token: Token) -> str:
-    """Qt lays a table out twice for each one that it is in: quotes in many quotes stand as deep as the outer ones."""
+    """Limit nested quotations: Qt's layout time doubles with each nested table."""
     if token.level >= MAX_QUOTE_LEVEL:
         return ""
     kind = "quote-rtl" if token.meta.get(RIGHT_TO_LEFT) else "quote"
@@ -106,7 +105,7 @@ def _formula(token: Token) -> str:
 
 
 def _formula_block(token: Token) -> str:
-    """A display formula on a line of its own; while its end is missing, its source."""
+    """A display formula on its own line; while it is incomplete, its source."""
     if not token.info:
         return f"<p>{escape(token.content).replace(chr(10), '<br/>')}</p>"
     return f'<p class="formula" align="center">{_formula(token)}</p>'
@@ -143,7 +142,7 @@ class _DocumentRenderer(RendererHTML):
         self.rules = rules  # type: ignore[assignment]  # declared as methods, used as callables
 
     def renderInline(self, tokens: Sequence[Token], options: OptionsDict, env: EnvType) -> str:
-        """Called for the content of each line; as the parser's own, with a short way for words and plain marks."""
+        """Called for inline content; as the parser's own, with a fast path for words and simple marks."""
         parts: list[str] = []
         for index, token in enumerate(tokens):
             if token.type == "text":
@@ -171,5 +170,4 @@ _RENDERER = _DocumentRenderer()
 
 
 def render_tokens(parser: MarkdownIt, tokens: Sequence[Token]) -> str:
-    """HTML of some top-level tokens."""
     return str(_RENDERER.render(list(tokens), parser.options, {}))

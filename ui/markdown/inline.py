@@ -1,7 +1,7 @@
-"""The inline parser of answers: notes where each token begins, and parses what it has seen before only once. No Qt.
+"""The inline parser: records token positions and caches parsed inline text. No Qt.
 
-An answer that grows is parsed again and again, and most of it is as it was: whole cells and items, and all of a long
-paragraph up to where nothing that follows can change what it means.
+A growing answer is parsed repeatedly while most of it stays: whole cells and items, and the start of a long paragraph
+up to where following text cannot change its meaning.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _CJK = re.compile(
 
 
 def is_cjk(char: str) -> bool:
-    """Whether a character belongs to such writing, its full-width signs included."""
+    """Whether a character is CJK, full-width punctuation included."""
     return _CJK.match(char) is not None
 
 
 def flanking(before: str, after: str, count: int, *, can_split_word: bool) -> Scanned:
-    """What a run of ``count`` delimiters between two characters may do; a space stands for the ends of a block."""
+    """Whether a delimiter run between two characters can open and close; a space stands for the ends of a block."""
     sign_before, sign_after = _is_sign(before), _is_sign(after)
     outside_before = isWhiteSpace(ord(before)) or sign_before or is_cjk(before)
     outside_after = isWhiteSpace(ord(after)) or sign_after or is_cjk(after)
@@ -67,27 +67,22 @@ def _is_sign(char: str) -> bool:
 
 
 class _PlacedState(StateInline):
-    """Notes where each token begins."""
-
     def __init__(self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]) -> None:  # noqa: N803
         super().__init__(src, md, env, outTokens)
         self._pending_place = 0
         self._last_push = (-1, 0)  # its place, and what was written there so far: delimiters are pushed one by one
 
     def append_pending(self, text: str) -> None:
-        """Called by the rules for words that are not a token yet."""
         if not self.pending:
             self._pending_place = self.pos
         super().append_pending(text)
 
     def pushPending(self) -> Token:
-        """Called when the words end."""
         token = super().pushPending()
         token.meta = {PLACE: self._pending_place}
         return token
 
     def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N803
-        """Called for each run of delimiters."""
         scanned = super().scanDelims(start, canSplitWord)
         end = start + scanned.length
         before = self.src[start - 1] if start > 0 else " "
@@ -97,7 +92,6 @@ class _PlacedState(StateInline):
         return scanned
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
-        """Called for every other token."""
         token = super().push(ttype, tag, nesting)
         place, written = self._last_push
         if ttype == "text" and place == self.pos:
@@ -111,14 +105,14 @@ class _PlacedState(StateInline):
 
 @dataclass(frozen=True, slots=True)
 class _Beginning:
-    """The beginning of a source whose tokens will not change, whatever follows."""
+    """The start of a source whose tokens will not change."""
 
     src: str = ""
     tokens: Sequence[Token] = ()
 
 
 class PlacedInline(ParserInline):
-    """The inline parser over that state. Tokens may be shared between calls: nobody may change them."""
+    """The inline parser over that state. Tokens may be shared between calls: do not change them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,7 +120,6 @@ class PlacedInline(ParserInline):
         self._beginning = _Beginning()
 
     def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
-        """Called by the parser for each inline block."""
         known = self._known.get(src)
         if known is None:
             known = self._known[src] = self._parse(src, md, env)
@@ -153,9 +146,9 @@ class PlacedInline(ParserInline):
 
 
 def _settled(src: str, tokens: Sequence[Token]) -> _Beginning:
-    """As much of a source as will not change: before a word, outside of everything, no sign left that could open.
+    """The prefix of a source that cannot change: before a word, outside of all delimiters.
 
-    Words after a space look back no further than to that space: see the rules for delimiter runs,
+    Words after a space look back no further than that space: see the rules for delimiter runs,
     https://spec.commonmark.org/0.31.2/#emphasis-and-strong-emphasis
     """
     found, depth = _Beginning(), 0

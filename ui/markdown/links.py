@@ -1,8 +1,8 @@
-"""Bare addresses in a text as links: ``https://…``, ``http://…`` and ``www.…``. No Qt, nothing is opened.
+"""Bare addresses as links: ``https://…``, ``http://…`` and ``www.…``. No Qt, opens nothing.
 
-As in GitHub's Markdown (https://github.github.com/gfm/#autolinks-extension-), but an address ends a little sooner:
-also at what none holds unescaped (quotes, backslashes, Chinese and Japanese punctuation) and before a bracket that
-closes one from outside, so that ``[https://a.org](https://b.org)`` stays the link that it is.
+As in GitHub's Markdown (https://github.github.com/gfm/#autolinks-extension-), but an address also ends at unescaped
+quotes, backslashes, Chinese and Japanese punctuation, and before a bracket that closes an outer one, so that
+``[https://a.org](https://b.org)`` stays a link.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NUM_SCHEME = len("https")
 
 
 def add_bare_links(parser: MarkdownIt) -> None:
-    """Teach a parser bare addresses; its words end before a colon as ever, and before the full stop of ``www.`` now."""
+    """Add bare addresses to a parser; its text rule then also stops before the full stop of ``www.``."""
     signs = parser.inline.terminator_re.pattern.removeprefix("[").removesuffix("]")
     # A set first keeps the search as quick as it was.
     parser.inline.terminator_re = re.compile(rf"[{signs}.](?:(?<!\.)|(?<=[Ww]{{3}}\.))")
@@ -38,12 +38,12 @@ def add_bare_links(parser: MarkdownIt) -> None:
 
 
 def may_be_link(text: str) -> bool:
-    """Whether words without any sign of Markdown hold what may be, or become, a bare address."""
+    """Whether plain words contain, or may become, a bare address."""
     return "://" in text or "www." in text.lower()
 
 
 def _rule(state: StateInline, silent: bool) -> bool:
-    """Called at a colon or full stop; what stands before it is among the words already."""
+    """Called at a colon or full stop; the text before it is pending already."""
     src, pos = state.src, state.pos
     if src[pos] == ":":
         begin = _SCHEME.search(src, max(pos - _NUM_SCHEME, 0), pos) if src.startswith("://", pos) else None
@@ -76,7 +76,7 @@ def _push(state: StateInline, href: str, shown: str, start: int) -> None:
 
 
 def _address(text: str, num_scheme: int) -> str:
-    """The address that a text begins with; empty where it is none."""
+    """The address at the start of a text; empty without one."""
     run = _RUN.match(text)
     if run is None or run.end() == MAX_CHARS:
         return ""
@@ -89,7 +89,7 @@ def _address(text: str, num_scheme: int) -> str:
 
 
 def _closed(address: str) -> str:
-    """Up to a bracket that closes one which was not opened in it."""
+    """The address up to an unmatched closing bracket."""
     opened: list[str] = []
     for place, char in enumerate(address):
         if char in "[{":
@@ -100,7 +100,7 @@ def _closed(address: str) -> str:
 
 
 def _without_end(address: str) -> str:
-    """Without the punctuation of the sentence that it ends, and without parentheses that were opened before it."""
+    """The address without trailing punctuation and unmatched parentheses."""
     num_extra = address.count(")") - address.count("(")
     while address:
         if address[-1] == ")" and num_extra > 0:
@@ -116,7 +116,7 @@ def _without_end(address: str) -> str:
 
 @lru_cache(maxsize=256)
 def _href(shown: str) -> str:
-    """Where the link leads; empty where it may not. Cached: an open block is parsed again and again."""
+    """The safe target of a link, else empty. Cached: an open block is parsed repeatedly."""
     if not shown:
         return ""
     address = shown.replace("&amp;", "&")

@@ -1,9 +1,9 @@
-"""List items beyond CommonMark: check marks of tasks, and how deep in lists a block stands.
+"""List items beyond CommonMark: task check marks, and the list depth of blocks.
 
-A rule of the parser behind all others; it changes no token of a line's content, since those are shared. No Qt.
+A parser rule after all others; it changes no inline token, since those are shared. No Qt.
 
-Task lists are those of GitHub's Markdown (https://github.github.com/gfm/#task-list-items-extension-). A check mark is a
-character of its own, so it can be selected, copied and read out, and says what it says without any colour.
+Task lists as in GitHub's Markdown (https://github.github.com/gfm/#task-list-items-extension-). A check mark is a
+character, so it can be selected, copied and read aloud.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _HOLDERS = frozenset({"list_item_open", "blockquote_open"})
 
 
 def add_lists(parser: MarkdownIt) -> None:
-    """Teach a parser task lists, and to note how deep in lists quotes, code and tables stand."""
+    """Add task lists to a parser, and the list depth of quotes, code and tables."""
     parser.core.ruler.push("lists", _arrange)
 
 
 @dataclass(slots=True)
 class _Opened:
-    """A list or quote that is not closed yet."""
+    """An open list or quote."""
 
     opening: Token
     depth: int  # of the lists since the last quote, without this one
@@ -56,7 +56,7 @@ class _Opened:
     begun_by: Token | None = None  # the item with which the list turned last, if it did
 
     def add_class(self, name: str) -> None:
-        """To the list, or to the last one of those that it is shown as."""
+        """To the list, or to the last of the lists that it is split into."""
         if self.begun_by is None:
             self.opening.attrJoin("class", name)
         else:
@@ -91,7 +91,7 @@ def _arrange(state: StateCore) -> None:
 
 
 def _first_words(tokens: Sequence[Token], opening: int) -> str:
-    """What a quote begins with; empty where it has no words."""
+    """The first words of a quote; may be empty."""
     for index in range(opening + 1, len(tokens)):
         if tokens[index].type == "inline":
             return tokens[index].content
@@ -101,7 +101,7 @@ def _first_words(tokens: Sequence[Token], opening: int) -> str:
 
 
 def _ends_all(tokens: Sequence[Token], index: int, depth: int) -> bool:
-    """Whether with the list that is closed here all those end that it is in."""
+    """Whether all enclosing lists end with this one."""
     following = (token.type for token in tokens[index + 1 : index + 1 + 2 * depth])
     return all(kind in _CLOSINGS or kind == "list_item_close" for kind in following)
 
@@ -123,7 +123,7 @@ def _look_at_item(tokens: Sequence[Token], index: int, inside: _Opened) -> None:
 
 
 def _turn(item: Token, inside: _Opened, *, is_task: bool) -> None:
-    """Begin another list with an item that is of another kind than the one before it."""
+    """Start another list at an item of another kind."""
     if inside.is_task is None and is_task:
         inside.opening.attrJoin("class", TASKS)
     elif inside.is_task not in (None, is_task):
@@ -133,7 +133,7 @@ def _turn(item: Token, inside: _Opened, *, is_task: bool) -> None:
 
 
 def _with_mark(children: Sequence[Token]) -> list[Token] | None:
-    """The content of a task with its check mark in place of the brackets; None where it is no task."""
+    """A task's tokens with a check mark in place of the brackets; None if it is no task."""
     if not children or children[0].type != "text" or not children[0].content.startswith("["):
         return None
     found = _MARK.match(children[0].content)

@@ -1,10 +1,9 @@
-r"""Formulas in Markdown as rules of the parser: ``$x$``, ``\(x\)``, ``$$x$$`` and ``\[x\]``. No Qt, nothing is drawn.
+r"""Formulas in Markdown as parser rules: ``$x$``, ``\(x\)``, ``$$x$$`` and ``\[x\]``. No Qt, paints nothing.
 
-A dollar sign is most often money: it opens a formula only before a character that is no space and behind no letter or
-digit, and closes one only behind such a character and before no letter or digit (the rule of Pandoc, a little
-stricter). Letters of scripts without spaces between words do not count; and where both signs have a space inside, what
-is between them must look like TeX. Where a display formula begins a line, its block ends at the closing sign or at an
-empty line.
+A dollar sign is usually money: it opens a formula only before a non-space and after no letter or digit, and closes one
+only after a non-space and before no letter or digit (Pandoc's rule, slightly stricter). Letters of scripts without
+spaces between words do not count; and if both signs have a space inside, the content must look like TeX. A display
+formula at the start of a line ends at its closing sign or at an empty line.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ _TEX = re.compile(r"[\\^_{}=+<>/*]")
 
 
 def add_formulas(parser: MarkdownIt) -> None:
-    """Teach a parser formulas."""
     parser.inline.ruler.before("escape", INLINE, _inline)
     parser.block.ruler.before("fence", BLOCK, _block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
 
@@ -53,7 +51,7 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 
 def _find(src: str, closing: str, start: int, limit: int) -> int:
-    """The place behind the closing sign; -1 where there is none near enough, or nothing before it."""
+    """The offset after the closing sign; -1 if there is none in range, or no content."""
     place = src.find(closing, start, min(limit, start + MAX_INLINE_CHARS))
     return place + len(closing) if place > start and src[start:place].strip() else -1
 
@@ -80,18 +78,18 @@ def _end_of_dollars(src: str, start: int, limit: int) -> int:
 
 
 def _is_of_word(char: str) -> bool:
-    """Whether a dollar sign beside it is part of a word."""
+    """Whether a dollar sign beside it belongs to a word."""
     return char.isalnum() and not has_unspaced(char)
 
 
 def _is_money(content: str) -> bool:
-    """An amount with words behind it, up to another dollar sign."""
+    """Whether it is an amount with words up to another dollar sign."""
     amount = (_MONEY.match(content) and " " in content) or (content[:1].isdigit() and has_unspaced(content))
     return bool(amount) and not _TEX.search(content)
 
 
 def _is_tex(content: str) -> bool:
-    """A single letter, or signs of TeX without plain words between them."""
+    """A single letter, or TeX without plain words."""
     return len(content) == 1 or bool(_TEX.search(content) and not _WORD.search(content))
 
 
@@ -120,7 +118,7 @@ def _block(state: StateBlock, startLine: int, endLine: int, silent: bool) -> boo
 
 
 def _last_line(state: StateBlock, start: int, end: int, closing: str) -> tuple[int, bool]:
-    """The line with the closing sign at its end, else the last one before an empty line or the end of what it is in."""
+    """The line that ends with the closing sign, else the last before an empty line or the end of the container."""
     line = start
     while line + 1 < end and not state.isEmpty(line + 1) and state.sCount[line + 1] >= state.blkIndent:
         line += 1

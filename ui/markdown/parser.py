@@ -1,7 +1,7 @@
-"""The Markdown that answers may use, parsed with the place of each token in its source.
+"""The Markdown of answers, parsed with token positions.
 
-CommonMark with tables, strikethrough, bare addresses, task lists and formulas. Raw HTML (but
-``<br>``) and unsafe links stay visible as text.
+CommonMark with tables, strikethrough, bare addresses, task lists and formulas. Raw HTML (except ``<br>``) and unsafe
+links stay visible as text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LINE_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
 
 
 def _line_break_tag(state: StateInline, silent: bool) -> bool:
-    """``<br>``, the one tag that is taken for what it means: cells of a table have no other line break."""
+    """``<br>``, the one supported tag: table cells have no other line break."""
     found = _LINE_BREAK.match(state.src, state.pos, state.posMax)
     if found is None:
         return False
@@ -35,9 +35,9 @@ def _line_break_tag(state: StateInline, silent: bool) -> bool:
 
 
 class SafeParser(MarkdownIt):
-    """The parser. Reference definitions are off: with them a block could change its meaning after it was closed.
+    """The parser. Reference definitions are off: they could change a block after it was closed.
 
-    Text tokens are not joined, so that each keeps its place.
+    Text tokens are not joined, so that each keeps its position.
     """
 
     def __init__(self, *, formulas: bool = True) -> None:
@@ -52,5 +52,4 @@ class SafeParser(MarkdownIt):
             add_formulas(self)
 
     def validateLink(self, url: str) -> bool:
-        """Called by the parser for each address."""
         return is_safe(url)

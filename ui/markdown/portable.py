@@ -1,7 +1,7 @@
-"""A part of a Markdown text for other programs: as plain text, and as HTML that names its colours itself. No Qt.
+"""A part of a Markdown text for other programs: as plain text, and as HTML with its own colours. No Qt.
 
-Both come from the same tokens. Text keeps numbers and bullets, and has a tab between the cells of a table. The HTML is
-that of browsers; only what has a ground of its own has colours, those of a light page, whatever the window's are.
+Both come from the same tokens. Text keeps numbers and bullets, with tabs between table cells. The HTML is for browsers;
+its colours are those of the light palette.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TEXTS = frozenset({"paragraph_open", "heading_open", "th_open", "td_open", "lis
 
 @dataclass(frozen=True, slots=True)
 class Portable:
-    """The same in both forms."""
+    """The same content in both forms."""
 
     text: str = ""
     html: str = ""
@@ -40,7 +40,7 @@ class Portable:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How what is more than words looks in the HTML.
+    """How code and formulas look in the HTML.
 
     ``code`` gives the HTML of some code in a language; ``formula`` that of a formula by its source.
     """
@@ -62,7 +62,7 @@ def portable(markdown: str, begin: int, end: int, drawing: Drawing) -> Portable:
 
 
 def portable_plain(text: str, begin: int, end: int, drawing: Drawing) -> Portable:
-    """What stands in ``text[begin:end]`` of a text in which only fences mean something."""
+    """What ``text[begin:end]`` shows of a text in which only fences mean something."""
     html = ""
     for segment in plain_segments(text[begin:end]):
         if segment.is_code:
@@ -74,7 +74,7 @@ def portable_plain(text: str, begin: int, end: int, drawing: Drawing) -> Portabl
 
 
 def _number_items(tokens: Sequence[Token]) -> None:
-    """Note the number of each item of an ordered list: some of them may be left out."""
+    """Record the number of each ordered item, since some may be left out."""
     numbers: list[int] = []
     for token in tokens:
         if token.type.endswith("_list_open"):
@@ -86,12 +86,7 @@ def _number_items(tokens: Sequence[Token]) -> None:
             numbers[-1] += 1
 
 
-# ---- text -----------------------------------------------------------------------------------------------------------
-
-
 class _Writer:
-    """Writes tokens as plain text."""
-
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._marks: list[str] = []  # of the items around, each until it is written, then blanks as wide
@@ -128,7 +123,7 @@ class _Writer:
             self._add(_words_of(token))
 
     def _begin(self, token: Token) -> None:
-        """An empty line stands between blocks, but within lists."""
+        """Blocks are separated by an empty line, but not in lists."""
         if self._lines and not self._marks and not token.hidden:
             self._lines.append("")
 
@@ -139,23 +134,17 @@ class _Writer:
 
 
 def _words_behind(tokens: Sequence[Token], index: int) -> Token:
-    """The first inline block behind a token; an empty one where there is none."""
+    """The next inline block after a token; an empty one without any."""
     found = (tokens[number] for number in range(index, len(tokens)) if tokens[number].type == "inline")
     return next(found, Token("inline", "", 0))
 
 
 def _words_of(token: Token) -> str:
-    """What an inline block shows, formulas as their source."""
     shown = ("\n" if child.type in _BREAKS else child.content for child in token.children or ())
     return "".join(shown).strip("\n")
 
 
-# ---- HTML -----------------------------------------------------------------------------------------------------------
-
-
 class _Renderer(RendererHTML):
-    """Renders for one `Drawing`, which the environment holds."""
-
     def __init__(self) -> None:
         super().__init__()
         rules: dict[str, Callable[..., str]] = dict(self.rules)
@@ -163,7 +152,7 @@ class _Renderer(RendererHTML):
         self.rules = rules  # type: ignore[assignment]  # declared as methods, used as callables
 
     def renderToken(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """Called for each token without a rule: what is read from the right says so, and cells have their lines."""
+        """Called for tokens without a rule: sets the direction, and borders of cells."""
         token = tokens[idx]
         if token.nesting > 0 and token.type in _TEXTS | {"table_open", "ordered_list_open", "bullet_list_open"}:
             token = replace(token, attrs=_attributes(tokens, idx))
@@ -189,7 +178,6 @@ def _attributes(tokens: Sequence[Token], index: int) -> dict[str, str | int | fl
 
 
 def pre_html(code: str, language: str, drawing: Drawing) -> str:
-    """A block of code, on a ground of its own."""
     return f'<pre dir="ltr" {_CODE};padding:8px">{drawing.code(code.removesuffix(chr(10)), language)}</pre>\n'
 
 

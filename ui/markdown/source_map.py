@@ -1,7 +1,6 @@
-"""Which characters of a Markdown source are shown, in the order in which they are shown. Pure, no Qt.
+"""Maps shown characters to their positions in the Markdown source. Pure, no Qt.
 
-Takes parsed tokens, whose block lines and inline places lead back to the source; so marks of formatting, addresses
-and escapes never shift what stands behind them.
+Uses the line and inline positions of the parsed tokens, so marks, addresses and escapes do not shift what follows.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ _CELLS = frozenset({"th_open", "td_open"})
 
 @dataclass(frozen=True, slots=True)
 class SourceMap:
-    """``text``: the characters that are shown; ``places[i]``: where ``text[i]`` stands in the source.
+    """``text``: the shown characters; ``places[i]``: the source position of ``text[i]``.
 
-    ``formulas``: for each formula, where its own source begins and ends in ``text``; it may be drawn as one character.
+    ``formulas``: start and end of each formula's source in ``text``; a formula may be drawn as one character.
     """
 
     text: str = ""
@@ -35,7 +34,7 @@ NO_TEXT = SourceMap()
 
 @dataclass(slots=True)
 class Lines:
-    """The lines of a source, and how far each was used by the cells of a table."""
+    """The lines of a source, and how far table cells have consumed each."""
 
     text: list[str]
     starts: list[int]
@@ -43,7 +42,7 @@ class Lines:
 
     @classmethod
     def of(cls, source: str) -> Lines:
-        """Cut a source at its line ends."""
+        """Split a source into lines."""
         text = source.split("\n")
         starts, place = [], 0
         for line in text:
@@ -52,7 +51,7 @@ class Lines:
         return cls(text, starts)
 
     def align(self, content: str, number: int, start: int | None = None) -> list[int]:
-        """The places of one line's content: its end as it is, or character by character from ``start`` on."""
+        """The positions of a line's content: a matching end, or character by character from ``start``."""
         if number >= len(self.text):
             return [self.starts[-1]] * len(content)
         line, begin = self.text[number], self.starts[number]
@@ -89,9 +88,9 @@ class _Drawing:
 
 
 def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0, *, is_mirrored: bool = False) -> SourceMap:
-    """What some top-level tokens of a source with these lines show; places are counted from ``base`` on.
+    """The source map of some top-level tokens; positions are counted from ``base``.
 
-    Of a table that ``is_mirrored`` the last cell of a row comes first.
+    A table that ``is_mirrored`` has the last cell of a row first.
     """
     drawing = _Drawing()
     row: list[_Drawing] = []
@@ -110,7 +109,6 @@ def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0, *, is_mirro
 
 
 def code_places(token: Token, source: str, lines: Lines, base: int) -> Sequence[int]:
-    """Where the code of a fence stands; a range where it stands there as it is."""
     first = (token.map or [0, 0])[0] + (1 if token.type == "fence" else 0)
     start = lines.starts[first] if first < len(lines.starts) else len(source)
     if source.startswith(token.content, start):
@@ -133,7 +131,7 @@ def _draw_solid(token: Token, lines: Lines, drawing: _Drawing) -> None:
 
 
 def _inline_places(tokens: Sequence[Token], index: int, lines: Lines) -> list[int]:
-    """The place of every character of an inline block's source."""
+    """The position of every character of an inline block's source."""
     token, opening = tokens[index], tokens[index - 1]
     first = (token.map or opening.map or [0, 0])[0]
     if opening.type in ("th_open", "td_open"):
@@ -164,7 +162,7 @@ def _draw_inline(token: Token, places: Sequence[int], drawing: _Drawing) -> None
 
 
 def _offsets(child: Token, shown: str, src: str, begin: int) -> Sequence[int]:
-    """Where in the inline source the characters of one token stand."""
+    """Offsets of a token's characters in the inline source."""
     if child.type == "code_inline":
         begin += len(child.markup)
         words = src[begin:].replace("\n", " ")
@@ -180,11 +178,8 @@ def _offsets(child: Token, shown: str, src: str, begin: int) -> Sequence[int]:
     return range(begin, begin + len(shown))
 
 
-# ---- a part of it ---------------------------------------------------------------------------------------------------
-
-
 def clip(tokens: Sequence[Token], lines: Lines, begin: int, end: int) -> list[Token]:
-    """The tokens that show what stands between two places of their source, without those that hold nothing of it."""
+    """The tokens that show a range of their source, without empty ones."""
     kept: list[Token] = []
     for index, token in enumerate(tokens):
         if token.type in _SOLID:
@@ -226,7 +221,7 @@ def _clip_inline(token: Token, places: Sequence[int], begin: int, end: int) -> l
 
 
 def _close(kept: list[Token], closing: Token) -> None:
-    """Close what was opened last, or leave it out where nothing is in it: a row, where nothing is in its cells."""
+    """Close the last open token, or drop it if it is empty (a row: if its cells are)."""
     if closing.type == "tr_close":
         first = next(index for index in range(len(kept) - 1, -1, -1) if kept[index].type == "tr_open")
         if not any(token.children for token in kept[first:]):

@@ -1,7 +1,6 @@
-"""Words that only make the open block longer, told from those that must be parsed. Pure, no Qt.
+"""Detects words that only extend the open block and need no parsing. Pure, no Qt.
 
-While no sign of Markdown comes, and none stands right before, more words are more words: the same block, a little
-longer. Most pieces of an answer are of this kind.
+Without a Markdown character in or before them, more words extend the same block. Most chunks of an answer are such.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _PLAIN = re.compile("[0-9A-Za-z .,:'\"?/%=+\u00a1-\U0010ffff-]*")
 
 
 def takes_words(group: Sequence[Token]) -> bool:
-    """Whether the last thing that a top-level block shows is plain words, at the very end of its document."""
+    """Whether a block ends with plain words at the end of its document."""
     last = next((token for token in reversed(group) if token.type not in _CLOSINGS), None)
     if last is None or last.type != "inline" or not last.children:
         return False
@@ -37,7 +36,7 @@ def takes_words(group: Sequence[Token]) -> bool:
 
 
 def words_after(text: str, num_known: int) -> str | None:
-    """The words by which the shown end of ``text[:num_known]`` grows, without spaces at their end; None: parse."""
+    """The words that extend the shown end of ``text[:num_known]``, without trailing spaces; None: parse."""
     known = text[:num_known].rstrip(" ")
     added = text[len(known) :]
     if "  " in added or not known or not _is_plain(known[-1] + added):
@@ -50,7 +49,7 @@ def words_after(text: str, num_known: int) -> str | None:
 
 
 def grow_html(html: str, words: str) -> str:
-    """The HTML of a block with more words at its end."""
+    """A block's HTML with more words at its end."""
     first = max(len(html) - _END_CHARS, 0)
     end = _END_TAGS.search(html, first)
     if end is not None and (end.start() == first or ">" in html[first : end.start()]):  # a tag may be cut in two
@@ -60,7 +59,7 @@ def grow_html(html: str, words: str) -> str:
 
 
 def place_shown(text: str, before: str, html: str) -> int:
-    """Where in the shown text of an HTML that of another one stops being the same; earlier rather than later."""
+    """The first position in the shown text at which two HTMLs differ; may be too early."""
     same = html[: _num_same(before, html)]
     same = same[: max(same.rfind("<") if same.rfind("<") > same.rfind(">") else len(same), 0)]
     num_letters = len(_SPACES.sub("", _TAGS.sub("", same)))  # an entity counts too much, never too little
@@ -75,7 +74,6 @@ def place_shown(text: str, before: str, html: str) -> int:
 
 
 def _num_same(one: str, other: str) -> int:
-    """How many letters two texts share at their front."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

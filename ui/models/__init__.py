@@ -1,1 +1,1 @@
-"""The panel of the models: recommended pairs, search, drafts, library and downloads."""
+"""The Models panel: recommended pairs, search, drafts, library, downloads and remote servers."""

@@ -1,4 +1,4 @@
-"""The downloads: progress, speed and time left of each file, and what can be done with it."""
+"""The downloads: progress, speed and time left of each file, and its actions."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from app.core.domain.models import Download, DownloadStatus, ModelRef
 from engine.sentences import joined
-from ui.models.parts import EmptyPagePlaceholder, StatusMark
-from ui.models.requests import ModelsRequests
+from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import STATE_WORDS, bytes_or_unknown, rate, time_left
 from ui.text.formatting import as_written, percent, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import bar, button, hbox, label, page_column, scrolled, vbox
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import ElidedLabel, bar, button, hbox, label, page_column, scrolled, vbox
 from ui.widgets.icon_button import IconButton
+
+tr = translator("DownloadsPage")
 
 WIDTH_PX = 860  # as the library
 # Which actions make sense, in the order of the buttons: (action, icon, name).
@@ -39,7 +39,7 @@ def progress_words(row: Download) -> str:
     """``1.23 GB of 5.02 GB · 24% · 12.3 MB/s · 5 min left``."""
     if row.status is DownloadStatus.DONE:
         return f"{_state_words(row)} · {size(row.size_bytes or row.done_bytes)}"
-    of = translate("DownloadsPage", "{done} of {total}")
+    of = tr("{done} of {total}")
     pieces = [of.format(done=size(row.done_bytes), total=bytes_or_unknown(row.size_bytes)), percent(row.fraction)]
     if row.status is DownloadStatus.RUNNING:
         pieces += [rate(row.bytes_per_s), time_left(row.seconds_left)]
@@ -53,8 +53,6 @@ def _state_words(row: Download) -> str:
 
 
 class DownloadLine(QFrame):
-    """One file; updated in place, so that the keyboard focus stays."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, row: Download) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
@@ -113,7 +111,7 @@ class DownloadLine(QFrame):
             made.deleteLater()
         self.action_buttons = {}
         for action, icon, words in _ACTIONS[row.status]:
-            name = translate("DownloadsPage", words)
+            name = tr(words)
             made = IconButton(self._theme, icon, f"{name}: {row.name}")
             made.setToolTip(as_written(name))
             made.clicked.connect(
@@ -125,7 +123,7 @@ class DownloadLine(QFrame):
             self.take_focus()
 
     def take_focus(self) -> None:
-        """Have the keyboard begin at what is most likely meant: a model that is here is chatted with."""
+        """Focus the likely action: chat with a model that is here."""
         first = self.chat if not self.chat.isHidden() else next(iter(self.action_buttons.values()), None)
         if first is not None:
             first.show()  # what is not shown yet cannot take the focus
@@ -133,24 +131,18 @@ class DownloadLine(QFrame):
 
 
 class DownloadsPage(QWidget):
-    """Rows in; they keep their place while they are there."""
-
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.lines: dict[str, DownloadLine] = {}
-        self.title = label(translate("DownloadsPage", "Downloads"), "heading")
+        self.title = label(tr("Downloads"), "heading")
         self.words = label("", "caption")
         self.empty = EmptyPagePlaceholder(theme, "download")
-        search = button(translate("DownloadsPage", "Search models"), lambda: requests.page_requested.emit("search"))
-        pairs = button(
-            translate("DownloadsPage", "See recommended pairs"),
-            lambda: requests.page_requested.emit("recommended"),
-            kind="primary",
-        )
+        search = button(tr("Search models"), lambda: requests.page_requested.emit("search"))
+        pairs = button(tr("See recommended pairs"), lambda: requests.page_requested.emit("recommended"), kind="primary")
         self.empty.say(
-            translate("DownloadsPage", "Nothing is downloading"),
-            translate("DownloadsPage", "Downloads continue where they stopped, even after a restart."),
+            tr("Nothing is downloading"),
+            tr("Downloads continue where they stopped, even after a restart."),
             pairs,
             search,
         )
@@ -159,7 +151,7 @@ class DownloadsPage(QWidget):
         page = page_column(*parts, width_px=WIDTH_PX, spacing=8, margins=(24, 20, 24, 24), at_left=True)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
-        self.stack.addWidget(scrolled(page, translate("DownloadsPage", "Downloads")))
+        self.stack.addWidget(scrolled(page, tr("Downloads")))
         vbox(self.stack, parent=self, margins=0)
 
     def start(self) -> None:
@@ -184,14 +176,13 @@ class DownloadsPage(QWidget):
 
 
 def summary(rows: Sequence[Download]) -> str:
-    """How much is under way, in a few words."""
     running = [row for row in rows if row.status in _MOVING]
     if not running:
-        return translate("DownloadsPage", "No downloads right now.")
+        return tr("No downloads right now.")
     speeds = [row.bytes_per_s for row in running if row.bytes_per_s is not None]
     left = [row.seconds_left for row in running if row.seconds_left is not None]
     number = len(running)
-    pieces = [translate("DownloadsPage", "%n downloading", None, number)]
+    pieces = [tr("%n downloading", None, number)]
     if speeds:
         pieces.append(rate(sum(speeds)))
     if left and len(left) == len(running):
@@ -200,7 +191,6 @@ def summary(rows: Sequence[Download]) -> str:
 
 
 def overall(rows: Sequence[Download]) -> float | None:
-    """The share of all bytes on the way that has arrived; None where nothing is on its way."""
     moving = [row for row in rows if (row.status in _MOVING or row.status.is_active) and row.size_bytes]
     total = sum(row.size_bytes or 0 for row in moving)
     return sum(row.done_bytes for row in moving) / total if total else None

@@ -1,4 +1,4 @@
-"""Engines of others: added by address and key, shown with what they are, their models to chat with."""
+"""Remote servers: add by address and key, show their models, chat with one."""
 
 from __future__ import annotations
 
@@ -17,43 +17,44 @@ from app.core.domain.engines import (
     stays_here,
 )
 from engine.records import Problem
-from ui.models.parts import StatusMark
-from ui.models.requests import ModelsRequests
+from ui.models.parts import ModelsRequests, StatusMark
 from ui.text.formatting import as_written, count
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import button, empty_layout, hbox, label, line_edit, page_column, scrolled, vbox
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.popups import NoWheelComboBox
+
+tr = translator("EnginesPage")
 
 WIDTH_PX = 860  # as the library
 INTRO = mark(
     "EnginesPage",
-    "A model that is too large for this computer can answer from another one: any server that speaks OpenAI's API, "
-    "such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you "
-    "attach, leave this computer, unless the engine runs on it.",
+    "Chat with a model that runs elsewhere, on any OpenAI-compatible server such as vLLM, "
+    "SGLang, llama-server, LM Studio or Ollama. Your messages and attached files are sent to "
+    "that server.",
 )
 KEPT = mark("EnginesPage", "The key is stored in the system's keyring and sent only to this address.")
-TRUST = mark("EnginesPage", "Send unencrypted: I trust the network between here and there")
+TRUST = mark("EnginesPage", "Send unencrypted: I trust this network")
 
 
 class EngineForm(QFrame):
-    """Address and key of an engine to be added; the key leaves by a signal and is not kept here."""
+    """Address and key of a remote server to add; the key leaves by a signal and is not stored here."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._requests = requests
         self.setObjectName("card")
-        self.address = line_edit(translate("EnginesPage", "Address of the engine"), "https://gpu.example.org:8000")
+        self.address = line_edit(tr("Address of the server"), "https://gpu.example.org:8000")
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setPlaceholderText(translate("EnginesPage", "Key, if it needs one"))
-        self.key.setAccessibleName(translate("EnginesPage", "Key of the engine"))
-        self.key.setAccessibleDescription(translate("EnginesPage", KEPT))
-        self.trust = QCheckBox(translate("EnginesPage", TRUST))
+        self.key.setPlaceholderText(tr("Key, if it needs one"))
+        self.key.setAccessibleName(tr("Key of the server"))
+        self.key.setAccessibleDescription(tr(KEPT))
+        self.trust = QCheckBox(tr(TRUST))
         self.trust.setAccessibleName(self.trust.text())
         self.trust.hide()
-        self.add_button = button(translate("EnginesPage", "Add engine"), self._add, kind="primary")
+        self.add_button = button(tr("Add server"), self._add, kind="primary")
         self.failure = StatusMark(theme, wrap=True)
         self.failure.hide()
         self.address.returnPressed.connect(self._add)
@@ -65,18 +66,18 @@ class EngineForm(QFrame):
     def _arrange(self) -> None:
         row = hbox((self.address, 3), (self.key, 2), self.add_button, spacing=8)
         vbox(
-            label(translate("EnginesPage", "Add an engine"), "strong"),
+            label(tr("Add a remote server"), "strong"),
             row,
             self.trust,
             self.failure,
-            label(translate("EnginesPage", KEPT), "caption", wrap=True),
+            label(tr(KEPT), "caption", wrap=True),
             parent=self,
             margins=(16, 14, 16, 14),
             spacing=8,
         )
 
     def _on_address(self, text: str) -> None:
-        """Another address was not confirmed yet."""
+        """Another address has not been confirmed."""
         text = text.strip()
         url = text if "://" in text else f"http://{text}"
         self.trust.setChecked(False)
@@ -90,24 +91,21 @@ class EngineForm(QFrame):
             self._requests.engine_added.emit(self.address.text().strip(), self.key.text(), self.trust.isChecked())
 
     def set_busy(self, busy: bool) -> None:
-        """While the engine is being asked what it is."""
-        self.add_button.setText(translate("EnginesPage", "Asking…") if busy else translate("EnginesPage", "Add engine"))
+        self.add_button.setText(tr("Connecting…") if busy else tr("Add server"))
         self.add_button.setEnabled(not busy and bool(self.address.text().strip()))
 
     def begin_key(self, url: str) -> None:
-        """Have another key typed for an engine that is in the list already."""
+        """Ask for another key of a listed server."""
         self.address.setText(url)
         self.failure.hide()
         self.key.setFocus()
 
     def added(self) -> None:
-        """It is in the list; the fields are free for another."""
         self.key.clear()
         self.address.clear()
         self.set_busy(False)
 
     def show_failure(self, problem: Problem) -> None:
-        """Why it was not added; what was typed stays."""
         self.set_busy(False)
         words = in_words(problem)
         self.failure.show_mark("triangle-alert", f"{words.message} {words.advice}", "bad")
@@ -115,8 +113,6 @@ class EngineForm(QFrame):
 
 
 class EngineCard(QFrame):
-    """One engine that was added."""
-
     def __init__(
         self,
         theme: Theme,
@@ -132,88 +128,84 @@ class EngineCard(QFrame):
         self.title = label(record.host, "strong")
         self.about = label(_about(record), "caption", wrap=True)
         self.silence = StatusMark(theme)
-        self.silence.show_mark("triangle-alert", translate("EnginesPage", "It did not answer when last asked"), "warn")
+        self.silence.show_mark("triangle-alert", tr("Not reachable at the last check"), "warn")
         self.silence.setVisible(silent)
-        self.models = NoWheelComboBox(translate("EnginesPage", "Model on {host}").format(host=record.host))
+        self.models = NoWheelComboBox(tr("Model on {host}").format(host=record.host))
         for model in record.facts.models:
             self.models.addItem(_with_size(model, record), model.name)
             self.models.setItemData(self.models.count() - 1, as_written(model.name), Qt.ItemDataRole.ToolTipRole)
         self.chat_button = button(
-            translate("EnginesPage", "Chat"),
+            tr("Chat"),
             lambda: requests.engine_chat_requested.emit(remote_path(record.url, self.models.currentData())),
             kind="primary",
-            name=translate("EnginesPage", "Chat with a model on {host}").format(host=record.host),
+            name=tr("Chat with a model on {host}").format(host=record.host),
         )
         self.ask_button = button(
-            translate("EnginesPage", "Refresh"),
-            lambda: self._ask(requests),
-            name=translate("EnginesPage", "Refresh what {host} offers").format(host=record.host),
+            tr("Refresh"), lambda: self._ask(requests), name=tr("Refresh what {host} offers").format(host=record.host)
         )
         self.key_button = button(
-            translate("EnginesPage", "Change key"),
+            tr("Change key"),
             lambda: begin_key(record.url),
-            name=translate("EnginesPage", "Enter another key for {host}").format(host=record.host),
+            name=tr("Enter another key for {host}").format(host=record.host),
         )
         self.remove_button = button(
-            translate("EnginesPage", "Remove"),
+            tr("Remove"),
             lambda: requests.engine_removed.emit(record.url),
-            name=translate("EnginesPage", "Remove {host} and forget its key").format(host=record.host),
+            name=tr("Remove {host} and forget its key").format(host=record.host),
         )
         row = hbox((self.models, 1), self.chat_button, self.ask_button, self.key_button, self.remove_button, spacing=8)
         vbox(self.title, self.about, self.silence, row, parent=self, margins=(16, 12, 16, 12), spacing=8)
 
     def _ask(self, requests: ModelsRequests) -> None:
-        """The answer makes the cards anew, this one among them."""
-        self.ask_button.setText(translate("EnginesPage", "Asking…"))
+        """Refresh; the answer recreates the cards, this one among them."""
+        self.ask_button.setText(tr("Connecting…"))
         self.ask_button.setEnabled(False)
         requests.engine_asked.emit(self.url)
 
     def choose(self, model: str) -> None:
-        """Show a model as the one to chat with; one that the engine has not changes nothing."""
+        """Select a model; a model that the server lacks changes nothing."""
         place = self.models.findData(model)
         if place >= 0:
             self.models.setCurrentIndex(place)
 
 
 def _with_size(model: RemoteModel, record: EngineRecord) -> str:
-    """A model's name, with its context where the engine's models have several."""
+    """A model's name, with its context if the server's models have several."""
     if not model.n_ctx or len({each.n_ctx for each in record.facts.models}) < 2:
         return model.title
-    size = translate("EnginesPage", "context of {number} tokens").format(number=count(model.n_ctx))
+    size = tr("context of {number} tokens").format(number=count(model.n_ctx))
     return f"{model.title} · {size}"
 
 
 def _about(record: EngineRecord) -> str:
     facts = record.facts
-    here = [translate("EnginesPage", "on this computer")] if record.is_here else []
-    parts = [facts.title, *here, translate("EnginesPage", "%n models", None, len(facts.models))]
+    here = [tr("on this computer")] if record.is_here else []
+    parts = [facts.title, *here, tr("%n models", None, len(facts.models))]
     if facts.drafting == UNNAMED_DRAFTING:
-        parts.append(translate("EnginesPage", "drafts, without saying how"))
+        parts.append(tr("drafts, method unknown"))
     elif facts.drafting:
-        parts.append(translate("EnginesPage", "drafts: {how}").format(how=facts.drafting))
+        parts.append(tr("drafts: {how}").format(how=facts.drafting))
     else:
-        parts.append(translate("EnginesPage", "does not report drafting"))
+        parts.append(tr("drafting unknown"))
     sizes = {model.n_ctx for model in facts.models if model.n_ctx}
     if len(sizes) == 1:
-        parts.append(translate("EnginesPage", "context of {number} tokens").format(number=count(sizes.pop())))
+        parts.append(tr("context of {number} tokens").format(number=count(sizes.pop())))
     if record.allows_plain:
-        parts.append(translate("EnginesPage", "unencrypted"))
+        parts.append(tr("unencrypted"))
     return " · ".join(parts)
 
 
 class EnginesPage(QWidget):
-    """Values in by `set_engines`; what is wanted goes out by the shared requests."""
-
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.form = EngineForm(theme, requests)
         self.cards: list[EngineCard] = []
         self._used: dict[str, str] = {}
         self._list = vbox(spacing=12)
         page = page_column(
-            label(translate("EnginesPage", "Engines"), "heading"),
-            label(translate("EnginesPage", INTRO), wrap=True),
+            label(tr("Remote servers"), "heading"),
+            label(tr(INTRO), wrap=True),
             self.form,
             self._list,
             width_px=WIDTH_PX,
@@ -221,14 +213,13 @@ class EnginesPage(QWidget):
             spacing=12,
             at_left=True,
         )
-        vbox(scrolled(page, translate("EnginesPage", "Engines")), parent=self, margins=0)
+        vbox(scrolled(page, tr("Remote servers")), parent=self, margins=0)
 
     def start(self) -> None:
-        """The page is shown: the address is what is typed first."""
         self.form.address.setFocus()
 
     def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
-        """The engines that were added, ``silent`` those that did not answer; what was chosen on a card stays chosen."""
+        """Show the servers; selections on cards stay."""
         chosen = {each.url: str(each.models.currentData()) for each in self.cards}
         empty_layout(self._list)
         self.cards = [
@@ -240,7 +231,7 @@ class EnginesPage(QWidget):
             self._list.addWidget(each)
 
     def set_used(self, path: str) -> None:
-        """The model in use, which its engine's card then shows."""
+        """The model in use, which its server's card then selects."""
         url, model = split_remote(path)
         self._used = {url: model}
         for each in self.cards:

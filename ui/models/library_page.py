@@ -1,4 +1,4 @@
-"""The library: the models on this computer, what can be done with each, and what other apps have to offer."""
+"""The library: local models and their actions, and models of other apps."""
 
 from __future__ import annotations
 
@@ -10,22 +10,28 @@ from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 from shiboken6 import isValid
 
 from app.core.domain.models import LibraryRow, ModelRef, Offer
-from ui.models.parts import EmptyPagePlaceholder, OfferCard, StatusMark, WrappingRow
-from ui.models.requests import ModelsRequests
-from ui.models.ways import ScanLine, WaysToModels
+from ui.models.parts import (
+    EmptyPagePlaceholder,
+    ModelsRequests,
+    OfferCard,
+    ScanLine,
+    StatusMark,
+    WaysToModels,
+    WrappingRow,
+)
 from ui.models.words import used
 from ui.settings.rows import ask_model_file
 from ui.text import clock
 from ui.text.formatting import size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
-from ui.widgets.building import button, hbox, label, line_edit, page_column, put_in_order, scrolled, vbox
+from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, put_in_order, scrolled, vbox
 from ui.widgets.dialogs import ConfirmDialog
-from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
-from ui.widgets.popups import Menu
+from ui.widgets.popups import Menu, NoWheelComboBox
+
+tr = translator("LibraryPage")
 
 WIDTH_PX = 860
 # In which order the models stand, and how their rows are compared; those without a date are the last.
@@ -37,7 +43,7 @@ ORDERS = {
 
 
 def sorted_rows(rows: Sequence[LibraryRow], order: str) -> list[LibraryRow]:
-    """In this order of `ORDERS`; what is equal in it stays as it is."""
+    """Sort by a key of `ORDERS`; stable."""
     if order == "name":
         return sorted(rows, key=lambda row: row.name.casefold())
     if order == "size":
@@ -46,7 +52,6 @@ def sorted_rows(rows: Sequence[LibraryRow], order: str) -> list[LibraryRow]:
 
 
 def _has_words(typed: str, *texts: str) -> bool:
-    """Whether all words that were typed are in these texts."""
     return all(word in " ".join(texts).casefold() for word in typed.casefold().split())
 
 
@@ -54,18 +59,14 @@ def facts(row: LibraryRow) -> str:
     """``qwen2 · Q4_K_M · used yesterday · paired with Qwen2.5 0.5B · Apache 2.0 · Qwen/Qwen2.5-7B-Instruct-GGUF``."""
     pieces = [row.architecture, row.quantization, used(row.last_used, clock.today())]
     if row.paired_with:
-        pieces.append(
-            translate("LibraryPage", "paired with {paired_with}").format(paired_with=title_of(row.paired_with))
-        )
+        pieces.append(tr("paired with {paired_with}").format(paired_with=title_of(row.paired_with)))
     if row.side_file:
-        pieces.append(translate("LibraryPage", "sees pictures with {side_file}").format(side_file=row.side_file))
+        pieces.append(tr("sees pictures with {side_file}").format(side_file=row.side_file))
     pieces += [row.licence, row.source]
     return " · ".join(piece for piece in pieces if piece)
 
 
 class LibraryLine(QFrame):
-    """One model."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, row: LibraryRow) -> None:
         super().__init__()
         self._theme, self._requests, self.row = theme, requests, row
@@ -140,7 +141,7 @@ class LibraryLine(QFrame):
         self._requests.chat_requested.emit(ModelRef(path=self.row.path), None)
 
     def ask_remove(self) -> ConfirmDialog:
-        """Ask before the files go, and say how much space that frees."""
+        """Confirm before deleting, with the space that frees."""
         row = self.row
         if row.in_place or row.missing:
             title = translate("LibraryLine", "Remove this model from the list?")
@@ -160,8 +161,8 @@ class LibraryLine(QFrame):
 class LibraryPage(QWidget):
     """Models and offers in, requests out."""
 
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self._kept_lines: list[LibraryLine] = []
         self._kept_offers: list[OfferCard] = []
@@ -171,48 +172,38 @@ class LibraryPage(QWidget):
         self._seen_offers: list[Offer] = []  # with those added since the page is seen: nothing moves under a click
         self._rows: tuple[LibraryRow, ...] = ()
         self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], tuple[str, ...]] | None = None
-        self.words = label(translate("LibraryPage", "Looking for your models…"), "caption", wrap=True)
+        self.words = label(tr("Looking for your models…"), "caption", wrap=True)
         self.add_button = button(
-            translate("LibraryPage", "Add a GGUF file…"),
-            self._ask_file,
-            tip=translate("LibraryPage", "The file stays where it is; nothing is copied."),
+            tr("Add a GGUF file…"), self._ask_file, tip=tr("The file stays where it is; nothing is copied.")
         )
         self.look_button = button(
-            translate("LibraryPage", "Search again"),
-            requests.rescan_requested.emit,
-            tip=translate("LibraryPage", "Looks for models in other apps' folders."),
+            tr("Search again"), requests.rescan_requested.emit, tip=tr("Looks for models in other apps' folders.")
         )
         self.ways = WaysToModels(requests)
-        self.filter = line_edit(translate("LibraryPage", "Filter the models"), translate("LibraryPage", "Filter"))
-        orders = [(translate("LibraryPage", words), name) for name, words in ORDERS.items()]
-        self.order = NoWheelComboBox(translate("LibraryPage", "Order of the models"), orders)
+        self.filter = line_edit(tr("Filter the models"), tr("Filter"))
+        orders = [(tr(words), name) for name, words in ORDERS.items()]
+        self.order = NoWheelComboBox(tr("Order of the models"), orders)
         self._make_narrowing()
         self.nothing = label("", "muted", wrap=True)
-        self.add_all_button = button("", self._add_all, name=translate("LibraryPage", "Add all that was found"))
+        self.add_all_button = button("", self._add_all, name=tr("Add all that was found"))
         self.scan = ScanLine(requests)
         self.skipped = label("", "caption", wrap=True)
         self.skipped.hide()
         self.models = vbox(spacing=8)
         self.offers = vbox(spacing=8)
-        self.offers_heading = label(translate("LibraryPage", "Found on this computer"), "section")
-        self.models_heading = label(translate("LibraryPage", "In the library"), "section")
+        self.offers_heading = label(tr("Found on this computer"), "section")
+        self.models_heading = label(tr("In the library"), "section")
         for heading in (self.offers_heading, self.models_heading):
             heading.setContentsMargins(0, 8, 0, 0)
         self.empty = EmptyPagePlaceholder(theme, "library")
         self.empty.setMinimumHeight(280)
-        pairs = button(
-            translate("LibraryPage", "See recommended pairs"),
-            lambda: requests.page_requested.emit("recommended"),
-            kind="primary",
-        )
+        pairs = button(tr("See recommended pairs"), lambda: requests.page_requested.emit("recommended"), kind="primary")
         self.own_button = button(
-            translate("LibraryPage", "Add a GGUF file…"),
-            self._ask_file,
-            tip=translate("LibraryPage", "The file stays where it is; nothing is copied."),
+            tr("Add a GGUF file…"), self._ask_file, tip=tr("The file stays where it is; nothing is copied.")
         )
         self.empty.say(
-            translate("LibraryPage", "No models yet"),
-            translate("LibraryPage", "Download a pair, or add a GGUF file you already have. It is not copied."),
+            tr("No models yet"),
+            tr("Download a pair, or add a GGUF file you already have. It is not copied."),
             pairs,
             self.own_button,
         )
@@ -221,13 +212,12 @@ class LibraryPage(QWidget):
         self.empty.hide()  # until it is known that there is none
 
     def _make_narrowing(self) -> None:
-        """What leaves some models out, and sorts them."""
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._fill)
         self.order.currentIndexChanged.connect(self._fill)
 
     def _arrange(self) -> None:
-        names = vbox(label(translate("LibraryPage", "Library"), "heading"), self.words, spacing=2)
+        names = vbox(label(tr("Library"), "heading"), self.words, spacing=2)
         actions = WrappingRow()
         for each in (self.ways.folder_button, self.ways.link_button, self.look_button, self.add_button):
             actions.add(each)
@@ -253,7 +243,7 @@ class LibraryPage(QWidget):
             spacing=8,
             at_left=True,
         )
-        vbox(scrolled(page, translate("LibraryPage", "Library")), parent=self, margins=0)
+        vbox(scrolled(page, tr("Library")), parent=self, margins=0)
 
     def start(self) -> None:
         self._seen_offers = []
@@ -263,13 +253,13 @@ class LibraryPage(QWidget):
 
     @property
     def _own_file(self) -> QPushButton:
-        """What adds a file, beside the models or in the invitation; what looks for files until the models are known."""
+        """The button that adds a file; while the models are unknown, the search button."""
         if self._shown is None:
             return self.look_button
         return self.add_button if self._rows or self._offers else self.own_button
 
     def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[Offer], skipped: Sequence[str] = ()) -> None:
-        """Show what is here and what was found; ``skipped`` say what of it cannot be used, and why."""
+        """Show local and found models; ``skipped``: unusable ones with the reasons."""
         shown = (tuple(rows), tuple(offers), tuple(skipped))
         if shown == self._shown:
             return
@@ -280,13 +270,12 @@ class LibraryPage(QWidget):
         if is_empty and self.isVisible() and (self.look_button.hasFocus() or self.add_button.hasFocus()):
             self.own_button.setFocus(Qt.FocusReason.OtherFocusReason)
         self.add_button.setVisible(not is_empty)  # the invitation has its own; the last, so that it moves none
-        self.skipped.setText("\n".join((translate("LibraryPage", "Cannot be used:"), *skipped)))
+        self.skipped.setText("\n".join((tr("Cannot be used:"), *skipped)))
         self.skipped.setVisible(bool(skipped))
         self.words.setText(_kept_words(rows))
         self._fill()
 
     def _fill(self) -> None:
-        """Show what the filter leaves, in the order that is wanted."""
         here = {row.path for row in self._rows}
         kept = [offer for offer in self._seen_offers if offer in self._offers or offer.path in here]
         self._seen_offers = [*kept, *(offer for offer in self._offers if offer not in kept)]
@@ -306,7 +295,7 @@ class LibraryPage(QWidget):
             self._focus_again(key, number)  # what had it is gone; who walks by keys stays where he was
 
     def _keep_cards(self) -> None:
-        """Have a card for each model and offer, in their order; those that say the same as before stay."""
+        """Create a card per model and offer; unchanged ones are reused."""
         lines = {line.row: line for line in self._kept_lines}
         wanted = [
             lines.get(row) or LibraryLine(self._theme, self._requests, row)
@@ -330,24 +319,18 @@ class LibraryPage(QWidget):
     def _show_headings(self, num_offers: int) -> None:
         left = [offer for offer in self._offers if _has_words(self.filter.text(), offer.name, offer.found_in)]
         self.offers_heading.setVisible(bool(num_offers) or not self.skipped.isHidden())
-        self.add_all_button.setText(
-            translate("LibraryPage", "Add all %n", None, len(left)) if left else translate("LibraryPage", "All added")
-        )
+        self.add_all_button.setText(tr("Add all %n", None, len(left)) if left else tr("All added"))
         self.add_all_button.setVisible(num_offers > 1)
         self.add_all_button.setEnabled(bool(left))
         self.models_heading.setVisible(bool(num_offers) and bool(self.lines))
         self.narrowing.setVisible(len(self._rows) + len(self._seen_offers) > 1)
         self.order.setVisible(len(self._rows) > 1)
         is_found = bool(self.lines) or num_offers > 0 or not self._rows
-        self.nothing.setText(
-            translate("LibraryPage", "No model here has “{words}” in its name or facts.").format(
-                words=self.filter.text().strip()
-            )
-        )
+        self.nothing.setText(tr("No model matches “{words}”.").format(words=self.filter.text().strip()))
         self.nothing.setVisible(not is_found)
 
     def _focus_again(self, key: str, number: int) -> None:
-        """The same model's button, the next that can be added, or what adds a file."""
+        """Focus the same model's button, the next offer's, or the one that adds a file."""
         same = next((line for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)
         adds = [add for add in self.offer_buttons[number:] if add.isEnabled()] if number >= 0 else []
         chosen = same.chat if same else adds[0] if adds else self._own_file
@@ -357,15 +340,14 @@ class LibraryPage(QWidget):
         chosen.setFocus()
 
     def _add_all(self) -> None:
-        """Add what was found, as far as the filter shows it."""
         typed = self.filter.text()
         for offer in self._offers:
             if _has_words(typed, offer.name, offer.found_in):
                 self._requests.offer_taken.emit(offer.path)
 
     def _offer(self, offer: Offer, *, is_here: bool) -> OfferCard:
-        text = translate("LibraryPage", "Added") if is_here else translate("LibraryPage", "Add")
-        named = translate("LibraryPage", "Add {name}")
+        text = tr("Added") if is_here else tr("Add")
+        named = tr("Add {name}")
         made = OfferCard(
             self._theme, offer, text, lambda: self._requests.offer_taken.emit(offer.path), name=named, in_list=True
         )
@@ -377,11 +359,10 @@ class LibraryPage(QWidget):
 
 
 def _kept_words(rows: Sequence[LibraryRow]) -> str:
-    """How many there are, and what those take that were downloaded."""
     number, kept = len(rows), sum(row.size_bytes for row in rows if not row.in_place and not row.missing)
     if not kept:
-        return translate("LibraryPage", "%n models", None, number)
-    words = translate("LibraryPage", "%n models · {total} in the models folder", None, number)
+        return tr("%n models", None, number)
+    words = tr("%n models · {total} in the models folder", None, number)
     return words.format(total=size(kept))
 
 

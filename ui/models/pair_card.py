@@ -1,4 +1,4 @@
-"""A target and a draft judged before anything is downloaded: do they match, do they fit, and what can be done now."""
+"""Judges a target and a draft before a download: do they match, do they fit, and what can be done now."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from app.core.domain.models import (
     Presence,
     VocabularyMatch,
 )
-from ui.models.parts import StatusMark, WrappingRow
-from ui.models.requests import ModelsRequests
+from ui.models.parts import ModelsRequests, StatusMark, WrappingRow
 from ui.models.words import MATCH_ICONS, MATCH_TONES, MATCH_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, count, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
-from ui.widgets.building import button, empty_layout, grid, label, show_text, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.styling import rule
+from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, rule, show_text, vbox
+
+tr = translator("PairCard")
 
 ALONE = mark("PairCard", "Only the target is offered: it needs no draft model, and n-gram mode works with it.")
 _PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}
@@ -36,7 +35,7 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class MemoryBar(QWidget):
-    """How much of what is free would be taken; the words beside it carry the figures."""
+    """The used share of free memory; the text beside it has the numbers."""
 
     def __init__(self, theme: Theme, place: FitPlace) -> None:
         super().__init__()
@@ -51,7 +50,7 @@ class MemoryBar(QWidget):
         return QSize(160, 16)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """A rounded line, filled as far as the share goes; what is too large fills it whole and is hatched."""
+        """A rounded bar, filled by the share; hatched if it exceeds the memory."""
         tokens, place = self._theme.tokens, self._place
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -77,7 +76,7 @@ def place_words(place: FitPlace) -> str:
 
 
 def _heading(table: FitSummary) -> str:
-    """What the figures hold for."""
+    """What the table applies to."""
     size, number = count(table.n_ctx), count(table.parallel)
     if table.parallel == 1:
         return translate("FitView", "Needed with a context of {count} tokens").format(count=size)
@@ -89,10 +88,8 @@ def _heading(table: FitSummary) -> str:
 
 
 class FitView(QWidget):
-    """Values in by `set_table`."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.heading = label("", "section")
         self.grid = grid(gaps=(20, 6))
@@ -152,16 +149,14 @@ class FitView(QWidget):
 
 
 class PairCard(QFrame):
-    """Values in by `set_pair`; actions go out by the shared requests."""
-
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.setObjectName("card")
         self.sides = grid(gaps=(16, 10))
         self.verdict = StatusMark(theme)
         self.words = label("", "", wrap=True)
-        self.alone = label(translate("PairCard", ALONE), "muted", wrap=True)
+        self.alone = label(tr(ALONE), "muted", wrap=True)
         self.fit = FitView(theme)
         self.gain = StatusMark(theme, wrap=True)
         self.note = label("", "caption", wrap=True)
@@ -187,10 +182,10 @@ class PairCard(QFrame):
 
     def set_pair(self, pair: PairView) -> None:
         empty_layout(self.sides)
-        self._add_side(0, translate("PairCard", "Target"), pair.target)
+        self._add_side(0, tr("Target"), pair.target)
         if pair.draft is not None:
             is_head = pair.drafting is Drafting.SIDE_FILE
-            role = translate("PairCard", "Draft head") if is_head else translate("PairCard", "Draft")
+            role = tr("Draft head") if is_head else tr("Draft")
             self._add_side(1, role, pair.draft)
         self.sides.setColumnStretch(1, 1)
         self._show_verdict(pair)
@@ -215,11 +210,11 @@ class PairCard(QFrame):
 
     def _show_verdict(self, pair: PairView) -> None:
         if pair.draft is None and pair.drafting is Drafting.HEADS_INSIDE:
-            words = translate("PairCard", "Drafts for itself: heads inside (MTP)")
+            words = tr("Drafts for itself: heads inside (MTP)")
             is_known = pair.fit is not None  # its header was read
             self.verdict.show_mark(*(("circle-check", words, "good") if is_known else ("info", words, "muted")))
         elif pair.draft is None:
-            self.verdict.show_mark("info", translate("PairCard", "No draft: plain decoding and n-grams"), "muted")
+            self.verdict.show_mark("info", tr("No draft model: only repeated text is drafted (n-gram)"), "muted")
         else:
             self.verdict.show_mark(
                 MATCH_ICONS[pair.match],
@@ -233,7 +228,7 @@ class PairCard(QFrame):
         self.setAccessibleName(" ".join(filter(None, said)))
 
     def _show_gain(self, pair: PairView) -> None:
-        """What the pair gave here, by a race or by answers; else what it may give."""
+        """Show the measured gain of a race or of answers, else the expected one."""
         speed_forecast = pair.speed_forecast
         is_measured = speed_forecast is not None and speed_forecast.is_measured
         is_gain = speed_forecast is not None and speed_forecast.is_gain
@@ -243,24 +238,20 @@ class PairCard(QFrame):
         show_text(self.note, pair.note)
 
     def _show_actions(self, pair: PairView) -> None:
-        """What can be done now; of a refused pair with the target alone, of one that is being checked nothing yet."""
+        """Show the possible actions; for a rejected pair only those of the target, while checking none."""
         self.action_buttons.clear()
         self.action_buttons.add_gap()
         draft = None if _is_refused(pair) else pair.draft
         wanted = [side for side in (pair.target, draft) if side is not None]
         missing = [side for side in wanted if side.presence is Presence.ABSENT]
         if missing and not pair.can_have:
-            self._offer(
-                translate("PairCard", "Search for another"), lambda: self._requests.page_requested.emit("search")
-            )
+            self._offer(tr("Search for another"), lambda: self._requests.page_requested.emit("search"))
         elif missing:
             self._offer_download(pair, wanted, missing)
         elif all(side.presence is Presence.HERE for side in wanted):
             self._offer_chat(pair, draft)
         else:
-            self._offer(
-                translate("PairCard", "See the downloads"), lambda: self._requests.page_requested.emit("downloads")
-            )
+            self._offer(tr("See the downloads"), lambda: self._requests.page_requested.emit("downloads"))
 
     def _offer_download(self, pair: PairView, wanted: list[PairSide], missing: list[PairSide]) -> None:
         refs = tuple(side.ref for side in wanted)
@@ -268,16 +259,14 @@ class PairCard(QFrame):
         sizes = [side.size_bytes for side in missing]
         weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
         download = self._offer(
-            translate("PairCard", "Download {what}").format(what=what) + weight,
+            tr("Download {what}").format(what=what) + weight,
             lambda: self._requests.pull_requested.emit(refs, False),
-            translate("PairCard", "Download {what}").format(what=what),
+            tr("Download {what}").format(what=what),
         )
         download.setEnabled(pair.match is not VocabularyMatch.CHECKING)
         if pair.fit is None or pair.fit.level is not FitLevel.TOO_LARGE:
             chat = self._offer(
-                translate("PairCard", "Download the target and chat")
-                if _is_refused(pair)
-                else translate("PairCard", "Download and chat"),
+                tr("Download the target and chat") if _is_refused(pair) else tr("Download and chat"),
                 lambda: self._requests.pull_requested.emit(refs, True),
                 primary=_is_certain(pair),
             )
@@ -286,11 +275,11 @@ class PairCard(QFrame):
     def _offer_chat(self, pair: PairView, draft: PairSide | None) -> None:
         other = draft.ref if draft else None
         text = (
-            translate("PairCard", "Chat with this pair")
+            tr("Chat with this pair")
             if draft
-            else translate("PairCard", "Chat with the target alone")
+            else tr("Chat with the target alone")
             if pair.draft
-            else translate("PairCard", "Chat with it")
+            else tr("Chat with it")
         )
         chat = self._offer(
             text, lambda: self._requests.chat_requested.emit(pair.target.ref, other), primary=_is_certain(pair)
@@ -308,7 +297,7 @@ def _is_refused(pair: PairView) -> bool:
 
 
 def _is_certain(pair: PairView) -> bool:
-    """Whether what is offered is known to work, and to pay: a pair that nobody checked may still be refused."""
+    """Whether the pair is known to work and to pay; an unchecked one may still be rejected."""
     if pair.speed_forecast is not None and pair.speed_forecast.would_lose and not _is_refused(pair):
         return False
     return pair.draft is None or pair.match in (VocabularyMatch.YES, VocabularyMatch.TRANSLATED, VocabularyMatch.NO)
@@ -316,12 +305,12 @@ def _is_certain(pair: PairView) -> bool:
 
 def _place_words(presence: Presence) -> str:
     words = _PLACES.get(presence, "")
-    return translate("PairCard", words) if words else ""
+    return tr(words) if words else ""
 
 
 def _what(missing: list[PairSide], target: PairSide, had_draft: bool) -> str:
     if len(missing) > 1:
-        return translate("PairCard", "both")
+        return tr("both")
     if missing[0] is not target:
-        return translate("PairCard", "the draft")
-    return translate("PairCard", "the target") if had_draft else translate("PairCard", "it")
+        return tr("the draft")
+    return tr("the target") if had_draft else tr("it")

@@ -1,4 +1,4 @@
-"""The panel of the models: its pages, the list that leads to them, and banners below."""
+"""The Models panel: its pages, the list that leads to them, and banners below."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ from app.core.domain.models import (
 )
 from app.core.domain.speed.speed_forecast import SpeedRange
 from engine.records import Problem
-from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.downloads_page import DownloadsPage
 from ui.models.engines_page import EnginesPage
 from ui.models.library_page import LibraryPage
 from ui.models.pair_card import PairCard
-from ui.models.parts import EmptyPagePlaceholder
-from ui.models.requests import WELCOME, ModelsRequests
+from ui.models.parts import WELCOME, EmptyPagePlaceholder, ModelsRequests, list_side, put_beside, verdict_side
 from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
 from ui.models.words import (
@@ -47,13 +45,14 @@ from ui.models.words import (
     bytes_or_unknown,
 )
 from ui.text.formatting import number_text
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
-from ui.widgets.building import button, empty_layout, grid, hbox, label, show_text, vbox
+from ui.widgets.building import ElidedLabel, button, empty_layout, grid, hbox, label, show_text, vbox
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
-from ui.widgets.elided_label import ElidedLabel
+
+tr = translator("RecommendedPage")
 
 NAV_PX, NARROW_NAV_PX = 200, 60
 NARROW_PX = 1120
@@ -64,7 +63,7 @@ PAGES = (
     ("drafts", mark("Place", "Drafts"), "puzzle"),
     ("library", mark("Place", "Library"), "library"),
     ("downloads", mark("Place", "Downloads"), "download"),
-    ("engines", mark("Place", "Engines"), "server"),
+    ("engines", mark("Place", "Remote servers"), "server"),
 )
 DRAWBACKS = {
     Drawback.THINKS: mark("RecommendedPage", "Think before they answer, so you wait longer"),
@@ -76,21 +75,21 @@ _TOP = Qt.AlignmentFlag.AlignTop
 
 
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
-    """What runs well here first, as it is offered elsewhere; then the rest by what is against it, smallest first."""
+    """Models that run well first; the rest grouped by their drawback, smallest first."""
     well = sorted((row for row in rows if row.suits >= Suitability.WELL), key=lambda row: row.preference, reverse=True)
     rest = sorted((row for row in rows if row.suits < Suitability.WELL), key=_num_bytes)
     fitting = _of(rest, FitLevel.FITS)
     groups = (
-        (translate("RecommendedPage", "Run well on this computer"), well),
+        (tr("Run well on this computer"), well),
         *(
-            ((translate("RecommendedPage", words), [row for row in fitting if row.drawback is drawback]))
+            ((tr(words), [row for row in fitting if row.drawback is drawback]))
             for drawback, words in DRAWBACKS.items()
             if well
         ),
-        (translate("RecommendedPage", "Fit this computer"), [] if well else fitting),
-        (translate("RecommendedPage", "A tight fit"), _of(rest, FitLevel.TIGHT)),
-        (translate("RecommendedPage", "Not checked yet"), _of(rest, FitLevel.UNKNOWN)),
-        (translate("RecommendedPage", "Too large for this computer"), _of(rest, FitLevel.TOO_LARGE)),
+        (tr("Fit this computer"), [] if well else fitting),
+        (tr("A tight fit"), _of(rest, FitLevel.TIGHT)),
+        (tr("Not checked yet"), _of(rest, FitLevel.UNKNOWN)),
+        (tr("Too large for this computer"), _of(rest, FitLevel.TOO_LARGE)),
     )
     return grouped((heading, [_pair_choice(row) for row in found]) for heading, found in groups)
 
@@ -109,9 +108,7 @@ def _pair_choice(row: CatalogRow) -> Choice:
         key=row.key,
         title=row.name,
         lines=(row.good_for,) if row.plain is None else (row.good_for, _speed(row.plain, thinks=row.thinks)),
-        side=bytes_or_unknown(row.pair.missing_bytes)
-        if not row.pair.is_here
-        else translate("RecommendedPage", "downloaded"),
+        side=bytes_or_unknown(row.pair.missing_bytes) if not row.pair.is_here else tr("downloaded"),
         icon=FIT_ICONS[row.fit],
         tone=FIT_TONES.get(row.fit, "muted"),
         spoken=translate("Words", FIT_WORDS[row.fit]),
@@ -121,28 +118,22 @@ def _pair_choice(row: CatalogRow) -> Choice:
 
 def _speed(plain: SpeedRange, *, thinks: bool) -> str:
     words = (
-        translate("RecommendedPage", "{low}–{high} tokens per second, and it thinks first")
-        if thinks
-        else translate("RecommendedPage", "{low}–{high} tokens per second")
+        tr("{low}–{high} tokens per second, and it thinks first") if thinks else tr("{low}–{high} tokens per second")
     )
     low, high = plain.told
     return words.format(low=number_text(low), high=number_text(high))
 
 
 class RecommendedPage(QWidget):
-    """Pairs in, requests out."""
-
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self._rows: dict[str, CatalogRow] = {}
-        self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
+        self.heading = label(tr("Recommended pairs"), "heading")
         self.words = label(
-            translate("RecommendedPage", "Each comes with a way to draft: a small model, heads, or repeated text."),
-            "caption",
-            wrap=True,
+            tr("Each comes with a way to draft: a small model, heads, or repeated text."), "caption", wrap=True
         )
-        self.list = ChoiceList(theme, translate("RecommendedPage", "Recommended pairs"))
+        self.list = ChoiceList(theme, tr("Recommended pairs"))
         self.list.chosen.connect(self._on_chosen)
         self.empty = EmptyPagePlaceholder(theme, "sparkles")
         self.title = label("", "heading", wrap=True)
@@ -151,10 +142,7 @@ class RecommendedPage(QWidget):
         self.facts = grid(gaps=(16, 6), parent=self.facts_box, margins=0)
         self.card = PairCard(theme, requests)
         self._arrange()
-        self.empty.say(
-            translate("RecommendedPage", "Recommended pairs"),
-            translate("RecommendedPage", "Looking for models that fit this computer…"),
-        )
+        self.empty.say(tr("Recommended pairs"), tr("Looking for models that fit this computer…"))
 
     def _arrange(self) -> None:
         left, column = list_side(self._theme, 14, 4)
@@ -163,7 +151,7 @@ class RecommendedPage(QWidget):
             column.addWidget(words)
         column.addWidget(self.list, 1)
         pieces = [self.title, self.good_for, self.facts_box, self.card]
-        self.right = verdict_side(self.empty, pieces, translate("RecommendedPage", "Pair"))
+        self.right = verdict_side(self.empty, pieces, tr("Pair"))
         put_beside(self, left, self.right)
 
     def start(self) -> None:
@@ -180,24 +168,18 @@ class RecommendedPage(QWidget):
         if current is None:
             self.list.choose_first()
         if not rows:
-            search = button(
-                translate("RecommendedPage", "Search models"),
-                lambda: self._requests.page_requested.emit("search"),
-                kind="primary",
-            )
-            text = translate("RecommendedPage", "The list of recommended pairs is empty. Search for models yourself.")
-            self.empty.say(translate("RecommendedPage", "No recommendations"), text, search)
+            search = button(tr("Search models"), lambda: self._requests.page_requested.emit("search"), kind="primary")
+            text = tr("The list of recommended pairs is empty. Search for models yourself.")
+            self.empty.say(tr("No recommendations"), text, search)
             self.right.setCurrentIndex(0)
 
     def set_problem(self, problem: Problem) -> None:
-        again = button(
-            translate("RecommendedPage", "Try again"), self._requests.recommendations_requested.emit, kind="primary"
-        )
+        again = button(tr("Try again"), self._requests.recommendations_requested.emit, kind="primary")
         self.empty.say(in_words(problem).title, explanation(problem), again)
         self.right.setCurrentIndex(0)
 
     def set_pair(self, key: str, pair: PairView) -> None:
-        """The verdicts on one pair; another may be shown by now."""
+        """Show the verdicts on one pair, unless another one is shown by now."""
         if key == self.list.current_key():
             self.card.set_pair(pair)
 
@@ -210,12 +192,12 @@ class RecommendedPage(QWidget):
         self.good_for.setText(row.good_for)
         empty_layout(self.facts)
         lines = (
-            (translate("RecommendedPage", "Drafting"), translate("Words", DRAFTING_WORDS[row.pair.drafting])),
-            (translate("RecommendedPage", "Licence"), row.licence),
-            (translate("RecommendedPage", "On this computer"), "" if row.pair.gain_words else row.expected),
-            (translate("RecommendedPage", "Speed-up elsewhere"), row.speedup),
-            (translate("RecommendedPage", "Source"), row.source),
-            (translate("RecommendedPage", "Hub"), row.checked),
+            (tr("Drafting"), translate("Words", DRAFTING_WORDS[row.pair.drafting])),
+            (tr("Licence"), row.licence),
+            (tr("On this computer"), "" if row.pair.gain_words else row.expected),
+            (tr("Speed-up elsewhere"), row.speedup),
+            (tr("Source"), row.source),
+            (tr("Hub"), row.checked),
         )
         for line, (name, text) in enumerate(pair for pair in lines if pair[1]):
             words = label(text, "", wrap=True)
@@ -227,7 +209,7 @@ class RecommendedPage(QWidget):
 
 
 def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
-    """Matching ones first, then those not checked, then the rejected ones with their reasons."""
+    """Matching drafts first, then unchecked ones, then rejected ones with their reasons."""
     groups = (
         (translate("DraftsPage", "Matching"), (VocabularyMatch.YES,)),
         (translate("DraftsPage", "With another vocabulary"), (VocabularyMatch.TRANSLATED,)),
@@ -256,10 +238,8 @@ def _draft_choice(row: DraftRow) -> Choice:
 
 
 class DraftsPage(QWidget):
-    """For the target in use, or one that was chosen elsewhere."""
-
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.found_drafts = DraftList()
         self._focus_due = False
@@ -293,7 +273,7 @@ class DraftsPage(QWidget):
             self._requests.drafts_requested.emit(None)
 
     def set_drafts(self, found: DraftList) -> None:
-        """Show what was found so far; never an empty list without words."""
+        """Show the drafts found so far; an empty list has an explanation."""
         other = found.target != self.found_drafts.target
         self.found_drafts = found
         self.target.setText(found.target.name if found.target else translate("DraftsPage", "No target"))
@@ -310,7 +290,9 @@ class DraftsPage(QWidget):
         if found.rows or found.busy:
             self.empty.say(
                 translate("DraftsPage", "Choose a draft"),
-                translate("DraftsPage", "See here whether it matches and whether the pair fits this computer."),
+                translate(
+                    "DraftsPage", "You will see whether it matches the target and whether both fit this computer."
+                ),
             )
         else:
             self.empty.say(
@@ -377,16 +359,12 @@ Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage |
 
 
 class ModelsPanel(QWidget):
-    """What the user asks for in any of its pages comes by the signals of `requests`.
+    """Requests from all pages leave by the signals of `requests`."""
 
-    Signals:
-        back: the chat is wanted.
-    """
+    back = Signal()  # return to the chat
 
-    back = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.page = ""
         self._num_open = 0
@@ -470,7 +448,6 @@ class ModelsPanel(QWidget):
         hbox(side, (right, 1), parent=self, margins=0, spacing=0)
 
     def open(self, page: str = "") -> None:
-        """Show this page, or the one that was shown last."""
         self.show_page(page or self.page or "recommended")
 
     def leave(self) -> None:
@@ -506,12 +483,12 @@ class ModelsPanel(QWidget):
         return dialog
 
     def show_link(self, view: LinkView) -> None:
-        """Show what is behind the address that was given; nothing where the dialog was closed meanwhile."""
+        """Show the model behind a link, if the dialog is still open."""
         if self.link is not None and isValid(self.link):
             self.link.set_view(view)
 
     def show_scan(self, view: ScanView | None) -> None:
-        """Show how far the scan of a folder is; None: there is nothing to tell."""
+        """Show a folder scan's progress; None hides it."""
         for page in (self.library, self.welcome):
             page.scan.set_view(view)
 
@@ -521,7 +498,7 @@ class ModelsPanel(QWidget):
         self._show_names()
 
     def _show_names(self) -> None:
-        """In a narrow window icons must do; names stay for the pointer and for screen readers."""
+        """In a narrow window only icons; names stay in hovers and for screen readers."""
         narrow = self._is_narrow
         self.side.setFixedWidth(NARROW_NAV_PX if narrow else self._nav_px())
         self.heading.setVisible(not narrow)
@@ -536,7 +513,7 @@ class ModelsPanel(QWidget):
             item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
 
     def _nav_px(self) -> int:
-        """As wide as the longest name: text and language decide."""
+        """The width of the longest name."""
         words = [translate("Place", english) for _key, english, _icon in PAGES]
         words += [translate("ModelsPanel", " Back to the chat"), translate("ModelsPanel", " Get started")]
         return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + BESIDE_NAME_PX)
@@ -549,13 +526,12 @@ class ModelsPanel(QWidget):
             self._show_names()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The foot takes room only while one of its banners speaks."""
+        """Show the foot only while one of its banners is visible."""
         if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
             self.foot.setVisible(not (self.problem.isHidden() and self.notice.isHidden()))
         return super().eventFilter(watched, event)
 
     def _go_in(self, item: QListWidgetItem) -> None:
-        """Clicked, or Enter: what comes next is meant for the page, such as the words to search for."""
         page = str(item.data(Qt.ItemDataRole.UserRole))
         if page != self.page:
             self.show_page(page)

@@ -1,32 +1,104 @@
-"""What the pages of the models share: marks with an icon and a word, invitations of empty pages."""
+"""Shared parts of the model pages: requests, columns, status marks, offers, empty pages, and other ways to models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
-from app.core.domain.models import FitLevel, Offer
+from app.core.domain.models import FitLevel, Offer, ScanView
 from ui.models.words import FIT_ICONS, FIT_WORDS
-from ui.text.formatting import size
-from ui.text.language import translate
+from ui.text.formatting import count, size
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, empty_layout, hbox, label, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.pyside_wrappers import invalidate_item
-from ui.widgets.styling import set_style_property
+from ui.widgets.building import (
+    ElidedLabel,
+    Stretch,
+    button,
+    empty_layout,
+    hbox,
+    invalidate_item,
+    label,
+    scrolled,
+    set_style_property,
+    vbox,
+)
+from ui.widgets.dialogs import open_dialog
+
+tr = translator("ScanLine")
+
+
+class ModelsRequests(QObject):
+    """Signals, grouped by their source."""
+
+    closed = Signal()  # back to the chat
+    # "recommended", "search", "drafts", "library", "downloads", "engines" or "welcome"
+    page_requested = Signal(str)
+    page_shown = Signal(str)
+    search_requested = Signal(object)  # a `SearchQuery`
+    repo_requested = Signal(str)  # the details of a repository
+    # access to gated models
+    token_entered = Signal(str)
+    token_removed = Signal()
+    pair_requested = Signal(object, object)  # judge a target and a draft (`ModelRef`, the draft may be None)
+    drafts_requested = Signal(object)  # find drafts for a `ModelRef`; None is the target in use
+    catalog_requested = Signal(str)  # a recommended pair was opened
+    recommendations_requested = Signal()  # reload the list
+    pull_requested = Signal(object, bool)  # download these `ModelRef`s (a tuple, the target first); True: then chat
+    # the key of a download, and "pause", "resume", "cancel", "retry" or "forget"
+    download_action_requested = Signal(str, str)
+    chat_requested = Signal(object, object)  # load this target and draft (`ModelRef` or None)
+    draft_requested = Signal(object)  # use this `ModelRef` as the draft of the target in use
+    # the library; removing has been confirmed
+    reveal_requested = Signal(str)
+    remove_requested = Signal(str)
+    add_requested = Signal(str)
+    offer_taken = Signal(str)
+    rescan_requested = Signal()
+    # of a folder
+    scan_requested = Signal(str)
+    scan_stopped = Signal()
+    link_wanted = Signal()  # open the link dialog
+    link_given = Signal(str)  # check a link
+    link_closed = Signal()  # cancel
+    self_draft_requested = Signal(object)  # make a draft from this `ModelRef`
+    # the first run
+    builtin_requested = Signal()
+    welcome_done = Signal()
+    # download the small real model and chat with it; cancel
+    first_model_requested = Signal()
+    first_model_stopped = Signal()
+    link_requested = Signal(str)  # an address of a README
+    engine_added = Signal(str, str, bool)  # URL and key of a remote server, and whether the key may be sent unencrypted
+    # its URL
+    engine_asked = Signal(str)
+    engine_removed = Signal(str)
+    engine_chat_requested = Signal(str)  # the path of one of its models
+
+
+WELCOME = "welcome"
+
 
 TEXT_PX, LEAST_TEXT_PX = 420, 160
 BESIDE_PX = 24
 
 
 class StatusMark(QWidget):
-    """An icon and a word in one colour: never the colour alone. With ``wrap`` it takes all the width for sentences."""
+    """An icon and a word in one colour: never colour alone. ``wrap`` for sentences."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None, *, wrap: bool = False) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, *, wrap: bool = False) -> None:
+        super().__init__()
         self._theme = theme
         self._icon, self._tone = "", "muted"
         self.picture = QLabel()
@@ -50,7 +122,6 @@ class StatusMark(QWidget):
         self._recolor()
 
     def show_fit(self, level: FitLevel, text: str = "") -> None:
-        """Show a verdict on size; ``text`` replaces its usual word."""
         tones = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
         self.show_mark(FIT_ICONS[level], text or translate("Words", FIT_WORDS[level]), tones.get(level, "muted"))
 
@@ -64,18 +135,17 @@ class StatusMark(QWidget):
         set_style_property(self.text, "kind", f"tone-{self._tone}")
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The icon is drawn for the screen it appears on."""
         super().showEvent(event)
         self._recolor()
 
 
 class OfferCard(QFrame):
-    """A model that another app keeps, with one click to use it where it lies."""
+    """A model of another app, usable in place by one click."""
 
     def __init__(
         self, theme: Theme, offer: Offer, text: str, action: Callable[[], object], *, name: str, in_list: bool
     ) -> None:
-        """``name`` is what the button with ``text`` is called; ``in_list``: set as the rows of the library are."""
+        """``name``: the accessible name of the button; ``in_list``: styled as a library row."""
         super().__init__()
         self.offer = offer
         self.setObjectName("card")
@@ -89,7 +159,7 @@ class OfferCard(QFrame):
 
 
 class WrappingRow(QWidget):
-    """Controls side by side; one below the other where there is no room."""
+    """Controls side by side; stacked in a narrow page."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,7 +173,7 @@ class WrappingRow(QWidget):
         self._turn()
 
     def add_gap(self) -> None:
-        """What follows stands at the right."""
+        """The following controls are at the right."""
         self._line.addStretch(1)
 
     def _widths(self) -> list[int]:
@@ -133,10 +203,10 @@ class WrappingRow(QWidget):
 
 
 class EmptyPagePlaceholder(QWidget):
-    """What an empty page says, and the one or two things it offers."""
+    """The text and actions of an empty page."""
 
-    def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, icon: str) -> None:
+        super().__init__()
         self._theme, self._icon = theme, icon
         self.picture = QLabel()
         self.title = label("", "heading", wrap=True)
@@ -165,12 +235,12 @@ class EmptyPagePlaceholder(QWidget):
         self._recolor()
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as what cannot wrap; the words follow."""
+        """As narrow as what cannot wrap."""
         least = max(self.title.minimumSizeHint().width(), self.buttons.minimumSize().width(), LEAST_TEXT_PX)
         return QSize(least + 2 * BESIDE_PX, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The words are at most as wide as can be read well."""
+        """Limit the text to a readable width."""
         super().resizeEvent(event)
         self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), LEAST_TEXT_PX))
 
@@ -192,3 +262,109 @@ class EmptyPagePlaceholder(QWidget):
         self.picture.setPixmap(
             self._theme.icon(self._icon, tokens.text_disabled, 32).pixmap(QSize(32, 32), self.devicePixelRatioF())
         )
+
+
+LIST_PX, LEAST_LIST_PX = 340, 316
+LIST_LINES, LEAST_LIST_LINES = 22.5, 19.0  # its width in heights of a line: larger text needs more
+CARD_PX = 640
+
+
+class _ListSide(QWidget):
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setObjectName("hubList")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        line = self._theme.text_height()
+        self.setMinimumWidth(max(LEAST_LIST_PX, round(LEAST_LIST_LINES * line)))
+        self.setMaximumWidth(max(LIST_PX, round(LIST_LINES * line)))
+
+
+def list_side(theme: Theme, top_px: int, spacing_px: int) -> tuple[QWidget, QVBoxLayout]:
+    side = _ListSide(theme)
+    column = vbox(parent=side, margins=(12, top_px, 12, 0), spacing=spacing_px)
+    return side, column
+
+
+def verdict_side(empty: QWidget, pieces: Sequence[QWidget], name: str) -> QStackedWidget:
+    """The right side: first ``empty``, then the ``pieces`` in a column that scrolls."""
+    content = QWidget()
+    column = vbox(parent=content, margins=(24, 20, 24, 24), spacing=12)
+    for piece in pieces:
+        piece.setMaximumWidth(CARD_PX)
+        column.addWidget(piece)
+    column.addStretch(1)
+    side = QStackedWidget()
+    side.addWidget(empty)
+    side.addWidget(scrolled(content, name))
+    return side
+
+
+def put_beside(page: QWidget, left: QWidget, right: QWidget) -> None:
+    hbox((left, 2), (right, 5), parent=page, margins=0, spacing=0)
+
+
+class WaysToModels(WrappingRow):
+    """The two buttons; a page may lay them out itself."""
+
+    def __init__(self, requests: ModelsRequests) -> None:
+        super().__init__()
+        self._requests = requests
+        self.folder_button = button(
+            translate("WaysToModels", "Search a folder…"),
+            self.ask_folder,
+            tip=translate("WaysToModels", "Finds GGUF files, and Ollama's models. Nothing is copied or changed."),
+        )
+        self.link_button = button(
+            translate("WaysToModels", "From a link…"),
+            requests.link_wanted.emit,
+            tip=translate("WaysToModels", "Downloads a GGUF file from any https address. Its header is checked first."),
+        )
+        self.add(self.folder_button)
+        self.add(self.link_button)
+        self.add_gap()
+
+    def ask_folder(self) -> QFileDialog:
+        dialog = QFileDialog(self.folder_button.window(), translate("WaysToModels", "Search a folder for models"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self._requests.scan_requested.emit)
+        return open_dialog(dialog, "models")
+
+
+class ScanLine(QWidget):
+    """A folder scan's progress with a stop button, then its result. Hidden before the first scan."""
+
+    def __init__(self, requests: ModelsRequests) -> None:
+        super().__init__()
+        self.words = label("", "caption", wrap=True)
+        self.stop_button = button(tr("Stop"), requests.scan_stopped.emit, name=tr("Stop the search"))
+        hbox((self.words, 1), self.stop_button, parent=self, margins=0, spacing=12)
+        self.hide()
+
+    def set_view(self, view: ScanView | None) -> None:
+        """Show the scan; None hides it."""
+        if view is not None:
+            self.words.setText(scan_words(view))
+            self.stop_button.setVisible(view.is_running)
+        self.setVisible(view is not None)
+
+
+def scan_words(view: ScanView) -> str:
+    """``Searching /data: 12,345 files, 3 models``; at the end the result."""
+    found = tr("%n models", None, view.num_found)
+    files = tr("{number} files").format(number=count(view.num_files))
+    if view.is_running:
+        template = tr("Searching {folder}: {files}, {models}")
+    elif view.is_complete:
+        template = tr("Searched {folder}: {files}, {models}.")
+    else:
+        template = tr("Stopped in {folder} after {files}: {models}.")
+    words = template.format(folder=view.folder, files=files, models=found)
+    if view.num_unreadable and not view.is_running:
+        words = f"{words} {tr('%n folders could not be read.', None, view.num_unreadable)}"
+    return words

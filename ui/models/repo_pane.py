@@ -1,4 +1,4 @@
-"""One repository: who made it, what access needs, its files with verdicts, and what it says of itself."""
+"""A repository: maker, access, files with verdicts, and its README."""
 
 from __future__ import annotations
 
@@ -11,17 +11,28 @@ from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QStackedWi
 from app.core.domain.models import FileKind, FileRow, Presence, RepoRow, RepoView
 from ui.markdown.html_writer import render_tokens
 from ui.markdown.parser import SafeParser
-from ui.models.parts import EmptyPagePlaceholder, StatusMark
-from ui.models.requests import ModelsRequests
+from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown, compact, day
 from ui.text import clock
 from ui.text.formatting import as_written, hover
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
-from ui.widgets.building import button, empty_layout, grid, hbox, label, page_column, scrolled, show_text, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.styling import rule
+from ui.widgets.building import (
+    ElidedLabel,
+    button,
+    empty_layout,
+    grid,
+    hbox,
+    label,
+    page_column,
+    rule,
+    scrolled,
+    show_text,
+    vbox,
+)
+
+tr = translator("FileTable")
 
 MAX_PX = 820
 MAX_CHARS = 60_000
@@ -35,16 +46,13 @@ NUM_COLUMNS = 5
 
 
 class FileTable(QWidget):
-    """Values in by `set_files`; actions go out by the shared requests."""
-
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.action_buttons: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
         self.grid = grid(gaps=(12, 6), parent=self, margins=0)
 
     def set_files(self, files: Sequence[FileRow]) -> None:
-        """Models first, then what only goes with them."""
         focused = next((file for file, row in self.action_buttons.items() if any(one.hasFocus() for one in row)), "")
         empty_layout(self.grid)
         self.action_buttons = {}
@@ -54,9 +62,7 @@ class FileTable(QWidget):
         for file in models:
             line = self._add_model(line, file)
         if others:
-            self.grid.addWidget(
-                self._section(translate("FileTable", "Files that go with a model")), line, 0, 1, NUM_COLUMNS
-            )
+            self.grid.addWidget(self._section(tr("Files that go with a model")), line, 0, 1, NUM_COLUMNS)
             line += 1
         for file in others:
             line = self._add_other(line, file)
@@ -93,32 +99,25 @@ class FileTable(QWidget):
     def _actions(self, file: FileRow) -> list[QPushButton]:
         ref, what = file.ref, file.label or file.ref.name
         drafts = button(
-            translate("FileTable", "Find a draft…"),
+            tr("Find a draft…"),
             lambda: self._requests.drafts_requested.emit(ref),
-            name=translate("FileTable", "Find a draft for {what}").format(what=what),
-            tip=translate(
-                "FileTable",
-                "Lists the drafts that match this model, and why others do not, before anything is downloaded.",
-            ),
+            name=tr("Find a draft for {what}").format(what=what),
+            tip=tr("Lists the drafts that match this model, and why others do not, before anything is downloaded."),
         )
         if file.presence is Presence.HERE:
             last = button(
-                translate("FileTable", "Chat"),
+                tr("Chat"),
                 lambda: self._requests.chat_requested.emit(ref, None),
-                name=translate("FileTable", "Chat with {what}").format(what=what),
+                name=tr("Chat with {what}").format(what=what),
             )
         elif file.presence is Presence.DOWNLOADING:
-            last = button(
-                translate("FileTable", "Downloading"),
-                lambda: None,
-                name=translate("FileTable", "{what} is downloading").format(what=what),
-            )
+            last = button(tr("Downloading"), lambda: None, name=tr("{what} is downloading").format(what=what))
             last.setEnabled(False)
         else:
             last = button(
-                translate("FileTable", "Download"),
+                tr("Download"),
                 lambda: self._requests.pull_requested.emit((ref,), False),
-                name=translate("FileTable", "Download {what}").format(what=what),
+                name=tr("Download {what}").format(what=what),
             )
         if file.kind is FileKind.DRAFT:
             return [last]
@@ -144,9 +143,9 @@ class FileTable(QWidget):
         name.setToolTip(as_written(file.ref.file))
         if file.num_parts > 1:
             number = file.num_parts
-            row.addWidget(label(translate("FileTable", "%n parts", None, number), "caption"))
+            row.addWidget(label(tr("%n parts", None, number), "caption"))
         if file.kind is FileKind.DRAFT:
-            tag = label(translate("FileTable", "draft model"), "key")
+            tag = label(tr("draft model"), "key")
             tag.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
             row.addWidget(tag)
         if file.label:
@@ -160,10 +159,8 @@ class FileTable(QWidget):
 
 
 class TokenBox(QFrame):
-    """Hidden where nothing is gated."""
-
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self.setObjectName("card")
         self._page = ""
@@ -195,7 +192,7 @@ class TokenBox(QFrame):
         )
 
     def show_gate(self, words: str, page: str, *, has_token: bool) -> None:
-        """Explain what access needs; empty ``words`` hide the box."""
+        """Explain the gate; empty ``words`` hide the box."""
         self._page = page
         self.words.setText(words)
         self.field.clear()
@@ -217,7 +214,7 @@ class TokenBox(QFrame):
 
 
 def readme_html(markdown: str) -> str:
-    """HTML for Qt's text documents; raw HTML stays visible as text, images become their descriptions."""
+    """README as HTML for Qt; raw HTML stays visible as text, images become their descriptions."""
     text = markdown[:MAX_CHARS]
     head = _FRONT_MATTER.match(text[:_MAX_FRONT_CHARS])
     body = text[head.end() :] if head else text
@@ -236,8 +233,8 @@ class ReadmeView(ProseView):
 
     shown = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self.setAccessibleName(translate("ReadmeView", "Description"))
         self.setFont(theme.font(0))
 
@@ -263,8 +260,6 @@ def facts(row: RepoRow) -> str:
 
 
 class RepoPane(QStackedWidget):
-    """Empty words, or a repository."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, page_url: str = "https://huggingface.co/") -> None:
         super().__init__()
         self._page_url = page_url
@@ -288,7 +283,7 @@ class RepoPane(QStackedWidget):
         self.addWidget(self._page())
         self.say(
             translate("RepoPane", "Choose a model"),
-            translate("RepoPane", "See here its files, their sizes and whether they fit this computer."),
+            translate("RepoPane", "You will see its files, their sizes and whether they fit this computer."),
         )
 
     def _page(self) -> QWidget:
@@ -318,7 +313,6 @@ class RepoPane(QStackedWidget):
         self.setCurrentIndex(0)
 
     def show_details(self, details: RepoView, page_url: str = "") -> None:
-        """Fill the page; the same repository again keeps its place."""
         row = details.row
         self._page_url = page_url or self._page_url
         if row.repo != self._repo:

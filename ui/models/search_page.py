@@ -1,4 +1,4 @@
-"""Searching the hub: query, order and filter at the left with the results, the chosen repository at the right."""
+"""Hub search: query, order and filter with the results at the left, the chosen repository at the right."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 from app.core.domain.models import FitLevel, LinkView, ModelRef, RepoRow, SearchQuery
 from engine.records import Problem
 from engine.sentences import one_stop
-from ui.models.columns import list_side, put_beside
-from ui.models.parts import EmptyPagePlaceholder, StatusMark, WrappingRow
+from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_beside
 from ui.models.repo_pane import RepoPane
-from ui.models.requests import ModelsRequests
 from ui.models.words import FIT_ICONS, FIT_TONES, FIT_WORDS, compact, day
 from ui.text import clock
 from ui.text.formatting import size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, card, hbox, label, line_edit, vbox
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import Dialog
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.popups import NoWheelComboBox
+
+tr = translator("SearchPage")
 
 SORTS = (
     ("downloads", mark("SearchPage", "Most downloads")),
@@ -36,7 +36,7 @@ WIDTH_PX = 560
 
 
 class LinkDialog(Dialog):
-    """One view in, requests out. The primary button looks first, and downloads once it is known what there is."""
+    """The primary button first checks the link, then downloads."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget) -> None:
         super().__init__(parent, translate("LinkDialog", "A model from a link"))
@@ -65,8 +65,9 @@ class LinkDialog(Dialog):
     def _arrange(self) -> None:
         words = translate(
             "LinkDialog",
-            "The link of the GGUF file itself, not of a page about it. Its header is read first; the whole file is "
-            "downloaded when you say so. Nothing else is sent to that server.",
+            "Paste the link of the GGUF file itself, not of its web page. Paceline reads the file's "
+            "header first, and downloads the rest only when you confirm. Nothing else is sent to that "
+            "server.",
         )
         buttons = hbox(Stretch(), self.cancel_button, self.go_button, spacing=8)
         vbox(
@@ -84,7 +85,6 @@ class LinkDialog(Dialog):
         )
 
     def set_view(self, view: LinkView | None) -> None:
-        """Show what is known of the address in the field; what is told of another one comes too late."""
         if view is not None and view.url != self.address.text().strip().partition("#")[0]:
             return
         self._view = view
@@ -114,13 +114,13 @@ class LinkDialog(Dialog):
             )
         self.facts.setText(" · ".join(part for part in (view.facts, weight) if part))
         if len(view.hosts) > 1:
-            hosts = translate("LinkDialog", "{first} sends on to {last}, which has the file.").format(
+            hosts = translate("LinkDialog", "{first} redirects to {last}, which has the file.").format(
                 first=view.hosts[0], last=view.hosts[-1]
             )
         else:
-            hosts = translate("LinkDialog", "From {host}. There is no checksum to check the file by.").format(
-                host=view.hosts[-1]
-            )
+            hosts = translate(
+                "LinkDialog", "From {host}. It gives no checksum, so the file cannot be verified."
+            ).format(host=view.hosts[-1])
         self.hosts.setText(hosts)
         self.fit.setVisible(view.fit is not FitLevel.UNKNOWN)
         self.fit.show_fit(view.fit)
@@ -135,11 +135,11 @@ class LinkDialog(Dialog):
 
 
 def result_row(row: RepoRow) -> Choice:
-    """A result as a line of the list."""
+    """A result as a list row."""
     known = row.fit is not FitLevel.UNKNOWN
     number = row.downloads or 0
     second = [
-        translate("SearchPage", "{compact} downloads", None, number).format(compact=compact(row.downloads)),
+        tr("{compact} downloads", None, number).format(compact=compact(row.downloads)),
         day(row.updated, clock.today()) if row.updated else "",
         row.licence,
     ]
@@ -147,7 +147,7 @@ def result_row(row: RepoRow) -> Choice:
         key=row.repo,
         title=row.name,
         lines=(row.author, " · ".join(piece for piece in second if piece)),
-        side=translate("SearchPage", "Gated") if row.gated else "",
+        side=tr("Gated") if row.gated else "",
         icon=FIT_ICONS[row.fit] if known else "",
         tone=FIT_TONES.get(row.fit, "muted"),
         spoken=translate("Words", FIT_WORDS[row.fit]) if known else "",
@@ -155,18 +155,18 @@ def result_row(row: RepoRow) -> Choice:
 
 
 class SearchPage(QWidget):
-    """Asks while typing, after a pause."""
+    """Searches while typing, after a pause."""
 
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self._asked: SearchQuery | None = None
         self.field = QLineEdit()
-        orders = [(translate("SearchPage", words), key) for key, words in SORTS]
-        self.sort = NoWheelComboBox(translate("SearchPage", "Sort by"), orders)
-        self.fitting = QCheckBox(translate("SearchPage", "Fits this computer"))
+        orders = [(tr(words), key) for key, words in SORTS]
+        self.sort = NoWheelComboBox(tr("Sort by"), orders)
+        self.fitting = QCheckBox(tr("Fits this computer"))
         self.status = label("", "caption")
-        self.list = ChoiceList(theme, translate("SearchPage", "Results"))
+        self.list = ChoiceList(theme, tr("Results"))
         self.nothing = EmptyPagePlaceholder(theme, "search")
         self.pane = RepoPane(theme, requests)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
@@ -177,16 +177,16 @@ class SearchPage(QWidget):
 
     def _make(self) -> None:
         self.field.setObjectName("search")
-        self.field.setPlaceholderText(translate("SearchPage", "Search models on Hugging Face"))
-        self.field.setAccessibleName(translate("SearchPage", "Search models"))
+        self.field.setPlaceholderText(tr("Search models on Hugging Face"))
+        self.field.setAccessibleName(tr("Search models"))
         self._icon = QAction(self.field)
-        self._clear_action = QAction(translate("SearchPage", "Clear the search"), self.field)
+        self._clear_action = QAction(tr("Clear the search"), self.field)
         self._clear_action.setVisible(False)
         self._clear_action.triggered.connect(self._clear)
         self.field.addAction(self._clear_action, QLineEdit.ActionPosition.TrailingPosition)
         self.field.textChanged.connect(lambda text: self._clear_action.setVisible(bool(text)))
         self.field.addAction(self._icon, QLineEdit.ActionPosition.LeadingPosition)
-        self.fitting.setAccessibleName(translate("SearchPage", "Only models that fit this computer"))
+        self.fitting.setAccessibleName(tr("Only models that fit this computer"))
         self.field.textEdited.connect(lambda _text: self._typing.start())
         self.field.returnPressed.connect(self._on_enter)
         self._typing.timeout.connect(self.search)
@@ -215,7 +215,6 @@ class SearchPage(QWidget):
         return SearchQuery(self.field.text().strip(), str(self.sort.currentData()), self.fitting.isChecked())
 
     def start(self) -> None:
-        """The page is seen: the first time, look for what is most used."""
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._asked is None:
             self.search()
@@ -223,30 +222,29 @@ class SearchPage(QWidget):
     def search(self) -> None:
         self._typing.stop()
         self._asked = self.query
-        self.status.setText(translate("SearchPage", "Searching…"))
+        self.status.setText(tr("Searching…"))
         self._requests.search_requested.emit(self._asked)
 
     def set_results(self, query: SearchQuery, rows: Sequence[RepoRow]) -> None:
-        """The answer to a search; one that is no longer wanted is ignored."""
         if query != self._asked:
             return
         self.list.set_rows([result_row(row) for row in rows])
         number = len(rows)
-        self.status.setText(translate("SearchPage", "%n models", None, number))
+        self.status.setText(tr("%n models", None, number))
         if rows:
             self.results.setCurrentWidget(self.list)
             return
-        offers = [button(translate("SearchPage", "Clear the search"), self._clear)] if query.text else []
+        offers = [button(tr("Clear the search"), self._clear)] if query.text else []
         if query.only_fitting:
-            offers.append(button(translate("SearchPage", "Show all sizes"), lambda: self.fitting.setChecked(False)))
+            offers.append(button(tr("Show all sizes"), lambda: self.fitting.setChecked(False)))
         self.nothing.set_icon_name("search")
-        self.nothing.say(translate("SearchPage", "Nothing found"), _advice(query), *offers)
+        self.nothing.say(tr("Nothing found"), _advice(query), *offers)
         self.results.setCurrentWidget(self.nothing)
 
     def set_problem(self, problem: Problem) -> None:
         self.status.setText("")
         self.nothing.set_icon_name("cloud-off")
-        again = button(translate("SearchPage", "Try again"), self.search, kind="primary")
+        again = button(tr("Try again"), self.search, kind="primary")
         self.nothing.say(in_words(problem).title, explanation(problem), again)
         self.results.setCurrentWidget(self.nothing)
 
@@ -262,7 +260,7 @@ class SearchPage(QWidget):
             self.search()
 
     def _on_chosen(self, repo: str) -> None:
-        self.pane.say(translate("SearchPage", "Searching the hub"), repo)
+        self.pane.say(tr("Searching the hub"), repo)
         self._requests.repo_requested.emit(repo)
 
     def _recolor(self) -> None:
@@ -273,13 +271,12 @@ class SearchPage(QWidget):
 def _advice(query: SearchQuery) -> str:
     if not query.text:
         if query.only_fitting:
-            return translate("SearchPage", "The hub has no repository with GGUF files that fits this computer.")
-        return translate("SearchPage", "The hub has no repository with GGUF files.")
+            return tr("The hub has no repository with GGUF files that fits this computer.")
+        return tr("The hub has no repository with GGUF files.")
     if query.only_fitting:
-        words = translate(
-            "SearchPage",
-            "No repository with GGUF files that fits this computer matches “{text}”. Try fewer or different words.",
+        words = tr(
+            "No repository with GGUF files that fits this computer matches “{text}”. Try fewer or different words."
         )
     else:
-        words = translate("SearchPage", "No repository with GGUF files matches “{text}”. Try fewer or different words.")
+        words = tr("No repository with GGUF files matches “{text}”. Try fewer or different words.")
     return one_stop(words, {"text": query.text}).format(text=query.text)

@@ -1,4 +1,4 @@
-"""Makes a draft of a model itself, on request: what that is, how far it is, what was measured, and what follows."""
+"""Makes a draft from a model, on request: explanation, progress, measurements, result."""
 
 from __future__ import annotations
 
@@ -8,59 +8,59 @@ from PySide6.QtWidgets import QWidget
 from app.core.domain.models import SelfDraftState, SelfDraftView
 from ui.models.parts import StatusMark
 from ui.text.formatting import percent, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, bar, button, hbox, label, vbox
 from ui.widgets.dialogs import Dialog
 
+tr = translator("SelfDraftDialog")
+
 WIDTH_PX = 508
 WHAT = mark(
     "SelfDraftDialog",
-    "Copies of “{name}” without an eighth, a quarter and half of its layers are written and measured: how often each "
-    "says the same as the model, and how much quicker it is. One that can pay is kept as a draft.",
+    "Paceline writes copies of “{name}” without an eighth, a quarter and half of its layers, "
+    "and measures how often each agrees with the model and how fast it is. A copy that can "
+    "speed the model up is kept as a draft.",
 )
-SELDOM = mark("SelfDraftDialog", "With most models none pays: they were not trained to do without layers.")
+SELDOM = mark(
+    "SelfDraftDialog", "With most models no copy is good enough: they were not trained to work without layers."
+)
 NEEDS = mark(
     "SelfDraftDialog",
-    "It takes some minutes, up to {size} of the disk, and memory for the model twice. The chat waits.",
+    "This takes some minutes, up to {size} of disk space, and memory for two copies of the "
+    "model. Chats wait meanwhile.",
 )
 NONE_KEPT = mark(
     "SelfDraftDialog",
-    "No copy was kept. A smaller model of the same family, or text that repeats, is the better draft.",
+    "No copy was kept. A smaller model of the same family, or repeated text, drafts better.",
 )
 
 
 class SelfDraftDialog(Dialog):
-    """One view in, intentions out. Closing it ends what is under way.
+    """One view in, requests out. Closing it cancels."""
 
-    Signals:
-        start_requested(), stop_requested(): make and measure copies; no longer.
-        draft_taken(str): use this file as the draft.
-    """
-
+    # make and measure copies; cancel
     start_requested = Signal()
     stop_requested = Signal()
-    draft_taken = Signal(str)
+    draft_taken = Signal(str)  # use this file as the draft
 
     def __init__(self, parent: QWidget, theme: Theme, view: SelfDraftView) -> None:
-        super().__init__(parent, translate("SelfDraftDialog", "A draft of the model itself"))
+        super().__init__(parent, tr("A draft of the model itself"))
         self.view = view
-        self.heading = label(translate("SelfDraftDialog", "Make a draft of the model itself"), "strong")
-        self.what = label(translate("SelfDraftDialog", WHAT).format(name=view.name), wrap=True)
-        self.seldom = label(translate("SelfDraftDialog", SELDOM), wrap=True)
+        self.heading = label(tr("Make a draft of the model itself"), "strong")
+        self.what = label(tr(WHAT).format(name=view.name), wrap=True)
+        self.seldom = label(tr(SELDOM), wrap=True)
         # A copy is nearly as large as the model, and the best one so far stays while the next is written.
-        needs = translate("SelfDraftDialog", NEEDS).format(size=size(2 * view.size_bytes))
+        needs = tr(NEEDS).format(size=size(2 * view.size_bytes))
         self.needs = label(needs, "caption", wrap=True)
-        self.bar = bar(translate("SelfDraftDialog", "Making a draft of the model itself"))
+        self.bar = bar(tr("Making a draft of the model itself"))
         self.doing = label("", "caption", wrap=True)
         self.doing.setFont(theme.font(-1))
         self.verdict = StatusMark(theme, wrap=True)
         self.measured = label("", "caption", wrap=True)
-        self.close_button = button(translate("SelfDraftDialog", "Close"), self.reject)
-        self.start_button = button(
-            translate("SelfDraftDialog", "Make and measure"), self.start_requested.emit, kind="primary"
-        )
-        self.use_button = button(translate("SelfDraftDialog", "Use as the draft"), self._take, kind="primary")
+        self.close_button = button(tr("Close"), self.reject)
+        self.start_button = button(tr("Make and measure"), self.start_requested.emit, kind="primary")
+        self.use_button = button(tr("Use as the draft"), self._take, kind="primary")
         self.rejected.connect(self.stop_requested)
         self._arrange()
         self.set_view(view)
@@ -94,9 +94,7 @@ class SelfDraftDialog(Dialog):
         self.measured.setVisible(ended)
         self.verdict.setVisible(not works and bool(view.words))
         self.use_button.setVisible(ended and bool(view.draft))
-        self.close_button.setText(
-            translate("SelfDraftDialog", "Cancel") if works or begins else translate("SelfDraftDialog", "Close")
-        )
+        self.close_button.setText(tr("Cancel") if works or begins else tr("Close"))
         self.close_button.setAccessibleName(self.close_button.text())
         if works:
             self._show_progress(view)
@@ -110,7 +108,7 @@ class SelfDraftDialog(Dialog):
 
     def _show_progress(self, view: SelfDraftView) -> None:
         self.bar.setValue(round(view.fraction * 1000))
-        doing = view.words[-1] if view.words else translate("SelfDraftDialog", "waiting for the engine")
+        doing = view.words[-1] if view.words else tr("waiting for the engine")
         self.doing.setText(f"{doing} · {percent(view.fraction)}" if view.words else doing)
         self.bar.setAccessibleDescription(self.doing.text())
 
@@ -120,10 +118,10 @@ class SelfDraftDialog(Dialog):
             return
         self.measured.setText("\n\n".join(view.words))
         if view.draft:
-            kept = translate("SelfDraftDialog", "One copy can pay. It was kept.")
+            kept = tr("One copy can speed the model up. It was kept.")
             self.verdict.show_mark("circle-check", kept, "good")
         else:
-            self.verdict.show_mark("info", translate("SelfDraftDialog", NONE_KEPT), "muted")
+            self.verdict.show_mark("info", tr(NONE_KEPT), "muted")
 
     def _take(self) -> None:
         self.draft_taken.emit(self.view.draft)

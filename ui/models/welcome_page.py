@@ -1,4 +1,4 @@
-"""The first run: the best pairs for this machine, a small real model, the built-in pair, or a file of one's own."""
+"""The first run: the best pairs for this machine, a small real model, the built-in pair, or a local file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ from app.core.domain.models import (
     Offer,
     Suitability,
 )
-from ui.models.parts import OfferCard, StatusMark, WrappingRow
-from ui.models.requests import ModelsRequests
-from ui.models.ways import ScanLine, WaysToModels
+from ui.models.parts import ModelsRequests, OfferCard, ScanLine, StatusMark, WaysToModels, WrappingRow
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
 from ui.text.formatting import percent, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import TINY_NOTE
 from ui.theme.theme import Theme
 from ui.widgets.building import (
@@ -38,10 +36,12 @@ from ui.widgets.building import (
     label,
     page_column,
     scrolled,
+    set_style_property,
     show_text,
     vbox,
 )
-from ui.widgets.styling import set_style_property
+
+tr = translator("WelcomePage")
 
 WIDTH_PX = 860
 CARD_LINES = 10  # of text, that a suggested pair is about as high as
@@ -60,7 +60,7 @@ GAP_PX = 16
 
 
 def weight_words(view: FirstModelView) -> str:
-    """What it takes of the connection and of the disk."""
+    """Its download and disk sizes."""
     if view.status is DownloadStatus.DONE:
         return translate("FirstModelCard", "{size}, already downloaded").format(size=size(view.size_bytes))
     return translate("FirstModelCard", "{weight} to download, {size} on disk").format(
@@ -69,7 +69,6 @@ def weight_words(view: FirstModelView) -> str:
 
 
 def origin_words(view: FirstModelView) -> str:
-    """Licence, maker and source."""
     pieces = [
         translate("FirstModelCard", "Licence {licence}").format(licence=view.licence),
         translate("FirstModelCard", "by {maker}").format(maker=view.maker),
@@ -104,10 +103,10 @@ def progress_words(view: FirstModelView) -> str:
 
 
 class FirstModelCard(QFrame):
-    """One view in, requests out. Nothing is shown of it before the first view."""
+    """One view in, requests out. Hidden before the first view."""
 
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._requests = requests
         self._view: FirstModelView | None = None
         self.setObjectName("card")
@@ -192,44 +191,36 @@ class FirstModelCard(QFrame):
 
 
 def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
-    """Icon, name and words of each thing found."""
+    """Icon, name and text of each device."""
     cores = hardware.num_cores
-    memory = translate("WelcomePage", "{total}, {free} free").format(
-        total=size(hardware.memory_bytes), free=size(hardware.free_memory_bytes)
-    )
+    memory = tr("{total}, {free} free").format(total=size(hardware.memory_bytes), free=size(hardware.free_memory_bytes))
     lines = [
-        ("cpu", translate("WelcomePage", "Processor"), translate("WelcomePage", "%n cores", None, cores)),
-        ("memory-stick", translate("WelcomePage", "Memory"), memory),
+        ("cpu", tr("Processor"), tr("%n cores", None, cores)),
+        ("memory-stick", tr("Memory"), memory),
     ]
     for gpu in hardware.gpus:
         figures = bytes_or_unknown(gpu.total_bytes)
-        free = (
-            translate("WelcomePage", ", {size} free").format(size=size(gpu.free_bytes))
-            if gpu.free_bytes is not None
-            else ""
-        )
-        lines.append(("layers", translate("WelcomePage", "Graphics"), f"{gpu.name}, {figures}{free}"))
+        free = tr(", {size} free").format(size=size(gpu.free_bytes)) if gpu.free_bytes is not None else ""
+        lines.append(("layers", tr("Graphics"), f"{gpu.name}, {figures}{free}"))
     if not hardware.gpus:
         lines.append(
             (
                 "layers",
-                translate("WelcomePage", "Graphics"),
-                translate("WelcomePage", "No supported GPU; models run on the CPU"),
+                tr("Graphics"),
+                tr("No supported GPU; models run on the CPU"),
             )
         )
     lines.append(
         (
             "hard-drive",
-            translate("WelcomePage", "Disk"),
-            translate("WelcomePage", "{size} free").format(size=bytes_or_unknown(hardware.free_disk_bytes)),
+            tr("Disk"),
+            tr("{size} free").format(size=bytes_or_unknown(hardware.free_disk_bytes)),
         )
     )
     return lines
 
 
 class SuggestionCard(QFrame):
-    """One pair with one click to have it."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests, row: CatalogRow) -> None:
         super().__init__()
         self.setObjectName("card")
@@ -271,7 +262,7 @@ class SuggestionCard(QFrame):
         )
 
     def set_primary(self, primary: bool) -> None:
-        """Whether it is the first choice of the page."""
+        """Whether it is the page's primary choice."""
         set_style_property(self.action_button, "kind", "primary" if primary else "")
 
     def _begin(self) -> None:
@@ -283,7 +274,6 @@ class SuggestionCard(QFrame):
 
 
 def _weight_words(row: CatalogRow) -> str:
-    """What is to be downloaded; sizes that the hub has not confirmed are about right."""
     if row.pair.is_here:
         return translate("SuggestionCard", "already downloaded")
     words = (
@@ -295,15 +285,15 @@ def _weight_words(row: CatalogRow) -> str:
 
 
 def is_quick(row: CatalogRow) -> bool:
-    """Whether a pair is known to run well enough here to be the first choice."""
+    """Whether a pair is known to run well enough to be the primary choice."""
     return row.pair.is_here or row.suits >= Suitability.WELL
 
 
 class WelcomePage(QWidget):
-    """Shown once, and again when asked for."""
+    """Shown on the first start, and on request."""
 
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
         self._theme, self._requests = theme, requests
         self._free_bytes = 0  # of main memory; 0: not known yet
         self.mark = QLabel()
@@ -312,34 +302,32 @@ class WelcomePage(QWidget):
         self.cards: list[SuggestionCard] = []
         self._has_best = False  # among them: the first of them, which is fast enough here
         self.is_looking = True  # for pairs
-        self.words = label(translate("WelcomePage", "Looking for models that fit this computer…"), "caption", wrap=True)
+        self.words = label(tr("Looking for models that fit this computer…"), "caption", wrap=True)
         # As high as the card that comes in their place, so that nothing below moves under the pointer.
         self.words.setMinimumHeight(CARD_LINES * self.fontMetrics().lineSpacing())
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.note = label(translate("WelcomePage", NOT_CHECKED), "caption", wrap=True)
+        self.note = label(tr(NOT_CHECKED), "caption", wrap=True)
         self.note.hide()
         # The first choice until there is a real model to offer.
-        self.builtin_button = button(
-            translate("WelcomePage", "Quick demo"), requests.builtin_requested.emit, kind="primary"
-        )
-        self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
+        self.builtin_button = button(tr("Quick demo"), requests.builtin_requested.emit, kind="primary")
+        self.own_button = button(tr("I have a GGUF file…"), self._ask_file)
         self.ways = WaysToModels(requests)
         self.scan = ScanLine(requests)
         self.here = vbox(spacing=8)
-        self.here_title = label(translate("WelcomePage", "Already on this computer"), "section")
+        self.here_title = label(tr("Already on this computer"), "section")
         self.here_title.hide()
         self.here_cards: list[OfferCard] = []
         self.all_button = button("", lambda: requests.page_requested.emit("library"))
         self.all_button.hide()
         self.first = FirstModelCard(theme, requests)
-        self.first_title = label(translate("WelcomePage", "A small real model"), "section")
-        self.best_title = label(translate("WelcomePage", "Recommended for this computer"), "section")
-        self.pairs_title = label(translate("WelcomePage", "Other pairs"), "section")
+        self.first_title = label(tr("A small real model"), "section")
+        self.best_title = label(tr("Recommended for this computer"), "section")
+        self.pairs_title = label(tr("Other pairs"), "section")
         for title in (self.here_title, self.first_title, self.best_title, self.pairs_title):
             title.setContentsMargins(0, 8, 0, 0)
         self.first_title.hide()
         self.pairs_title.hide()
-        self.skip_button = button(translate("WelcomePage", "Skip"), requests.welcome_done.emit)
+        self.skip_button = button(tr("Skip"), requests.welcome_done.emit)
         self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
         self.set_offers(())
@@ -347,17 +335,16 @@ class WelcomePage(QWidget):
 
     def _arrange(self) -> None:
         self.hardware.setColumnStretch(2, 1)
-        text = translate(
-            "WelcomePage",
+        text = tr(
             "Choose a model to chat with. A small model drafts, the large one checks every word: the same "
-            "answers, faster.",
+            "answers, faster."
         )
-        demo = label(translate("WelcomePage", "No download needed"), "section")
+        demo = label(tr("No download needed"), "section")
         demo.setContentsMargins(0, 8, 0, 0)
         page = page_column(
             self.mark,
             8,
-            label(translate("WelcomePage", "Welcome to Paceline"), "title"),
+            label(tr("Welcome to Paceline"), "title"),
             label(text, "muted", wrap=True),
             16,
             self.here_title,
@@ -373,7 +360,7 @@ class WelcomePage(QWidget):
             self._other_ways(),
             self.scan,
             16,
-            label(translate("WelcomePage", "This computer"), "section"),
+            label(tr("This computer"), "section"),
             card(self.hardware),
             8,
             self.pairs_title,
@@ -383,7 +370,7 @@ class WelcomePage(QWidget):
             margins=(SIDE_PX, 32, SIDE_PX, 24),
             spacing=8,
         )
-        vbox(scrolled(page, translate("WelcomePage", "Welcome")), parent=self, margins=0)
+        vbox(scrolled(page, tr("Welcome")), parent=self, margins=0)
 
     def _other_ways(self) -> WrappingRow:
         others = WrappingRow()
@@ -407,13 +394,13 @@ class WelcomePage(QWidget):
 
     @property
     def _primary(self) -> QWidget:
-        """The first choice: the best real pair that is fast enough here, else the small real model, else the demo."""
+        """The primary choice: the best real pair that is fast enough, else the small real model, else the demo."""
         if self._has_best:
             return self.cards[0].action_button
         return self.builtin_button if self.first.isHidden() else self.first.action_button
 
     def _choose_primary(self, before: QWidget) -> None:
-        """Let one button stand out; the focus goes along where it was on the one that did ``before``."""
+        """Highlight one button; the focus follows if it was on ``before``."""
         chosen = self._primary
         for each in self.cards:
             each.set_primary(each.action_button is chosen)
@@ -438,7 +425,7 @@ class WelcomePage(QWidget):
         self._recolor()
 
     def set_offers(self, offers: Sequence[Offer]) -> None:
-        """Offer what other apps keep on this computer, the largest that is likely to run here first."""
+        """Offer the models of other apps, the largest that is likely to run first."""
         free = self._free_bytes
         usable = [row for row in offers if row.kind.runs_alone]
         usable.sort(key=lambda row: (bool(free) and row.size_bytes > MOST_OF_MEMORY * free, -row.size_bytes, row.name))
@@ -450,8 +437,8 @@ class WelcomePage(QWidget):
                 self.here.addWidget(made)
         self.here_title.setVisible(bool(shown))
         more = len(offers)
-        self.all_button.setText(translate("WelcomePage", "Show all %n", None, more))
-        self.all_button.setAccessibleName(translate("WelcomePage", "Show all %n models found here", None, more))
+        self.all_button.setText(tr("Show all %n", None, more))
+        self.all_button.setAccessibleName(tr("Show all %n models found here", None, more))
         self.all_button.setVisible(more > len(shown))
 
     def _offer_card(self, row: Offer) -> OfferCard:
@@ -459,14 +446,13 @@ class WelcomePage(QWidget):
         return OfferCard(self._theme, row, chat, lambda: self._take(row.path), name=named, in_list=False)
 
     def set_first_model(self, view: FirstModelView) -> None:
-        """Offer the small real model, or show how far it is."""
         before = self._primary
         self.first_title.show()
         self.first.set_view(view)
         self._choose_primary(before)
 
     def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
-        """Suggest up to three, the best first; ``words`` say why there are fewer, or what is not known."""
+        """Suggest up to three pairs, best first; ``words`` explain fewer, or missing data."""
         before = self._primary
         was_focused = before.hasFocus()
         shown = rows[:NUM_SUGGESTED]
@@ -482,7 +468,7 @@ class WelcomePage(QWidget):
         unchecked = any(row.checked and not row.pair.is_here for row in shown)
         self.is_looking = False
         # A sentence in its place where no card comes, so that nothing below moves.
-        none_quick = translate("WelcomePage", "No larger model is fast on this computer. The small one below is.")
+        none_quick = tr("Larger models are slow on this computer. The small one below is fast.")
         show_text(self.words, words or ("" if self._has_best else none_quick))
         self.note.setVisible(unchecked)
         self.pairs_title.setVisible(len(self.cards) > self._has_best)

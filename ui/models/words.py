@@ -1,4 +1,4 @@
-"""Facts of the models panel in words: verdicts, kinds of files, speeds and dates."""
+"""Words of the Models panel: verdicts, kinds of files, speeds and dates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from PySide6.QtCore import QDate
 
 from app.core.domain.models import DownloadStatus, Drafting, FileKind, FitLevel, VocabularyMatch
 from ui.text.formatting import UNKNOWN, figure, size
-from ui.text.language import locale, mark, translate
+from ui.text.language import locale, mark, translator
+
+tr = translator("Words")
 
 FIT_WORDS = {
     FitLevel.FITS: mark("Words", "Fits"),
@@ -80,7 +82,6 @@ STATE_WORDS = {
 
 
 def bytes_or_unknown(num_bytes: int | None) -> str:
-    """A size, or "-" where it is not known."""
     return UNKNOWN if num_bytes is None else size(num_bytes)
 
 
@@ -104,36 +105,31 @@ def rate(bytes_per_s: float | None) -> str:
 
 
 def time_left(seconds: float | None) -> str:
-    """How long it will still take, no finer than it can be known."""
+    """The remaining time, rounded to what can be known."""
     if seconds is None:
-        return translate("Words", "time left unknown")
+        return tr("time left unknown")
     if seconds < 60:
-        return translate("Words", "{seconds} s left").format(seconds=max(round(seconds), 1))
+        return tr("{seconds} s left").format(seconds=max(round(seconds), 1))
     minutes = round(seconds / 60)
     if minutes < 60:
-        return translate("Words", "{minutes} min left").format(minutes=minutes)
+        return tr("{minutes} min left").format(minutes=minutes)
     hours, rest = divmod(minutes, 60)
-    return translate("Words", "{hours} h {rest} min left").format(hours=hours, rest=rest)
+    return tr("{hours} h {rest} min left").format(hours=hours, rest=rest)
 
 
 def day(moment: date | None, today: date) -> str:
-    """A date as people say it."""
+    """A date in words."""
     if moment is None:
         return UNKNOWN
     age = (today - moment).days
     if age <= 0:
-        return translate("Words", "today")
+        return tr("today")
     if age == 1:
-        return translate("Words", "yesterday")
+        return tr("yesterday")
     if age < 30:
-        return translate("Words", "%n days ago", None, age)
-    return locale().toString(QDate(moment.year, moment.month, moment.day), translate("Words", "d MMM yyyy"))
+        return tr("%n days ago", None, age)
+    return locale().toString(QDate(moment.year, moment.month, moment.day), tr("d MMM yyyy"))
 
 
 def used(moment: datetime | None, today: date) -> str:
-    """When a model was last used."""
-    return (
-        translate("Words", "never used")
-        if moment is None
-        else translate("Words", "used {day}").format(day=day(moment.date(), today))
-    )
+    return tr("never used") if moment is None else tr("used {day}").format(day=day(moment.date(), today))

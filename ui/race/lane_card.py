@@ -1,4 +1,4 @@
-"""One lane of a race: its figures, how far it has come, and its answer with the tokens marked by their source."""
+"""A lane of a race: its statistics, its progress, and its answer with the tokens marked by source."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from app.core.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
 from ui.race.words import lane_name
 from ui.text.formatting import UNKNOWN, acceptance, count, duration, figure, milliseconds, per_pass, times_plain
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import SourceRuns
 from ui.transcript.selection import SelectingArea, TranscriptSelection
-from ui.widgets.building import Stretch, hbox, label, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import LargeFigure, LineFigure, paint_bar
+from ui.widgets.building import ElidedLabel, Stretch, hbox, label, vbox
+from ui.widgets.figures import FigureWidget, LargeFigure, LineFigure, paint_bar
+
+tr = translator("Race")
 
 TEXT_MARGIN_PX = 14
 LEAST_TEXT_PX = 120  # height
@@ -30,7 +30,7 @@ BESIDE_LINE_PX = 100  # what a line needs beside its name: a number, and the spa
 LINES = {
     "per_pass": (
         mark("Race", "Tokens per pass"),
-        mark("Race", "Tokens per forward pass of the target; plain decoding is exactly 1."),
+        mark("Race", "Tokens per pass of the target. Without drafting it is exactly 1."),
     ),
     "accepted": (
         mark("Race", "Accepted"),
@@ -50,18 +50,17 @@ _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 
 class LaneBar(FigureWidget):
-    """``share`` is how much of the bar is filled, from 0 to 1."""
+    """``share``: the filled fraction of the bar."""
 
     def __init__(self, theme: Theme) -> None:
         self._tokens, self._seconds, self._is_base = 0, 0.0, False
         self.share = 0.0
         super().__init__(
             theme,
-            translate("Race", "Progress"),
-            translate(
-                "Race",
+            tr("Progress"),
+            tr(
                 "Tokens written so far, and the seconds that this lane has computed. Lanes take turns, so the clock "
-                "of a lane stands still while another one computes.",
+                "of a lane stands still while another one computes."
             ),
         )
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -72,7 +71,6 @@ class LaneBar(FigureWidget):
         self.update()
 
     def set_base(self, is_base: bool) -> None:
-        """The lane that the others are compared with has a bar in grey."""
         self._is_base = is_base
         self.update()
 
@@ -85,7 +83,7 @@ class LaneBar(FigureWidget):
 
     @property
     def words_left(self) -> str:
-        return translate("Race", "%n tokens", None, self._tokens)
+        return tr("%n tokens", None, self._tokens)
 
     @property
     def words_right(self) -> str:
@@ -112,7 +110,7 @@ class LaneBar(FigureWidget):
 
 
 class LaneTextView(SelectingArea, QScrollArea):
-    """The answer of a lane, as one message. While it grows its end stays in sight, unless somebody scrolled up."""
+    """A lane's answer. It stays scrolled to the end while it grows, unless the user scrolled up."""
 
     message_id, role, shows_reasoning = 0, "assistant", True
 
@@ -123,7 +121,7 @@ class LaneTextView(SelectingArea, QScrollArea):
         self._follows = True
         self.body = AnswerBody(theme, self)
         self.selection = TranscriptSelection(theme, self, lambda: [self])
-        self.setAccessibleName(translate("Race", "Answer of the lane {name}").format(name=name))
+        self.setAccessibleName(tr("Answer of the lane {name}").format(name=name))
         inner = QWidget()
         inner.setObjectName("laneText")
         vbox(self.body, Stretch(), parent=inner, margins=(TEXT_MARGIN_PX, 8, TEXT_MARGIN_PX, 12))
@@ -193,21 +191,21 @@ class LaneTextView(SelectingArea, QScrollArea):
         self._follows = bar.value() >= bar.maximum()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Who scrolls up wants to read there."""
+        """Scrolling up ends following."""
         super().wheelEvent(event)
         self._note_place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """What is made next is laid out for this width at once."""
+        """Lay out new widgets for this width at once."""
         super().resizeEvent(event)
         self.body.expect_width(max(self.viewport().width() - 2 * TEXT_MARGIN_PX, 40))
 
 
 class LaneCard(QFrame):
-    """Values in by methods. What a round changes stays as it was until the round has something to show."""
+    """Values in by methods. A round's values stay until the next round has some."""
 
     def __init__(self, theme: Theme, choice: LaneChoice, base_name: str) -> None:
-        """``base_name`` is the lane that this one is compared with; empty where it is that one itself."""
+        """``base_name``: the lane that this one is compared with; empty for the baseline itself."""
         super().__init__()
         self.choice = choice
         self._theme = theme
@@ -216,25 +214,18 @@ class LaneCard(QFrame):
         self.stats = RunStats()
         self.setObjectName("card")
         name = lane_name(choice)
-        self.setAccessibleName(translate("Race", "Lane {name}").format(name=name))
+        self.setAccessibleName(tr("Lane {name}").format(name=name))
         self.name_label = ElidedLabel(name, "heading")
         self.state_label = label("", "caption")
         self.speed = LargeFigure(
-            theme,
-            translate("Race", "tok/s"),
-            translate("Race", "Tokens per second of this lane's own time, reading the prompt left out."),
+            theme, tr("tok/s"), tr("Tokens per second of this lane's own time, reading the prompt left out.")
         )
         self.ratio = LargeFigure(
             theme,
-            translate("Race", "the speed of {base}").format(base=base_name)
-            if base_name
-            else translate("Race", "baseline"),
-            translate("Race", "Speed over that of the lane that the others are compared with."),
+            tr("the speed of {base}").format(base=base_name) if base_name else tr("reference"),
+            tr("Speed in relation to the lane that the others are compared with."),
         )
-        self.lines = {
-            key: LineFigure(theme, translate("Race", title), translate("Race", words))
-            for key, (title, words) in LINES.items()
-        }
+        self.lines = {key: LineFigure(theme, tr(title), tr(words)) for key, (title, words) in LINES.items()}
         self.bar = LaneBar(theme)
         self.bar.set_base(not base_name)
         self.text = LaneTextView(theme, name)
@@ -271,28 +262,26 @@ class LaneCard(QFrame):
         longest = max(self._theme.text_width(line.name, -1) for line in self.lines.values())
         self._place_lines(2 if event.size().width() >= 2 * (longest + BESIDE_LINE_PX) else 1)
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def wait(self) -> None:
-        """A race begins: there is nothing to show yet, and what another one showed is not its."""
+        """A race begins: clear everything."""
         self.stats = RunStats()
         for each in (self.speed, self.ratio, *self.lines.values()):
             each.set_value("")
 
     def begin_round(self) -> None:
-        """The lane reads the question; what the round before wrote stays until there is something new."""
+        """The lane reads the question; the previous answer stays until there is a new one."""
         self.num_tokens = 0
-        self.state_label.setText(translate("Race", "reading the question"))
+        self.state_label.setText(tr("reading the question"))
         self._show_bar(0, 0.0)
 
     def _show_bar(self, tokens: int, seconds: float) -> None:
-        """Tokens and time of the same moment; the bar is as long as the text, which comes before its counters."""
+        """Tokens and seconds of the same moment; the bar follows the text, which precedes its counters."""
         self._reported = tokens, seconds
         self.bar.show_progress(tokens, seconds, self.num_tokens / self._scale)
 
     def begin_text(self) -> None:
         self.text.clear()
-        self.state_label.setText(translate("Race", "writing"))
+        self.state_label.setText(tr("writing"))
 
     def append(self, text: str, spans: tuple[TokenSpan, ...], scale: int) -> None:
         self.num_tokens += len(spans)
@@ -307,7 +296,7 @@ class LaneCard(QFrame):
         self._show_bar(stats.tokens, stats.decode_s)
         if finished:
             self.text.finish()
-            self.state_label.setText(translate("Race", "done in {time}").format(time=duration(stats.decode_s)))
+            self.state_label.setText(tr("done in {time}").format(time=duration(stats.decode_s)))
 
     def show_scale(self, scale: int) -> None:
         self._scale = scale
@@ -317,14 +306,12 @@ class LaneCard(QFrame):
         self.ratio.set_value(UNKNOWN if ratio is None else times_plain(ratio))
 
     def show_result(self, result: LaneResult, num_rounds: int, scale: int) -> None:
-        """The sums of all rounds, and the answer of the last one; as while it raced, ``scale`` tokens fill the bar."""
+        """Show the sums of all rounds and the last answer; ``scale`` tokens fill the bar."""
         stats = result.stats
         self._show_stats(stats)
         self.num_tokens, self._scale = stats.tokens, max(scale, 1)
         self._show_bar(stats.tokens, stats.decode_s)
-        self.state_label.setText(
-            translate("Race", "over %n rounds", None, num_rounds) if num_rounds > 1 else translate("Race", "done")
-        )
+        self.state_label.setText(tr("over %n rounds", None, num_rounds) if num_rounds > 1 else tr("done"))
         if self.text.text != result.text:
             self.text.set_text(result.text, result.spans)
 

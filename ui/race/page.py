@@ -1,4 +1,4 @@
-"""The page of races: choose what is raced, watch it, read what came of it, and look at earlier ones."""
+"""The race page: set up a race, watch it, read its result, open earlier ones."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from ui.race.setup_form import SetupForm
 from ui.race.track import RaceTrack
 from ui.race.words import against, pair_name, speed_sentence, when
 from ui.text.formatting import UNKNOWN, times_plain
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.one_line import cut
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.banner import Banner
-from ui.widgets.building import button, label, page_bar, page_column, scrolled, vbox
-from ui.widgets.dialogs import ConfirmDialog
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.enter_key import press_button
+from ui.widgets.building import ElidedLabel, button, label, page_bar, page_column, scrolled, vbox
+from ui.widgets.dialogs import ConfirmDialog, press_button
 from ui.widgets.icon_button import IconButton
+
+tr = translator("Race")
 
 EXPORTS = (  # by the file's extension
     ("png", mark("Race", "Picture (PNG)…")),
@@ -51,7 +51,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class _TwoLines(QStyledItemDelegate):
-    """Draws the question over its pair, and the figure at the right."""
+    """Paints the question above its pair, and the ratio at the right."""
 
     def __init__(self, theme: Theme, parent: QListWidget) -> None:
         super().__init__(parent)
@@ -63,7 +63,6 @@ class _TwoLines(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """The ground as the stylesheet says, then the texts."""
         super().paint(painter, option, index)
         paint_cache, tokens = self._theme.paint_cache, self._theme.tokens
         area = option.rect.adjusted(INSET_PX, 6, -INSET_PX, -6)
@@ -88,12 +87,9 @@ class _TwoLines(QStyledItemDelegate):
 
 
 class EarlierRaces(QListWidget):
-    """Newest first. It is as high as its rows: the page around it scrolls.
+    """Newest first. As high as its rows: the page around it scrolls."""
 
-    Signals:
-        chosen(str), delete_requested(str): the id of a race.
-    """
-
+    # the id of a race
     chosen = Signal(str)
     delete_requested = Signal(str)
 
@@ -101,7 +97,7 @@ class EarlierRaces(QListWidget):
         super().__init__()
         self._theme = theme
         self.setObjectName("choices")
-        self.setAccessibleName(translate("Race", "Earlier races"))
+        self.setAccessibleName(tr("Earlier races"))
         self.setItemDelegate(_TwoLines(theme, self))
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -122,7 +118,7 @@ class EarlierRaces(QListWidget):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """As high as all rows: beside the scrollbars that it never has, Qt would leave room for them."""
+        """The height of all rows; Qt would add room for scrollbars that never appear."""
         rows = sum(self.sizeHintForRow(row) for row in range(self.count()))
         around = 2 * self.frameWidth() + self.contentsMargins().top() + self.contentsMargins().bottom()
         return QSize(super().sizeHint().width(), rows + around)
@@ -161,56 +157,42 @@ def _item(row: RaceSummary) -> QListWidgetItem:
 
 
 class RacePage(QWidget):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        start_requested(object), stop_requested: a `RaceSetup`; the race that goes on.
-        drafts_wanted(str): those of a target that a lane was given, by its file.
-        result_requested(str), delete_requested(str): a kept race, by its id.
-        export_requested(str), picture_copied: the shown result, as "png", "md" or "json"; its picture to the clipboard.
-        back: the chat is wanted.
-    """
-
+    # a `RaceSetup`; the running race
     start_requested = Signal(object)
     stop_requested = Signal()
-    drafts_wanted = Signal(str)
+    drafts_wanted = Signal(str)  # the drafts of a lane's target, by its file
+    # a stored race, by its id
     result_requested = Signal(str)
     delete_requested = Signal(str)
+    # the shown result, as "png", "md" or "json"; its picture
     export_requested = Signal(str)
     picture_copied = Signal()
-    back = Signal()
+    back = Signal()  # return to the chat
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.is_racing = False
         self.result: RaceResult | None = None
         self._begun = RaceSetup("")
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.back_button = IconButton(theme, "arrow-left", translate("Race", "Back to the chat (Esc)"), self.back.emit)
-        self.title = label(translate("Race", "Race"), "strong")
+        self.back_button = IconButton(theme, "arrow-left", tr("Back to the chat (Esc)"), self.back.emit)
+        self.title = label(tr("Race"), "strong")
         self.models = ElidedLabel()
         self.stop_button = button(
-            translate("Race", " Stop"),
-            self.stop_requested.emit,
-            name=translate("Race", "Stop the race"),
-            tip=translate("Race", "Stop the race (Esc)"),
+            tr(" Stop"), self.stop_requested.emit, name=tr("Stop the race"), tip=tr("Stop the race (Esc)")
         )
-        copy = translate("Race", "Copy the picture")
-        self.copy_button = IconButton(
-            theme, "copy", copy, self.picture_copied.emit, text=translate("Race", "Copy picture")
-        )
+        copy = tr("Copy the picture")
+        self.copy_button = IconButton(theme, "copy", copy, self.picture_copied.emit, text=tr("Copy picture"))
         self.export_button = QToolButton()
-        self.again_button = button(
-            translate("Race", "Race again"), self._again, tip=translate("Race", "The same race once more")
-        )
-        self.new_button = button(
-            translate("Race", "New race"), self.show_setup, tip=translate("Race", "Another question, or other lanes")
-        )
+        self.again_button = button(tr("Race again"), self._again, tip=tr("The same race once more"))
+        self.new_button = button(tr("New race"), self.show_setup, tip=tr("Another question, or other lanes"))
         self.form = SetupForm(theme)
         self.earlier = EarlierRaces(theme)
-        self.earlier_title = label(translate("Race", "Earlier races"), "section")
+        self.earlier_title = label(tr("Earlier races"), "section")
         self.track = RaceTrack(theme)
         self.problem = Banner(theme, problem=True)
         self.notice = Banner(theme, problem=False)
@@ -224,14 +206,14 @@ class RacePage(QWidget):
 
     def _make(self) -> None:
         self.models.setProperty("kind", "muted")
-        self.export_button.setText(translate("Race", " Export"))
-        self.export_button.setAccessibleName(translate("Race", "Export the race"))
+        self.export_button.setText(tr(" Export"))
+        self.export_button.setAccessibleName(tr("Export the race"))
         self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.export_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         menu = QMenu(self.export_button)
         for kind, words in EXPORTS:
-            menu.addAction(translate("Race", words), partial(self.export_requested.emit, kind))
+            menu.addAction(tr(words), partial(self.export_requested.emit, kind))
         self.export_button.setMenu(menu)
 
     def _arrange(self) -> None:
@@ -244,7 +226,7 @@ class RacePage(QWidget):
 
     def _setup_page(self) -> QWidget:
         page = page_column(self.form, 8, self.earlier_title, self.earlier, width_px=COLUMN_PX, spacing=12)
-        return scrolled(page, translate("Race", "Choose what is raced"))
+        return scrolled(page, tr("Choose what is raced"))
 
     def _connect(self) -> None:
         self.form.start_requested.connect(self.start_requested)
@@ -252,13 +234,10 @@ class RacePage(QWidget):
         self.earlier.chosen.connect(self.result_requested)
         self.earlier.delete_requested.connect(self._ask_delete)
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_blocked(self, reason: str) -> None:
-        """Why no race can start now; empty where one can."""
         self.form.set_blocked(reason)
         self.again_button.setEnabled(not reason)
-        self.again_button.setToolTip(reason or translate("Race", "The same race once more"))
+        self.again_button.setToolTip(reason or tr("The same race once more"))
 
     def set_earlier(self, rows: Sequence[RaceSummary]) -> None:
         self.earlier.set_rows(rows)
@@ -268,7 +247,6 @@ class RacePage(QWidget):
     def ask(
         self, question: str, before: tuple[Message, ...] = (), pictures: tuple[tuple[int, Picture], ...] = ()
     ) -> None:
-        """Offer to race a question; while a race goes on, that one stays in sight."""
         if self.is_racing:
             return
         self.form.set_question(question, before, pictures)
@@ -313,13 +291,11 @@ class RacePage(QWidget):
         self.copy_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def leave(self) -> None:
-        """What Esc does: stop the race, go back to the choice, go back to the chat."""
+        """Esc: stop the race, else return to the set-up, else to the chat."""
         if self.is_racing:
             self.stop_requested.emit()
         else:
             self.back.emit()
-
-    # ---- intentions -------------------------------------------------------------------------------------------------
 
     def _again(self) -> None:
         if self.result is None:
@@ -332,9 +308,9 @@ class RacePage(QWidget):
     def _ask_delete(self, race_id: str) -> None:
         question = ConfirmDialog(
             self,
-            translate("Race", "Delete this race?"),
-            translate("Race", "Its figures and answers are removed from this computer."),
-            translate("Race", "Delete"),
+            tr("Delete this race?"),
+            tr("Its figures and answers are removed from this computer."),
+            tr("Delete"),
             danger=True,
         )
         question.accepted.connect(lambda: self.delete_requested.emit(race_id))

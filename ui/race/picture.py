@@ -1,6 +1,6 @@
-"""A race as one picture to be shown to others: verdict, models, machine, lanes, question.
+"""A race as a picture to share: verdict, models, machine, lanes, question.
 
-`draw_picture` needs no window and touches no widget, so it may run on any thread; `look_of` is asked on the GUI thread.
+`draw_picture` uses no widget and may run on any thread; call `look_of` on the GUI thread.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from ui.race.words import (
     when,
 )
 from ui.text.formatting import UNKNOWN, acceptance, duration, milliseconds, per_pass, speed, times_plain
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.text.one_line import cut
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
 from ui.widgets.figures import paint_bar
+
+tr = translator("Race")
 
 WIDTH, HEIGHT, MARGIN = 1200.0, 675.0, 56.0  # of the shape that posts are shown in, in logical pixels
 FOOT_PX = 62.0  # from the lower margin to where the question begins
@@ -46,21 +48,18 @@ _BOLD = QFont.Weight.DemiBold
 
 @dataclass(frozen=True, slots=True)
 class PictureLook:
-    """Palette, font and icon of the window."""
-
     tokens: Palette
     family: QFont
     icon: QImage
 
 
 def look_of(theme: Theme) -> PictureLook:
-    """The look in force."""
     icon = theme.application_icon().pixmap(ICON_PX * RATIO, ICON_PX * RATIO).toImage()
     return PictureLook(theme.tokens, QFont(QApplication.font()), icon)
 
 
 def draw_picture(result: RaceResult, look: PictureLook) -> QImage:
-    """Draw it, at twice the logical size."""
+    """Draw it at twice the logical size."""
     image = QImage(round(WIDTH * RATIO), round(HEIGHT * RATIO), QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(RATIO)
     image.fill(QColor(look.tokens.page))
@@ -113,12 +112,12 @@ class _Picture:
         line = QRectF(MARGIN + ICON_PX + 12, MARGIN - 8, 500, ICON_PX)
         self._text(line, name, BODY_PX + 2, tokens.text, bold=True)
         after = line.adjusted(self._width(name, BODY_PX + 2, bold=True) + 8, 0, 0, 0)
-        self._text(after, translate("Race", "race"), BODY_PX + 2, tokens.text_muted)
+        self._text(after, tr("race"), BODY_PX + 2, tokens.text_muted)
         right = QRectF(WIDTH - MARGIN - 400, MARGIN - 8, 400, ICON_PX)
         self._text(right, when(self._result.created), SMALL_PX, tokens.text_muted, flags=_RIGHT)
 
     def _draw_verdict(self, top: float) -> float:
-        """The figure, and beside it what it says; gives where it ends."""
+        """Draw the ratio and its sentence; returns the bottom edge."""
         tokens, lanes = self._look.tokens, self._lanes
         verdict = main_verdict(self._result.verdicts, list(lanes))
         figure = UNKNOWN if verdict is None or verdict.ratio is None else times_plain(verdict.ratio)
@@ -175,17 +174,16 @@ class _Picture:
 
 
 def _lane_line(lane: LaneResult) -> str:
-    """The figures of a lane after its speed."""
     stats = lane.stats
     parts = [own] if (own := own_models(lane.choice)) else []
-    parts.append(translate("Race", "{number} tokens per pass").format(number=per_pass(stats.tokens_per_pass)))
+    parts.append(tr("{number} tokens per pass").format(number=per_pass(stats.tokens_per_pass)))
     if stats.proposed:
-        parts.append(translate("Race", "{share} accepted").format(share=acceptance(stats)))
+        parts.append(tr("{share} accepted").format(share=acceptance(stats)))
     parts.append(
-        translate("Race", "p50 {median}, p95 {slow} between tokens").format(
+        tr("p50 {median}, p95 {slow} between tokens").format(
             median=milliseconds(stats.inter_token_ms_p50), slow=milliseconds(stats.inter_token_ms_p95)
         )
     )
     if stats.proposed:
-        parts.append(translate("Race", "{time} lost to rollback").format(time=duration(stats.rollback_s)))
+        parts.append(tr("{time} lost to rollback").format(time=duration(stats.rollback_s)))
     return " · ".join(parts)

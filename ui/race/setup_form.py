@@ -1,4 +1,4 @@
-"""What is raced: the question, the lanes, how long."""
+"""The race set-up: question, lanes, length."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from app.core.domain.speed.races import (
 from engine.records import Message, Mode, Picture
 from ui.race.words import lane_name
 from ui.text.formatting import number_text
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.mode_words import MODE_ORDER, not_now
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, grid, hbox, label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.popups import NoWheelComboBox
+
+tr = translator("Race")
 
 MOST_DEPTH = 16
 QUESTION_LINES = 4
@@ -38,27 +40,23 @@ ROUNDS = (1, 3, 5, 10, None)
 USUAL_ROUNDS = 3
 HOW = mark(
     "Race",
-    "Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and "
-    "knows no other chat. A race has the engine to itself: it measures, so chats are answered when it is over.",
+    "Lanes take turns every quarter of a second, so that all run under the same conditions. "
+    "Each has a cache of its own. Chats are answered when the race is over.",
 )
 
 
 class QuestionEdit(ExactTextEdit):
-    """Tab leaves it; Ctrl+Enter starts.
+    """Tab leaves it; Ctrl+Enter starts."""
 
-    Signals:
-        start: Ctrl+Enter.
-    """
-
-    start = Signal()
+    start = Signal()  # Ctrl+Enter
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
         self.setProperty("kind", "field")
         self.setTabChangesFocus(True)
-        self.setAccessibleName(translate("Race", "Question"))
-        self.setPlaceholderText(translate("Race", "What should the lanes answer?"))
+        self.setAccessibleName(tr("Question"))
+        self.setPlaceholderText(tr("What should the lanes answer?"))
         theme.changed.connect(self._fit)
         self._fit()
 
@@ -74,12 +72,9 @@ class QuestionEdit(ExactTextEdit):
 
 
 class LaneRow(QWidget):
-    """The choice of one lane.
+    """The choice of one lane."""
 
-    Signals:
-        changed, removed: another mode, depth or model; the lane is not wanted.
-    """
-
+    # another mode, depth or model; the lane is not wanted
     changed = Signal()
     removed = Signal()
 
@@ -88,25 +83,23 @@ class LaneRow(QWidget):
         self._theme = theme
         self.number = label("", "muted")
         self.mode_box = NoWheelComboBox(choices=[(lane_name(LaneChoice(mode)), mode) for mode in MODE_ORDER])
-        length = translate("Race", "Draft length {depth}")
+        length = tr("Draft length {depth}")
         depths = [(length.format(depth=depth), depth) for depth in range(1, MOST_DEPTH + 1)]
         self.depth_box = NoWheelComboBox(
-            choices=[(translate("Race", "Draft length: auto"), None), *depths],
-            tip=translate("Race", "How many tokens are proposed for a pass of the target."),
+            choices=[(tr("Draft length: auto"), None), *depths],
+            tip=tr("How many tokens are proposed for a pass of the target."),
         )
         self.draft_box = NoWheelComboBox(
-            choices=[(translate("Race", "Loaded draft"), "")],
-            tip=translate("Race", "Another draft is loaded for this lane alone."),
+            choices=[(tr("Loaded draft"), "")], tip=tr("Another draft is loaded for this lane alone.")
         )
         self.target_box = NoWheelComboBox(
-            choices=[(translate("Race", "Loaded model"), "")],
-            tip=translate("Race", "Another model is loaded for this lane alone."),
+            choices=[(tr("Loaded model"), "")], tip=tr("Another model is loaded for this lane alone.")
         )
         self.draft_box.hide()
         self.target_box.hide()
         self._drafts: Mapping[str, Sequence[tuple[str, str]]] = {}
         self._shows_models = False
-        self.remove = IconButton(theme, "x", translate("Race", "Remove this lane"), self.removed.emit)
+        self.remove = IconButton(theme, "x", tr("Remove this lane"), self.removed.emit)
         self.reason = label("", "warning", wrap=True)
         self.reason.hide()
         row = hbox(self.number, (self.mode_box, 2), (self.depth_box, 1), self.remove, spacing=8)
@@ -141,27 +134,27 @@ class LaneRow(QWidget):
         self._follow_mode()
 
     def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        """The other models that can be loaded: file and name."""
+        """Set the other targets: file and name."""
         chosen, chosen_name = self.target_box.currentData(), self.target_box.currentText()
         self.target_box.clear()
-        self.target_box.addItem(translate("Race", "Loaded model"), "")
+        self.target_box.addItem(tr("Loaded model"), "")
         for file, name in targets:
             self.target_box.addItem(name, file)
         _choose(self.target_box, chosen, chosen_name)
         self._follow_mode()
 
     def set_drafts(self, drafts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
-        """The other drafts that can be loaded for each target, by its file; that of the loaded one is empty."""
+        """Set the other drafts by target file; the loaded target's key is empty."""
         self._drafts = drafts
         self._fill_drafts()
         self._follow_mode()
 
     def _fill_drafts(self, *, same_target: bool = True) -> None:
-        """Offer the drafts of the chosen target; what was chosen for it stays unless they are known without it."""
+        """List the drafts of the chosen target; the choice stays unless the known drafts lack it."""
         target, chosen, name = self.target_box.currentData(), self.draft_box.currentData(), self.draft_box.currentText()
         known = self._drafts.get(target, ())
         self.draft_box.clear()
-        self.draft_box.addItem(translate("Race", "No draft") if target else translate("Race", "Loaded draft"), "")
+        self.draft_box.addItem(tr("No draft") if target else tr("Loaded draft"), "")
         for file, draft in known:
             self.draft_box.addItem(draft, file)
         if chosen and (chosen in dict(known) or (same_target and target not in self._drafts)):
@@ -180,25 +173,22 @@ class LaneRow(QWidget):
         return self.target_box.count() > 1 or self.draft_box.count() > 1
 
     def show_models(self) -> None:
-        """Let other models be chosen, where there are some."""
         self._shows_models = True
         self._follow_mode()
 
     def show_number(self, number: int, *, removable: bool) -> None:
-        """The place of the lane, from 1."""
-        name = translate("Race", "Lane {number}").format(number=number)
+        name = tr("Lane {number}").format(number=number)
         self.number.setText(name)
         self.number.setMinimumWidth(ceil(self._theme.text_width(name)) + 4)
-        self.mode_box.setAccessibleName(translate("Race", "Mode of lane {number}").format(number=number))
-        self.depth_box.setAccessibleName(translate("Race", "Draft length of lane {number}").format(number=number))
-        self.draft_box.setAccessibleName(translate("Race", "Draft model of lane {number}").format(number=number))
-        self.target_box.setAccessibleName(translate("Race", "Model of lane {number}").format(number=number))
+        self.mode_box.setAccessibleName(tr("Mode of lane {number}").format(number=number))
+        self.depth_box.setAccessibleName(tr("Draft length of lane {number}").format(number=number))
+        self.draft_box.setAccessibleName(tr("Draft model of lane {number}").format(number=number))
+        self.target_box.setAccessibleName(tr("Model of lane {number}").format(number=number))
         self._models.setContentsMargins(self.number.minimumWidth() + 8, 0, 0, 4)
-        self.remove.setAccessibleName(translate("Race", "Remove lane {number}").format(number=number))
+        self.remove.setAccessibleName(tr("Remove lane {number}").format(number=number))
         self.remove.setVisible(removable)
 
     def show_reason(self, reason: str) -> None:
-        """Why the lane cannot run; empty where it can."""
         show_text(self.reason, reason)
 
     def _on_mode(self, _index: int) -> None:
@@ -212,7 +202,7 @@ class LaneRow(QWidget):
 
 
 def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
-    """Choose a model's file, which is offered from now on; none is the first."""
+    """Select a model file, adding it if needed; no file selects the first entry."""
     if file and box.findData(file) < 0:
         box.addItem(name or name_of_file(file), file)
     box.setCurrentIndex(max(box.findData(file), 0))
@@ -220,8 +210,8 @@ def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
 
 def _rounds_words(rounds: int | None) -> str:
     if rounds is None:
-        return translate("Race", "until ±5% is sure")
-    return translate("Race", "%n rounds", None, rounds)
+        return tr("until certain to ±5%")
+    return tr("%n rounds", None, rounds)
 
 
 def _has_depth(mode: Mode) -> bool:
@@ -229,15 +219,10 @@ def _has_depth(mode: Mode) -> bool:
 
 
 class SetupForm(QFrame):
-    """The card with all of it.
+    """The set-up card."""
 
-    Signals:
-        start_requested(object): the `RaceSetup`.
-        drafts_wanted(str): those of a target that a lane has been given, by its file.
-    """
-
-    start_requested = Signal(object)
-    drafts_wanted = Signal(str)
+    start_requested = Signal(object)  # the `RaceSetup`
+    drafts_wanted = Signal(str)  # the drafts of a lane's target, by its file
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -259,27 +244,22 @@ class SetupForm(QFrame):
         self.includes_before.hide()
         self.of_pictures = label("", "caption")
         self.of_pictures.hide()
-        self.add_button = button(translate("Race", "Add a lane"), self._add)
+        self.add_button = button(tr("Add a lane"), self._add)
         self.models_button = button(
-            translate("Race", "Choose models"),
-            self._show_models,
-            tip=translate("Race", "Other models or drafts for single lanes."),
+            tr("Choose models"), self._show_models, tip=tr("Other models or drafts for single lanes.")
         )
         self._shows_models = False
         self.rounds = NoWheelComboBox(
-            translate("Race", "Rounds"),
+            tr("Rounds"),
             [(_rounds_words(each), each) for each in ROUNDS],
-            tip=translate("Race", "More rounds make the interval of the verdict narrower."),
+            tip=tr("More rounds make the result more certain."),
         )
-        tokens = translate("Race", "{number} tokens")
+        tokens = tr("{number} tokens")
         lengths = [(tokens.format(number=number_text(each)), each) for each in LENGTHS]
-        self.length = NoWheelComboBox(translate("Race", "Longest answer"), lengths)
-        self.temperature = NoWheelComboBox(translate("Race", "Temperature"))
+        self.length = NoWheelComboBox(tr("Longest answer"), lengths)
+        self.temperature = NoWheelComboBox(tr("Temperature"))
         self.start_button = button(
-            translate("Race", "Start the race"),
-            self.start,
-            kind="primary",
-            tip=translate("Race", "Start the race (Ctrl+Enter)"),
+            tr("Start the race"), self.start, kind="primary", tip=tr("Start the race (Ctrl+Enter)")
         )
         self.problem = label("", "warning", wrap=True)
         self._lanes = vbox(spacing=6)
@@ -299,16 +279,16 @@ class SetupForm(QFrame):
             options.addWidget(name, 0, column)
             options.addWidget(box, 1, column)
             options.setColumnStretch(column, 1)
-        how = label(translate("Race", HOW), "caption", wrap=True)
+        how = label(tr(HOW), "caption", wrap=True)
         add = hbox(self.add_button, self.models_button, Stretch())
         end = hbox((self.problem, 1), (self.start_button, 0, Qt.AlignmentFlag.AlignRight))
         vbox(
-            label(translate("Race", "Question"), "section"),
+            label(tr("Question"), "section"),
             self.question,
             self.of_pictures,
             self.includes_before,
             4,
-            label(translate("Race", "Lanes"), "section"),
+            label(tr("Lanes"), "section"),
             self._lanes,
             add,
             4,
@@ -321,8 +301,6 @@ class SetupForm(QFrame):
             spacing=10,
         )
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_question(
         self,
         text: str,
@@ -330,28 +308,27 @@ class SetupForm(QFrame):
         pictures: tuple[tuple[int, Picture], ...] = (),
         lost_pictures: int = 0,
     ) -> None:
-        """Show a question; ``before`` may go along: a system prompt, and the messages of the chat before it.
+        """Show a question; ``before``: the system prompt and the previous messages, which may be included.
 
-        Its ``pictures`` go along; of a race that was kept, ``lost_pictures`` are not there any more.
+        ``pictures`` are included; ``lost_pictures`` of a stored race no longer exist.
         """
         self.question.setPlainText(text)
         self._before, self._pictures, self._lost_pictures = before, pictures, lost_pictures
-        self.of_pictures.setText(translate("Race", "With %n pictures", None, len(pictures)))
+        self.of_pictures.setText(tr("With %n pictures", None, len(pictures)))
         self.of_pictures.setVisible(bool(pictures))
         number = sum(message.role != "system" for message in before)
         self.includes_before.setVisible(number > 0)
-        self.includes_before.setText(translate("Race", "With the %n earlier messages of the chat", None, number))
+        self.includes_before.setText(tr("With the %n earlier messages of the chat", None, number))
         self.includes_before.setChecked(True)
         self._update()
 
     def set_temperature(self, temperature: float) -> None:
-        """What the settings have; 0 is always offered, since only there answers can be compared."""
         self._temperature = temperature
         greedy = self.temperature.currentIndex() <= 0
         self.temperature.clear()
         self.temperature.addItem(number_text(0.0), True)
         if temperature > 0.0:
-            words = translate("Race", "{number}, as in the settings").format(number=number_text(temperature))
+            words = tr("{number}, as in the settings").format(number=number_text(temperature))
             self.temperature.addItem(words, False)
         self.temperature.setCurrentIndex(0 if greedy or temperature <= 0.0 else 1)
 
@@ -360,21 +337,19 @@ class SetupForm(QFrame):
         self._update()
 
     def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        """The other models that a lane may load for itself: file and name."""
         self._targets = targets
         for row in self.rows:
             row.set_targets(targets)
         self._number()
 
     def set_drafts(self, drafts: Sequence[tuple[str, str]], target: str = "") -> None:
-        """The other drafts that a lane with this target may load for itself: file and name; empty: the loaded one."""
+        """Set the other drafts of this target (empty: the loaded one): file and name."""
         self._drafts[target] = drafts
         for row in self.rows:
             row.set_drafts(self._drafts)
         self._update()
 
     def set_blocked(self, reason: str) -> None:
-        """Why no race can start now; empty where one can."""
         self._blocked = reason
         self._update()
 
@@ -412,8 +387,6 @@ class SetupForm(QFrame):
             self._pictures,
             self._lost_pictures,
         )
-
-    # ---- intentions -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         if self.start_button.isEnabled():
@@ -477,22 +450,18 @@ class SetupForm(QFrame):
             row.show_reason(not_now(self._reason(row.choice)))
         words = self._blocked
         if not words and self._lost_pictures:
-            words = translate(
-                "Race", "This race had pictures, which are not kept with it. Race the question again from its chat."
-            )
+            words = tr("This race had pictures, which are not kept with it. Race the question again from its chat.")
         if not words and len(set(choices)) < len(choices):
-            words = translate(
-                "Race", "Two lanes are the same. Choose another mode, draft length or model for one of them."
-            )
+            words = tr("Two lanes are the same. Choose another mode, draft length or model for one of them.")
         runs = not any(self._reason(choice) for choice in choices)
         self.models_button.setVisible(not self._shows_models and any(row.has_models for row in self.rows))
         self.problem.setText(words)
         self.start_button.setEnabled(not words and runs and bool(self.question.exact_text().strip()))
 
     def _reason(self, choice: LaneChoice) -> str:
-        """Why a lane cannot run; a draft of its own is what the modes of a draft lack, where others can run."""
+        """Why a lane cannot run; modes with a draft may lack only a draft of their own."""
         if choice.target:  # what it can do is found when it is loaded
             needs_draft = choice.mode is Mode.DRAFT and not choice.draft
-            return translate("Race", "This lane's model has no draft. Choose one for it.") if needs_draft else ""
+            return tr("This lane's model has no draft. Choose one for it.") if needs_draft else ""
         lacking = Mode.SUFFIX if choice.draft else choice.mode
         return self._unavailable.get(lacking, "")

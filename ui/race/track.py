@@ -1,4 +1,4 @@
-"""The lanes side by side, with the verdict above them: while a race goes on, and after it."""
+"""The lanes side by side, with the verdict above: during a race and after it."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from ui.race.lane_card import LaneCard
 from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
 from ui.statistics.words import SOURCES
 from ui.text.formatting import count, times_plain
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
-from ui.widgets.building import hbox, label, vbox
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import ElidedLabel, hbox, label, set_style_property, vbox
 from ui.widgets.figures import LegendRow
-from ui.widgets.styling import set_style_property
+
+tr = translator("Race")
 
 BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
 LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower
 
 
 class RaceVerdictBox(QFrame):
-    """The one figure that a race is about, and the sentences with what is uncertain about it."""
+    """The race's main ratio, and sentences about its uncertainty."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class RaceVerdictBox(QFrame):
         hbox(self.headline, (column, 1), parent=self, margins=(16, 10, 16, 10), spacing=20)
 
     def say(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
-        """Show what is known by now; ``state`` is the line below it."""
+        """Show the current verdicts; ``state`` is the line below."""
         first = main_verdict(tuple(verdicts), list(lanes))
         self._show_figure(None if first is None else first.ratio, is_sure=first is not None and first.is_sure)
         self.title.setText(verdict_title(first, lanes))
@@ -66,15 +66,15 @@ class RaceVerdictBox(QFrame):
         self.setAccessibleName(" ".join([self.title.text(), *sentences, state]))
 
     def show_live(self, ratios: Sequence[tuple[LaneChoice, float]]) -> None:
-        """Before the first round is over: speeds over the baseline's by now; that of `AUTO_LANE` is the figure."""
-        words = translate("Race", "{lane}: {times} so far")
+        """Before the first round ends: current speeds relative to the baseline; `AUTO_LANE` has the large number."""
+        words = tr("{lane}: {times} so far")
         lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
         self.words.setText("\n".join(lines))
         main = dict(ratios).get(AUTO_LANE, max((ratio for _, ratio in ratios), default=None))
         self._show_figure(main, is_sure=False)
 
     def _show_figure(self, ratio: float | None, *, is_sure: bool) -> None:
-        """In the accent's colour only what is sure to be so the next time, too; nothing where there is none yet."""
+        """In the accent colour only if it is significant; empty without a ratio."""
         kind = "" if is_sure else "unsure"
         if self.headline.property("kind") != kind:
             set_style_property(self.headline, "kind", kind)
@@ -88,22 +88,18 @@ class RaceVerdictBox(QFrame):
 def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> str:
     """What a race says in a few words."""
     if verdict is None or verdict.ratio is None:
-        return translate("Race", "The first round is not over yet")
+        return tr("The first round is not over yet")
     names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}
     if verdict.has_interval and not verdict.is_sure:
-        return translate("Race", "Too close to call between {lane} and {base}").format(**names)
+        return tr("Too close to call between {lane} and {base}").format(**names)
     if not verdict.has_interval:
-        slower = translate("Race", "{lane} was slower than {base} this time")
-        return (slower if verdict.ratio < 1.0 else translate("Race", "{lane} was faster than {base} this time")).format(
-            **names
-        )
-    slower = translate("Race", "{lane} is slower than {base}")
-    return (slower if verdict.ratio < 1.0 else translate("Race", "{lane} is faster than {base}")).format(**names)
+        slower = tr("{lane} was slower than {base} this time")
+        return (slower if verdict.ratio < 1.0 else tr("{lane} was faster than {base} this time")).format(**names)
+    slower = tr("{lane} is slower than {base}")
+    return (slower if verdict.ratio < 1.0 else tr("{lane} is faster than {base}")).format(**names)
 
 
 class RaceTrack(QWidget):
-    """Takes the events of one race after the other, or a race that was kept."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
@@ -144,22 +140,20 @@ class RaceTrack(QWidget):
         )
 
     def _fit_legend(self) -> None:
-        """Each as wide as its name, and the room as high as they are."""
+        """As wide as the names, and as high as needed."""
         for row in self.legend.values():
             row.setFixedWidth(ceil(self._theme.text_width(row.name, -1)) + BESIDE_NAME_PX)
             row.ensurePolished()  # the stylesheet has the least height of what is clicked
         heights = (max(row.sizeHint().height(), row.minimumHeight()) for row in self.legend.values())
         self._legend_room.setFixedHeight(max(heights))
 
-    # ---- a race as it goes on ---------------------------------------------------------------------------------------
-
     def begin(self, setup: RaceSetup) -> None:
         self._take(setup)
-        self.verdict.say((), setup.lanes, translate("Race", "Waiting for the model"))
+        self.verdict.say((), setup.lanes, tr("Waiting for the model"))
 
     def begin_lanes(self) -> None:
-        """The engine has taken the race up: it opens the lanes."""
-        words = translate("Race", "Measuring what a pass costs, and reading the question")
+        """The engine has started the race: enable the lanes."""
+        words = tr("Measuring the time of a pass, and reading the question")
         self.verdict.say((), self._setup.lanes, words)
 
     def _take(self, setup: RaceSetup) -> None:
@@ -176,7 +170,7 @@ class RaceTrack(QWidget):
             lane.begin_round()
 
     def _explain(self, spans: Iterable[TokenSpan]) -> None:
-        """Have the legend say what the marks of these tokens mean."""
+        """Add these tokens' sources to the legend."""
         seen = {span.source for span in spans}
         for source, row in self.legend.items():
             row.setVisible(source in seen or not row.isHidden())
@@ -231,7 +225,7 @@ class RaceTrack(QWidget):
         return max(max(lengths, default=self._setup.max_tokens), longest, 1)
 
     def _show_live_ratios(self) -> None:
-        """Before a round is over, by the counters of this moment: of lanes that have more than a few tokens."""
+        """Before a round ends, from the current counters of lanes with enough tokens."""
         choices = [lane.choice for lane in self.lanes]
         number = base_of(choices)
         begun = [lane.stats.tokens >= FEWEST_TOKENS for lane in self.lanes]
@@ -259,16 +253,14 @@ class RaceTrack(QWidget):
             of = self._setup.rounds
             number = self._round + 1
             words = (
-                translate("Race", "Round {number}, until it is sure").format(number=number)
+                tr("Round {number}, until the result is certain").format(number=number)
                 if of is None
-                else translate("Race", "Round {number} of {all}").format(number=number, all=of)
+                else tr("Round {number} of {all}").format(number=number, all=of)
             )
         else:
-            words = translate("Race", "%n rounds are over", None, num_rounds)
-        length = translate("Race", "up to {number} tokens").format(number=count(self._setup.max_tokens))
+            words = tr("%n rounds are over", None, num_rounds)
+        length = tr("up to {number} tokens").format(number=count(self._setup.max_tokens))
         self.verdict.say(self._verdicts, self._setup.lanes, f"{words} · {length}")
-
-    # ---- a race that is over ----------------------------------------------------------------------------------------
 
     def show_result(self, result: RaceResult) -> None:
         if self._setup != result.setup:
@@ -282,8 +274,6 @@ class RaceTrack(QWidget):
         self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")
         announcement = QAccessibleAnnouncementEvent(self, self.verdict.accessibleName())
         QAccessible.updateAccessibility(announcement)
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def _mark(self) -> None:
         wanted = frozenset(source for source, row in self.legend.items() if row.isChecked())
@@ -302,5 +292,4 @@ class RaceTrack(QWidget):
 
 
 def base_of(choices: Sequence[LaneChoice]) -> int:
-    """Which lane the others are compared with: plain decoding, else the first."""
     return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0

@@ -1,6 +1,6 @@
-"""What is said of a race: names of lanes, verdicts with their uncertainty, how it was run.
+"""Words of a race: lane names, verdicts with their uncertainty, conditions.
 
-The sentences say what those of `paceline race` say, for a person in front of a window.
+The same statements as `paceline race`, worded for the window.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from PySide6.QtCore import QDateTime, QLocale
 from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.races import LaneChoice, LaneVerdict, Parting, RaceResult
 from ui.text.formatting import count, mode_label, number_text, times_plain
-from ui.text.language import locale, translate
+from ui.text.language import locale, translator
 from ui.text.problem_words import in_language
+
+tr = translator("Race")
 
 
 def lane_name(choice: LaneChoice) -> str:
@@ -23,17 +25,17 @@ def lane_name(choice: LaneChoice) -> str:
     if choice.draft and not choice.target:
         name = pair_name(name, own_models(choice))
     if choice.depth is not None:
-        name = translate("Race", "{name}, draft length {depth}").format(name=name, depth=choice.depth)
+        name = tr("{name}, draft length {depth}").format(name=name, depth=choice.depth)
     return f"{own_models(choice)}, {name}" if choice.target else name
 
 
 def short_name(choice: LaneChoice) -> str:
-    """The same without the models that a lane has for itself."""
+    """The lane's name without its own models."""
     return lane_name(LaneChoice(choice.mode, choice.depth))
 
 
 def own_models(choice: LaneChoice) -> str:
-    """``SmolLM2 360M with SmolLM2 135M``, or its draft alone; empty where a lane runs on what is loaded."""
+    """``SmolLM2 360M with SmolLM2 135M``, or its draft alone; empty if a lane uses the loaded models."""
     draft = choice.draft_name or (name_of_file(choice.draft) if choice.draft else "")
     target = choice.target_name or (name_of_file(choice.target) if choice.target else "")
     return pair_name(target, draft) if target else draft
@@ -42,7 +44,7 @@ def own_models(choice: LaneChoice) -> str:
 def against(lanes: Sequence[LaneChoice]) -> str:
     """``Off against Auto``, ``Off against Suffix, Auto``."""
     others = ", ".join(map(lane_name, lanes[1:]))
-    return translate("Race", "{one} against {other}").format(one=lane_name(lanes[0]), other=others)
+    return tr("{one} against {other}").format(one=lane_name(lanes[0]), other=others)
 
 
 def two_digits(value: float) -> str:
@@ -51,29 +53,26 @@ def two_digits(value: float) -> str:
 
 
 def speed_sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
-    """How much faster a lane was, and how sure that is."""
+    """How much faster a lane was, and how certain that is."""
     names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}
     if verdict.ratio is None:
-        return translate("Race", "{lane} and {base} cannot be compared.").format(**names)
+        return tr("{lane} and {base} cannot be compared.").format(**names)
     times = times_plain(verdict.ratio)
     if not verdict.is_complete:
-        words = translate("Race", "{lane}: {times} the speed of {base}, in a round that was cut short.")
+        words = tr("{lane}: {times} the speed of {base}, in a round that was cut short.")
     elif verdict.low is None or verdict.high is None:
-        words = translate("Race", "{lane}: {times} the speed of {base}. One round gives no interval.")
+        words = tr("{lane}: {times} the speed of {base}. One round gives no interval.")
     elif not verdict.has_interval:
-        words = translate("Race", "{lane}: {times} the speed of {base}. The rounds were too different for an interval.")
+        words = tr("{lane}: {times} the speed of {base}. The rounds were too different for an interval.")
     else:
         if verdict.is_sure:
-            words = translate(
-                "Race",
-                "{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).",
-                None,
-                verdict.num_rounds,
+            words = tr(
+                "{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).", None, verdict.num_rounds
             )
         else:
-            words = translate(
-                "Race",
-                "{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.",
+            words = tr(
+                "{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so it is not "
+                "certain which is faster.",
                 None,
                 verdict.num_rounds,
             )
@@ -82,21 +81,21 @@ def speed_sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
 
 
 def answers_sentence(verdict: LaneVerdict) -> str:
-    """Whether both answers are the same, and what it means where they are not."""
+    """Whether the answers are identical, and what a difference means."""
     parting = verdict.parting
     if not verdict.are_alike:
-        return translate("Race", "It is another model, so the answers are not compared.")
+        return tr("It is another model, so the answers are not compared.")
     if parting is None:
         if verdict.is_complete:
-            return translate("Race", "Same answer, token for token.")
-        return translate("Race", "Same answer as far as both came.")
+            return tr("Same answer, token for token.")
+        return tr("Same text, up to the end of the shorter answer.")
     return _parting_sentence(verdict, parting)
 
 
 def _parting_sentence(verdict: LaneVerdict, parting: Parting) -> str:
-    place = translate("Race", "{place}.").format(place=_place(parting, verdict.num_rounds))
+    place = tr("{place}.").format(place=_place(parting, verdict.num_rounds))
     if parting.is_fault:
-        fault = translate("Race", "That must not be: here answers are exact to the bit. Please report it.")
+        fault = tr("This should not happen: answers are exact on this computer. Please report it.")
         return f"{place} {fault}"
     return f"{place} {in_language(parting.reason)}" if parting.reason else place
 
@@ -104,29 +103,27 @@ def _parting_sentence(verdict: LaneVerdict, parting: Parting) -> str:
 def _place(parting: Parting, num_rounds: int) -> str:
     token = count(parting.token)
     if parting.num_rounds < num_rounds:
-        return translate("Race", "The answers differ at token {token} in {some} of {all} rounds").format(
+        return tr("The answers differ at token {token} in {some} of {all} rounds").format(
             token=token, some=parting.num_rounds, all=num_rounds
         )
-    return translate("Race", "The answers differ at token {token}").format(token=token)
+    return tr("The answers differ at token {token}").format(token=token)
 
 
 def result_line(result: RaceResult) -> str:
     """``3 rounds · up to 256 tokens · temperature 0``."""
     parts = [
-        translate("Race", "%n rounds", None, result.num_rounds)
-        if result.is_complete
-        else translate("Race", "a round that was cut short"),
-        translate("Race", "up to {number} tokens").format(number=count(result.setup.max_tokens)),
-        translate("Race", "temperature {number}").format(number=number_text(result.temperature)),
+        tr("%n rounds", None, result.num_rounds) if result.is_complete else tr("a round that was cut short"),
+        tr("up to {number} tokens").format(number=count(result.setup.max_tokens)),
+        tr("temperature {number}").format(number=number_text(result.temperature)),
     ]
     return " · ".join(parts)
 
 
 def machine_line(result: RaceResult) -> str:
-    """``AMD EPYC, 2 cores, 2 threads at the end``, and what lies on a GPU."""
-    parts = [result.processor, translate("Race", "%n threads at the end", None, result.threads)]
+    """``AMD EPYC, 2 cores, 2 threads at the end``, and the GPU layers."""
+    parts = [result.processor, tr("%n threads at the end", None, result.threads)]
     if result.gpu_layers:
-        parts.append(translate("Race", "%n layers on the GPU", None, result.gpu_layers))
+        parts.append(tr("%n layers on the GPU", None, result.gpu_layers))
     return ", ".join(part for part in parts if part)
 
 
@@ -134,11 +131,10 @@ def pair_name(target: str, draft: str) -> str:
     """``Qwen2.5 7B with Qwen2.5 0.5B``, or the target alone."""
     if not draft:
         return target
-    return translate("Race", "{target} with {draft}").format(target=target, draft=draft)
+    return tr("{target} with {draft}").format(target=target, draft=draft)
 
 
 def when(created: str) -> str:
-    """Day and time of a race, as the locale writes them."""
     try:
         moment = datetime.fromisoformat(created).astimezone()
     except ValueError:

@@ -1,4 +1,4 @@
-"""The page of the local server: switch it, give programs its address, see which models it has and what it was asked."""
+"""The page of the local server: switch it, copy its address, see its models and requests."""
 
 from __future__ import annotations
 
@@ -40,14 +40,27 @@ from engine.records import ModelInfo
 from ui.models.parts import StatusMark
 from ui.settings.rows import make_row
 from ui.text.formatting import UNKNOWN, as_written, count, figure, hover, speed
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, grid, hbox, label, page_bar, page_column, scrolled, show_text, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.enter_key import press_button
+from ui.widgets.building import (
+    ElidedLabel,
+    Stretch,
+    button,
+    grid,
+    hbox,
+    label,
+    page_bar,
+    page_column,
+    rule,
+    scrolled,
+    show_text,
+    vbox,
+)
+from ui.widgets.dialogs import press_button
 from ui.widgets.icon_button import IconButton
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
-from ui.widgets.styling import rule
+from ui.widgets.popups import NoWheelComboBox
+
+tr = translator("ServerPage")
 
 COLUMN_PX = 1080
 SWITCHES = ("server", "server_loads")
@@ -88,13 +101,9 @@ DEFAULT_CTX = 4096
 
 
 class ServerAccess(QWidget):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        renewal_requested: another key is to be made.
-    """
-
-    renewal_requested = Signal()
+    renewal_requested = Signal()  # create another key
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -175,22 +184,18 @@ class ServerAccess(QWidget):
             spacing=8,
         )
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_target(self, target: ModelInfo | None) -> None:
-        """The model that answers where none is named."""
         self._model = printable(Path(target.path).stem) if target else ""
         self._n_ctx = target.n_ctx if target else DEFAULT_CTX
         self._show()
 
     def set_address(self, host: str, port: int, *, needs_key: bool = True) -> None:
-        """Where it listens, or will, and whether programs must show the key there."""
         self._url = base_url(host, port)
         self.hint.setVisible(not needs_key)
         self._show()
 
     def set_key(self, key: str, problem: str) -> None:
-        """The key; empty, and why, where there is none."""
+        """The key; if empty, ``problem`` says why."""
         self._key = key
         show_text(self.complaint, problem)
         self._show()
@@ -224,8 +229,6 @@ class ServerAccess(QWidget):
     def _examples(self, key: str) -> tuple[Example, ...]:
         return examples(self._url, self._model, key, self._n_ctx)
 
-    # ---- parts ------------------------------------------------------------------------------------------------------
-
     def _field(self, name: str) -> QLineEdit:
         field = QLineEdit()
         field.setReadOnly(True)
@@ -255,19 +258,19 @@ class ServerAccess(QWidget):
 
 
 def status_words(row: LoggedRequest) -> str:
-    """How far it is, or what came of it: ``200``, ``401, no key, or a wrong one``."""
+    """Progress or result: ``200``, ``401, no key, or a wrong one``."""
     if row.state is not RequestState.DONE:
-        return translate("ServerPage", STATES[row.state])
+        return tr(STATES[row.state])
     if row.status == GONE:
-        return translate("ServerPage", "Disconnected")
+        return tr("Disconnected")
     if row.status is None:
         return UNKNOWN
     words = STATUS_WORDS.get(row.status)
-    return f"{row.status}, {translate('ServerPage', words)}" if words else str(row.status)
+    return f"{row.status}, {tr(words)}" if words else str(row.status)
 
 
 def cells(row: LoggedRequest) -> tuple[str, ...]:
-    """Its texts, in the order of `COLUMNS`."""
+    """The texts of a row, in the order of `COLUMNS`."""
     return (
         datetime.fromtimestamp(row.at, UTC).astimezone().strftime("%H:%M:%S"),
         row.program or UNKNOWN,
@@ -297,20 +300,20 @@ STRETCHED = 3
 
 
 class RequestTable(QTableWidget):
-    """The newest first. As high as some rows; what is more is scrolled to."""
+    """Newest first. As high as some rows; the rest scrolls."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(0, len(COLUMNS))
         self._theme = theme
         for column, words in enumerate(COLUMNS):
-            item = QTableWidgetItem(translate("ServerPage", words))
+            item = QTableWidgetItem(tr(words))
             item.setTextAlignment(_side(column))
             if column in (TOKENS, RATE):
-                item.setToolTip(hover(translate("ServerPage", "Of the answer, without the prompt.")))
+                item.setToolTip(hover(tr("Of the answer, without the prompt.")))
             self.setHorizontalHeaderItem(column, item)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setObjectName("statsTable")
-        self.setAccessibleName(translate("ServerPage", "Requests"))
+        self.setAccessibleName(tr("Requests"))
         self.verticalHeader().hide()
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -339,14 +342,14 @@ class RequestTable(QTableWidget):
                     item.setToolTip(as_written(text))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Measure by the font of the theme, which it has by now."""
+        """The theme's font is known only now."""
         super().showEvent(event)
         self._fit()
 
     def _fit(self) -> None:
         metrics = self.fontMetrics()
         for column, sample in SAMPLES.items():
-            words = max(sample, translate("ServerPage", COLUMNS[column]), key=metrics.horizontalAdvance)
+            words = max(sample, tr(COLUMNS[column]), key=metrics.horizontalAdvance)
             self.setColumnWidth(column, metrics.horizontalAdvance(words) + CELL_PX)
         line = round(self._theme.text_height()) + 10
         self.verticalHeader().setDefaultSectionSize(line)
@@ -354,28 +357,23 @@ class RequestTable(QTableWidget):
 
 
 def queue_words(activity: Activity) -> str:
-    """How many requests run and wait, and how fast those that run are together."""
+    """How many requests run and wait, and the running ones' total speed."""
     fields = {"running": count(activity.num_running), "waiting": count(activity.num_waiting)}
     if not activity.tokens_per_second:
-        return translate("ServerPage", "{running} running, {waiting} waiting").format(**fields)
-    words = translate("ServerPage", "{running} running, {waiting} waiting, {speed} in all")
+        return tr("{running} running, {waiting} waiting").format(**fields)
+    words = tr("{running} running, {waiting} waiting, {speed} in all")
     return words.format(speed=speed(activity.tokens_per_second), **fields)
 
 
 class ServerPage(QWidget):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        changed(dict): a setting was switched.
-        settings_requested, back: the other settings; the chat is wanted.
-        renewal_requested: another key is to be made.
-        stop_requested, retry_requested: the answer to a program; the server, which failed.
-    """
-
-    changed = Signal(dict)
+    changed = Signal(dict)  # a setting was switched
+    # open the other settings; return to the chat
     settings_requested = Signal()
     back = Signal()
-    renewal_requested = Signal()
+    renewal_requested = Signal()  # create another key
+    # stop the answer to a program; restart the failed server
     stop_requested = Signal()
     retry_requested = Signal()
 
@@ -387,12 +385,10 @@ class ServerPage(QWidget):
         self._others: tuple[str, ...] = ()
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.back_button = IconButton(
-            theme, "arrow-left", translate("ServerPage", "Back to the chat (Esc)"), self.back.emit
-        )
-        self.settings_button = button(translate("ServerPage", "Settings…"), self.settings_requested.emit)
-        self.stop_button = button(translate("ServerPage", "Stop the answer"), self.stop_requested.emit)
-        self.retry_button = button(translate("ServerPage", "Try again"), self.retry_requested.emit)
+        self.back_button = IconButton(theme, "arrow-left", tr("Back to the chat (Esc)"), self.back.emit)
+        self.settings_button = button(tr("Settings…"), self.settings_requested.emit)
+        self.stop_button = button(tr("Stop the answer"), self.stop_requested.emit)
+        self.retry_button = button(tr("Try again"), self.retry_requested.emit)
         self.state = StatusMark(theme, wrap=True)
         by_key = {field.key: field for field in fields if field.section == SERVER}
         self.switches = {key: make_row(by_key[key]) for key in SWITCHES}
@@ -401,17 +397,17 @@ class ServerPage(QWidget):
         self.others = label(kind="caption", wrap=True)
         self.queue = label(kind="muted")
         self.table = RequestTable(theme)
-        self.nothing = label(translate("ServerPage", "No program has asked anything yet."), "muted", wrap=True)
+        self.nothing = label(tr("No requests yet."), "muted", wrap=True)
         self._arrange()
         self._connect()
         self.set_view(ServerView(), "")
         self.set_requests(())
 
     def _arrange(self) -> None:
-        title = label(translate("ServerPage", "Local server"), "strong")
+        title = label(tr("Local server"), "strong")
         vbox(
             page_bar(self.back_button, title, self.settings_button, wide=title),
-            (scrolled(self._content(), translate("ServerPage", "Local server")), 1),
+            (scrolled(self._content(), tr("Local server")), 1),
             parent=self,
             margins=0,
             spacing=0,
@@ -419,13 +415,10 @@ class ServerPage(QWidget):
 
     def _content(self) -> QWidget:
         state = hbox((self.state, 1), (self.retry_button, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
-        head = hbox(label(translate("ServerPage", "Requests"), "strong"), (self.queue, 1), self.stop_button, spacing=8)
-        note = translate(
-            "ServerPage",
-            "What was asked and answered is neither shown nor kept. The list is emptied when the server is turned off.",
-        )
+        head = hbox(label(tr("Requests"), "strong"), (self.queue, 1), self.stop_button, spacing=8)
+        note = tr("Questions and answers are neither shown nor saved. Turning the server off clears the list.")
         requests = vbox(head, self.nothing, self.table, label(note, "caption", wrap=True), spacing=8)
-        title = label(translate("ServerPage", "Models"), "strong")
+        title = label(tr("Models"), "strong")
         models = vbox(title, self.own_model, self.switches["server_loads"], self.others, spacing=8)
         parts = (self.switches["server"], state, rule(), requests, rule(), models, rule(), self.access)
         return page_column(*parts, width_px=COLUMN_PX, spacing=16)
@@ -434,8 +427,6 @@ class ServerPage(QWidget):
         self.access.renewal_requested.connect(self.renewal_requested)
         for key, row in self.switches.items():
             row.changed.connect(lambda key=key, row=row: self.changed.emit({key: row.value()}))
-
-    # ---- values -----------------------------------------------------------------------------------------------------
 
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
         for key, row in self.switches.items():
@@ -448,22 +439,18 @@ class ServerPage(QWidget):
         self._show_models()
 
     def set_view(self, view: ServerView, words: str) -> None:
-        """What the server does, also in words."""
         icon, tone = TONES[view.state]
         self.state.show_mark(icon, words, tone)
         self.retry_button.setVisible(view.state is ServerState.FAILED)
         self.stop_button.setVisible(bool(view.activity.num_running))
         several = view.activity.num_running > 1
-        self.stop_button.setText(
-            translate("ServerPage", "Stop the answers") if several else translate("ServerPage", "Stop the answer")
-        )
+        self.stop_button.setText(tr("Stop the answers") if several else tr("Stop the answer"))
         self.queue.setText(queue_words(view.activity))
         self.queue.setVisible(view.state is ServerState.ON)
         self._guest = view.guest
         self._show_models()
 
     def set_models(self, target: ModelInfo | None, others: Sequence[str]) -> None:
-        """The model of the chats, and the names of those that may be named beside it."""
         self._target, self._others = target, tuple(others)
         self.access.set_target(target)
         self._show_models()
@@ -471,33 +458,28 @@ class ServerPage(QWidget):
     def _show_models(self) -> None:
         name = self.access.model.text()
         text = (
-            translate("ServerPage", "{name}, the model of your chats").format(name=name)
+            tr("{name}, the model of your chats").format(name=name)
             if name
-            else translate("ServerPage", "No model is loaded. Programs are told to try again.")
+            else tr("No model is loaded. Programs are told to try again.")
         )
         self.own_model.setText(text)
         lines = []
         if self._guest:
-            loaded = translate("ServerPage", "In memory now, for a program: {name}.")
+            loaded = tr("In memory now, for a program: {name}.")
             lines.append(loaded.format(name=self._guest))
         if self._others and self.switches["server_loads"].value():
             names = ", ".join(self._others[:MOST_NAMES])
             if len(self._others) > MOST_NAMES:
                 more = len(self._others) - MOST_NAMES
-                names = translate("ServerPage", "{names} and {number} more", None, more).format(
-                    names=names, number=count(more)
-                )
-            lines.append(translate("ServerPage", "Others that programs may name: {names}.").format(names=names))
+                names = tr("{names} and {number} more", None, more).format(names=names, number=count(more))
+            lines.append(tr("Other models that programs may request: {names}.").format(names=names))
         self.others.setText("\n".join(lines))
         self.others.setVisible(bool(lines))
 
     def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
-        """The latest requests, the newest first."""
         self.table.set_rows(rows)
         self.table.setVisible(bool(rows))
         self.nothing.setVisible(not rows)
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not press_button(event):

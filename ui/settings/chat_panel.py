@@ -1,6 +1,6 @@
-"""The panel beside a chat with its settings, those of its model and of all chats: what differs says whose it is.
+"""The panel beside a chat with the settings of the chat, its model and all chats, and the origin of each value.
 
-Changes hold at once, from the next message on.
+Changes apply at once, from the next message on.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from engine.records import Mode
 from ui.settings.preset_menu import PresetMenu
 from ui.settings.rows import ChoiceRow, ServersRow, make_row
 from ui.text.formatting import as_written, hover
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.mode_words import mode_words, not_now
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, hbox, label, scrolled, vbox
+from ui.widgets.building import PageSwitch, Stretch, button, hbox, label, rule, scrolled, set_style_property, vbox
 from ui.widgets.icon_button import IconButton
-from ui.widgets.page_switch import PageSwitch
-from ui.widgets.styling import rule, set_style_property
+
+tr = translator("ChatSettings")
 
 FIRST = ("system_prompt", "temperature")  # what people come for
 
@@ -65,7 +65,7 @@ _HIDDEN: dict[Layer, str] = {
 
 
 class ModeChoiceRow(ChoiceRow):
-    """One of the modes, in a list where its cards would be too tall; their words stand beside it and on hover."""
+    """The mode as a list, for a narrow panel; the mode's explanation stands below."""
 
     def _show_reason(self) -> None:
         self.help.setTextFormat(Qt.TextFormat.PlainText)  # a reason may quote what a file says
@@ -84,15 +84,10 @@ class ModeChoiceRow(ChoiceRow):
 
 
 class LayerRow(QWidget):
-    """One value as it holds at the layer that is being edited.
+    """One setting at the layer that is being edited."""
 
-    Signals:
-        edited(object): another value, once typing has paused.
-        reset: the value of this layer's own is to go.
-    """
-
-    edited = Signal(object)
-    reset = Signal()
+    edited = Signal(object)  # another value, after a pause in typing
+    reset = Signal()  # remove this layer's own value
 
     def __init__(self, field: SettingField) -> None:
         super().__init__()
@@ -101,7 +96,7 @@ class LayerRow(QWidget):
         self.row = ModeChoiceRow(field, stacked=True) if field.kind is FieldKind.MODE else make_row(field, stacked=True)
         self.origin = label("", "key")
         self.hidden = label("", "caption")
-        self.reset_button = button(translate("ChatSettings", "Reset"), self.reset.emit, kind="link")
+        self.reset_button = button(tr("Reset"), self.reset.emit, kind="link")
         self._shown: SettingValue = None
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -116,21 +111,19 @@ class LayerRow(QWidget):
         vbox(self.row, parent=self, margins=0)
 
     def set_value(self, value: LayeredValue, layer: Layer) -> None:
-        """Show a value as it holds at ``layer``; what is being typed stays."""
+        """Show the value at ``layer``; a pending edit stays."""
         own = value.origin is layer
-        words = translate("ChatSettings", (_OWN if own else _ORIGINS)[value.origin])
+        words = tr((_OWN if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
         set_style_property(self.origin, "own", "true" if own else "false")
         self.origin.setVisible(own or value.origin is Layer.FILE)  # what is as everywhere needs no sign
         self.row.label.setToolTip(words)
-        self.hidden.setText(translate("ChatSettings", _HIDDEN[value.hidden_by]) if value.hidden_by else "")
+        self.hidden.setText(tr(_HIDDEN[value.hidden_by]) if value.hidden_by else "")
         self.hidden.setVisible(value.hidden_by is not None)
         self.reset_button.setVisible(own)
-        name = translate("ChatSettings", "Reset {label}").format(label=self.field.label)
+        name = tr("Reset {label}").format(label=self.field.label)
         self.reset_button.setAccessibleName(name)
-        self.origin.setAccessibleName(
-            translate("ChatSettings", "{label}: {origin}").format(label=self.field.label, origin=words)
-        )
+        self.origin.setAccessibleName(tr("{label}: {origin}").format(label=self.field.label, origin=words))
         self._shown = value.value
         if self._pause.isActive() or self._is_shown(value.value):
             return
@@ -146,7 +139,7 @@ class LayerRow(QWidget):
         self.row.show_complaint()
 
     def force_value(self, value: LayeredValue, layer: Layer) -> None:
-        """Show a value of another chat or layer; what was being typed was flushed before."""
+        """Show the value of another chat or layer; pending edits were flushed before."""
         self._pause.stop()
         self.set_value(value, layer)
 
@@ -155,7 +148,7 @@ class LayerRow(QWidget):
         self._pause.stop()
 
     def flush(self) -> None:
-        """Emit what was typed now, without waiting for a pause."""
+        """Emit a pending edit now."""
         self._pause.stop()
         if self.row.problem():
             return
@@ -166,47 +159,38 @@ class LayerRow(QWidget):
 
 
 class ChatSettingsPanel(QFrame):
-    """Shows one layer at a time.
+    """Shows one layer at a time."""
 
-    Signals:
-        changed(object, dict), reset(object, object): a `Layer`, and values or the keys of values that are to go.
-        kept_for_model: what the chat has of its own is to be its model's.
-        closed: it has gone.
-    """
-
+    # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
     reset = Signal(object, object)
-    kept_for_model = Signal()
-    closed = Signal()
+    kept_for_model = Signal()  # copy the chat's own values to its model
+    closed = Signal()  # it was closed
 
     def __init__(self, theme: Theme, view: LayersView, presets: PresetMenu) -> None:
         super().__init__()
         self.setObjectName("chatSettings")
-        self.setAccessibleName(translate("ChatSettings", "Chat settings"))
+        self.setAccessibleName(tr("Chat settings"))
         self._view = view
         self.layer = Layer.CHAT
         self.presets = presets
         self.rows: dict[str, LayerRow] = {}
-        layers = [(layer, translate("ChatSettings", _TITLES[layer])) for layer in EDITABLE]
-        self.switch = PageSwitch(translate("ChatSettings", "Applies to"), layers)
+        layers = [(layer, tr(_TITLES[layer])) for layer in EDITABLE]
+        self.switch = PageSwitch(tr("Applies to"), layers)
         self.switch.chosen.connect(self._show_layer)
         self.explanation = label("", "caption", wrap=True)
         self._content = QWidget()
         self.reset_button = button("", lambda: self._on_reset(self._own_keys()))
         self.keep_button = button(
-            translate("ChatSettings", "Keep for this model"),
-            self._on_keep,
-            tip=translate("ChatSettings", "Every chat with this model then uses these values"),
+            tr("Keep for this model"), self._on_keep, tip=tr("Every chat with this model then uses these values")
         )
-        self.close_button = IconButton(theme, "x", translate("ChatSettings", "Close"), self.hide)
+        self.close_button = IconButton(theme, "x", tr("Close"), self.hide)
         self._arrange()
         self._connect()
         self.set_view(view)
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _arrange(self) -> None:
-        title = label(translate("ChatSettings", "Chat settings"), "heading")
+        title = label(tr("Chat settings"), "heading")
         top = hbox(title, Stretch(), self.close_button)
         head = vbox(
             top,
@@ -238,7 +222,7 @@ class ChatSettingsPanel(QFrame):
             row.reset.connect(partial(self._on_reset, (field.key,)))
             column.addWidget(row)
         column.addStretch(1)
-        return scrolled(self._content, translate("ChatSettings", "Values"), sideways=False)
+        return scrolled(self._content, tr("Values"), sideways=False)
 
     def _connect(self) -> None:
         self.presets.opening.connect(self.flush)
@@ -246,7 +230,7 @@ class ChatSettingsPanel(QFrame):
 
     @property
     def least_width(self) -> int:
-        """Pixels that it takes so that no word of it, in any language, is cut."""
+        """The least width in pixels at which no text is cut, in any language."""
         for widget in self.findChildren(QWidget):
             widget.ensurePolished()  # only then does it know its font
         for layout in self.findChildren(QLayout):
@@ -254,22 +238,20 @@ class ChatSettingsPanel(QFrame):
         bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
         return max(self.minimumSizeHint().width(), self._content.minimumSizeHint().width() + bar)
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_view(self, view: LayersView, *, other: bool = False) -> None:
-        """Show these values; ``other``: they are of another chat, so what stands in the editors is not kept."""
+        """Show these values; ``other``: of another chat, so pending edits are dropped."""
         self._view = view
         values = view.values.get(self.layer, {})
         for key, row in self.rows.items():
             if key in values:
                 (row.force_value if other else row.set_value)(values[key], self.layer)
-        model = view.model_name or translate("ChatSettings", "this model")
+        model = view.model_name or tr("this model")
         self.switch.buttons[Layer.MODEL].setToolTip(as_written(model))
         self.switch.buttons[Layer.PROJECT].setVisible(bool(view.project_name))
         if self.layer is Layer.PROJECT and not view.project_name:
             self._show_layer(Layer.CHAT)
             return
-        words = translate("ChatSettings", _EXPLAINED[self.layer])
+        words = tr(_EXPLAINED[self.layer])
         self.explanation.setText(words.format(model=model, project=view.project_name))
         self.presets.set_values({key: value.value for key, value in values.items()})
         self._show_buttons()
@@ -287,12 +269,8 @@ class ChatSettingsPanel(QFrame):
 
     def _show_buttons(self) -> None:
         num_own = len(self._own_keys())
-        self.reset_button.setText(translate("ChatSettings", "Reset all"))
-        self.reset_button.setAccessibleName(
-            translate("ChatSettings", "Reset all values of: {layer}").format(
-                layer=translate("ChatSettings", _TITLES[self.layer])
-            )
-        )
+        self.reset_button.setText(tr("Reset all"))
+        self.reset_button.setAccessibleName(tr("Reset all values of: {layer}").format(layer=tr(_TITLES[self.layer])))
         self.reset_button.setEnabled(num_own > 0)
         self.keep_button.setVisible(self.layer is Layer.CHAT)
         self.keep_button.setEnabled(num_own > 0)
@@ -301,10 +279,8 @@ class ChatSettingsPanel(QFrame):
         values = self._view.values.get(self.layer, {})
         return tuple(key for key, value in values.items() if value.origin is self.layer)
 
-    # ---- requests ---------------------------------------------------------------------------------------------------
-
     def flush(self) -> None:
-        """Emit the edits that still wait for a pause in typing."""
+        """Emit the pending edits."""
         for row in self.rows.values():
             row.flush()
 
@@ -331,7 +307,7 @@ class ChatSettingsPanel(QFrame):
         self.kept_for_model.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What was typed counts, also where it goes at once."""
+        """Pending edits count, also when the panel is closed at once."""
         super().hideEvent(event)
         if not event.spontaneous() and self.isHidden():
             self.flush()
@@ -339,5 +315,5 @@ class ChatSettingsPanel(QFrame):
 
 
 def _place(field: SettingField) -> tuple[int, bool]:
-    """What comes first, then the rest as it is in the table, speculation last."""
+    """Sort key: first `FIRST`, speculation last, else the order of the table."""
     return FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.section == SPECULATION

@@ -1,6 +1,6 @@
-"""The settings, generated from the table of fields: sections at the left, rows at the right, Save or Cancel.
+"""The settings dialog, generated from the table of fields: sections at the left, rows at the right.
 
-Pages of another kind can stand behind those of the fields; their `save` is called when the dialog is saved.
+Further pages can follow; their `save` is called when the dialog is saved.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from PySide6.QtWidgets import QListWidget, QScrollArea, QSizePolicy, QStackedWid
 
 from app.core.domain.settings.fields import SettingField, SettingValue
 from engine.records import Device, Mode
-from ui.settings.mode_cards import ModeRow
-from ui.settings.page import SettingsPage
-from ui.settings.row import CONTROL_PX, SettingRow
-from ui.settings.rows import ChoiceRow, DevicesRow, make_row
-from ui.text.language import translate
-from ui.widgets.building import Stretch, button, hbox, label, line_edit, scrolled, vbox
+from ui.settings.rows import CONTROL_PX, ChoiceRow, DevicesRow, ModeRow, SettingRow, SettingsPage, make_row
+from ui.text.language import translate, translator
+from ui.widgets.building import Stretch, button, hbox, label, line_edit, rule, scrolled, set_style_property, vbox
 from ui.widgets.dialogs import Dialog, within_screen
-from ui.widgets.styling import rule, set_style_property
+
+tr = translator("SettingsDialog")
 
 SIZE = QSize(800, 600)
 LOOKS = ("theme", "text_size", "density")
@@ -27,7 +25,7 @@ NAV_PX, AROUND_NAV_PX = 168, 38  # a scroll bar among it
 
 
 class _Sections(QListWidget):
-    """As wide as the names of its sections take at the size of their text."""
+    """As wide as its section names."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +39,7 @@ MOST_PX = 320  # what explains a control needs its room, too
 
 
 class ControlWidths(QObject):
-    """Follows the rows of a page, which may be styled or have another size of text at any time."""
+    """Gives a page's controls equal widths, also after a change of style or text size."""
 
     def __init__(self, page: QWidget, rows: Sequence[SettingRow]) -> None:
         super().__init__(page)
@@ -64,16 +62,10 @@ class ControlWidths(QObject):
 
 
 class SettingsDialog(Dialog):
-    """Edits a copy of the values.
+    """Edits a copy of the values."""
 
-    Signals:
-        saved(dict): only the changed keys and their values.
-        look_previewed(str, str): a key of `LOOKS` and its value: the window is to look like that until the dialog
-            says otherwise.
-    """
-
-    saved = Signal(dict)
-    look_previewed = Signal(str, str)
+    saved = Signal(dict)  # the changed keys and their values
+    look_previewed = Signal(str, str)  # a key of `LOOKS` and its value, to be previewed by the window
 
     def __init__(
         self,
@@ -83,15 +75,15 @@ class SettingsDialog(Dialog):
         pages: Sequence[SettingsPage] = (),
         below: Mapping[str, QWidget] | None = None,
     ) -> None:
-        """``pages`` stand behind those of the fields; ``below`` has, by section, what follows its rows."""
-        super().__init__(parent, translate("SettingsDialog", "Settings"))
+        """``pages`` follow the fields' pages; ``below``: widgets below the rows, by section."""
+        super().__init__(parent, tr("Settings"))
         self._values = {field.key: values.get(field.key, field.default) for field in fields}
         self._below = below or {}
         self.rows: dict[str, SettingRow] = {}
         self.nav = _Sections()
         self.nav.setObjectName("settingsNav")
-        self.nav.setAccessibleName(translate("SettingsDialog", "Sections"))
-        self.search = line_edit(translate("SettingsDialog", "Search settings"), translate("SettingsDialog", "Search"))
+        self.nav.setAccessibleName(tr("Sections"))
+        self.search = line_edit(tr("Search settings"), tr("Search"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self.find_setting)
         self.pages = QStackedWidget()
@@ -108,12 +100,12 @@ class SettingsDialog(Dialog):
         self.nav.currentRowChanged.connect(self.pages.setCurrentIndex)
         self.nav.currentRowChanged.connect(self._check)
         self.nav.setCurrentRow(0)
-        self.save_button = button(translate("SettingsDialog", "Save"), self._save, kind="primary")
-        self.cancel_button = button(translate("SettingsDialog", "Cancel"), self.reject)
+        self.save_button = button(tr("Save"), self._save, kind="primary")
+        self.cancel_button = button(tr("Cancel"), self.reject)
         self.defaults_button = button(
-            translate("SettingsDialog", "Restore defaults"),
+            tr("Restore defaults"),
             self.restore_defaults,
-            tip=translate("SettingsDialog", "Resets every setting; nothing is saved until you click Save"),
+            tip=tr("Resets every setting; nothing is saved until you click Save"),
         )
         self.elsewhere = label("", "error", wrap=True)  # why it cannot be saved, where the reason is on another page
         self.save_button.setDefault(True)
@@ -142,7 +134,7 @@ class SettingsDialog(Dialog):
         return scrolled(content, translate("Settings", section), sideways=False)
 
     def _follow_looks(self) -> None:
-        """What is chosen of the look is seen at once; leaving the dialog without saving gives back what was before."""
+        """Preview changes of the look; cancelling restores the previous look."""
         for key, row in self.rows.items():
             if key in LOOKS and isinstance(row, ChoiceRow):
                 row.combo.activated.connect(lambda _index, key=key: self._preview(key))
@@ -175,7 +167,6 @@ class SettingsDialog(Dialog):
             self.elsewhere.setVisible(bool(problem))
 
     def _problems(self) -> dict[int, str]:
-        """By its page, the first thing there that cannot be saved."""
         sections = list(dict.fromkeys(row.field.section for row in self.rows.values()))
         problems = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
         problems += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
@@ -196,7 +187,7 @@ class SettingsDialog(Dialog):
                 row.set_devices(devices)
 
     def find_setting(self, typed: str) -> None:
-        """Leave the sections that have the typed words, and go to the first setting that does."""
+        """Show the sections that match, and scroll to the first matching setting."""
         words = typed.casefold().split()
         first: SettingRow | None = None
         for place in range(self.nav.count()):
@@ -222,12 +213,11 @@ class SettingsDialog(Dialog):
         self.nav.setCurrentRow(place)
 
     def changed_values(self) -> dict[str, SettingValue]:
-        """What differs from the values that came in."""
         edited = {key: row.value() for key, row in self.rows.items()}
         return {key: value for key, value in edited.items() if value != self._values[key]}
 
     def restore_defaults(self) -> None:
-        """Show the default of every setting, the look among them."""
+        """Show the default of every setting, including the look."""
         before = {key: self.rows[key].value() for key in LOOKS if key in self.rows}
         for row in self.rows.values():
             row.set_value(row.field.default)

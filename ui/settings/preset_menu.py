@@ -1,4 +1,4 @@
-"""The presets as a menu: apply one, save the present values as one, rename or delete one's own."""
+"""The preset menu: apply, save the current values, rename or delete one's own."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, Preset
 from engine.sentences import one_stop, said
 from ui.text.formatting import on_button
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import label, line_edit, show_text
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.popups import Menu
+
+tr = translator("Presets")
 
 _BUILTIN = {
     "Precise": mark("Presets", "Precise"),
@@ -27,16 +29,11 @@ _BUILTIN = {
 
 
 class PresetMenu(QToolButton):
-    """A button that names the preset in force, if one is.
+    """A button that names the preset in force, if any."""
 
-    Signals:
-        applied(dict): the values of a preset.
-        saved(str, dict), renamed(str, str), deleted(str): what is to become of presets.
-        opening: the menu is about to compare and save the values; whoever has pending edits must emit them now.
-    """
-
-    opening = Signal()
-    applied = Signal(dict)
+    opening = Signal()  # the menu is about to read the values; emit pending edits now
+    applied = Signal(dict)  # the values of a preset
+    # changes of presets
     saved = Signal(str, dict)
     renamed = Signal(str, str)
     deleted = Signal(str)
@@ -65,13 +62,12 @@ class PresetMenu(QToolButton):
         self._show()
 
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
-        """The values in force, to be saved or compared."""
         self._values = values
         self._show()
 
     @property
     def in_force(self) -> Preset | None:
-        """The preset whose values are all in force; one of the user's comes before a built-in one."""
+        """The preset whose values are all in force; the user's before built-in ones."""
         own_first = sorted(self._presets, key=lambda preset: preset.builtin)
         return next((each for each in own_first if each.values and self._holds(each)), None)
 
@@ -80,14 +76,14 @@ class PresetMenu(QToolButton):
 
     def _show(self) -> None:
         chosen = self.in_force
-        name = _shown_name(chosen) if chosen else translate("Presets", "none")
-        named = translate("Presets", "Preset: {name}").format(name=on_button(name))
+        name = _shown_name(chosen) if chosen else tr("none")
+        named = tr("Preset: {name}").format(name=on_button(name))
         self.setText(named if chosen else self._plain())
-        self.setAccessibleName(translate("Presets", "Presets, active: {name}").format(name=name))
+        self.setAccessibleName(tr("Presets, active: {name}").format(name=name))
         self.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fill(self) -> None:
-        """Make the menu when it opens: never while one of its actions is being carried out."""
+        """Fill the menu on opening, never during one of its actions."""
         self.opening.emit()
         menu, chosen = self.list_menu, self.in_force
         menu.clear()
@@ -98,11 +94,11 @@ class PresetMenu(QToolButton):
             action.setCheckable(True)
             action.setChecked(preset is chosen)
         menu.addSeparator()
-        menu.addAction(translate("Presets", "Save these values as a preset…"), self._ask_save)
+        menu.addAction(tr("Save these values as a preset…"), self._ask_save)
         own = [preset for preset in self._presets if not preset.builtin]
         for title, ask in (
-            (translate("Presets", "Rename"), self._ask_rename),
-            (translate("Presets", "Delete"), self._ask_delete),
+            (tr("Rename"), self._ask_rename),
+            (tr("Delete"), self._ask_delete),
         ):
             below = menu.add_submenu(title)
             below.setEnabled(bool(own))
@@ -111,21 +107,20 @@ class PresetMenu(QToolButton):
 
     @staticmethod
     def _plain() -> str:
-        return translate("Presets", "Presets")
+        return tr("Presets")
 
     def _ask_save(self) -> None:
-        text = translate(
-            "Presets",
-            "Saves the sampling settings and the system prompt shown here. It replaces your preset of the same name.",
+        text = tr(
+            "Saves the sampling settings and the system prompt shown here. It replaces your preset of the same name."
         )
-        title, accept_text = translate("Presets", "Save as a preset"), translate("Presets", "Save")
+        title, accept_text = tr("Save as a preset"), tr("Save")
         question, edit = self._question(title, text, accept_text, self._complaint)
         question.accepted.connect(lambda: self.saved.emit(edit.text(), dict(self._values)))
         question.open()
 
     def _ask_rename(self, name: str) -> None:
-        text = one_stop(translate("Presets", "A new name for “{name}”."), {"name": name}).format(name=name)
-        title, accept_text = translate("Presets", "Rename the preset"), translate("Presets", "Rename")
+        text = one_stop(tr("A new name for “{name}”."), {"name": name}).format(name=name)
+        title, accept_text = tr("Rename the preset"), tr("Rename")
         question, edit = self._question(title, text, accept_text, lambda new: self._complaint(new, instead_of=name))
         edit.setText(name)
         edit.selectAll()
@@ -133,14 +128,14 @@ class PresetMenu(QToolButton):
         question.open()
 
     def _ask_delete(self, name: str) -> None:
-        text = translate("Presets", "“{name}” will be deleted. Chats that use its values keep them.").format(name=name)
-        accept_text = translate("Presets", "Delete")
-        question = ConfirmDialog(self, translate("Presets", "Delete this preset?"), text, accept_text, danger=True)
+        text = tr("“{name}” will be deleted. Chats that use its values keep them.").format(name=name)
+        accept_text = tr("Delete")
+        question = ConfirmDialog(self, tr("Delete this preset?"), text, accept_text, danger=True)
         question.accepted.connect(lambda: self.deleted.emit(name))
         question.open()
 
     def _complaint(self, name: str, instead_of: str | None = None) -> str:
-        """Why a preset cannot have this name, if it cannot. A new one may take another's place, a renamed one not."""
+        """Why a preset cannot have this name; empty if it can. A new preset may replace another, a renamed one not."""
         same = [one for one in self._presets if name.casefold() in (one.name.casefold(), _shown_name(one).casefold())]
         if any(one.builtin for one in same):
             return in_language(said("{name} comes with Paceline and cannot be changed.", name=name))
@@ -152,7 +147,7 @@ class PresetMenu(QToolButton):
         self, title: str, text: str, accept_text: str, complaint: Callable[[str], str]
     ) -> tuple[ConfirmDialog, QLineEdit]:
         question, wrong = ConfirmDialog(self, title, text, accept_text), label("", "error", wrap=True)
-        edit = line_edit(translate("Presets", "Name"), translate("Presets", "Name"))
+        edit = line_edit(tr("Name"), tr("Name"))
         edit.setMaxLength(MAX_PRESET_NAME_CHARS)
         wrong.hide()
 
@@ -171,4 +166,4 @@ class PresetMenu(QToolButton):
 
 
 def _shown_name(preset: Preset) -> str:
-    return translate("Presets", _BUILTIN[preset.name]) if preset.builtin and preset.name in _BUILTIN else preset.name
+    return tr(_BUILTIN[preset.name]) if preset.builtin and preset.name in _BUILTIN else preset.name

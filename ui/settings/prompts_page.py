@@ -1,4 +1,4 @@
-"""The page of the settings on which reusable prompts are added, edited and deleted."""
+"""The settings page of reusable prompts: add, edit, delete."""
 
 from __future__ import annotations
 
@@ -8,39 +8,33 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QListWidget, QSizePolicy
 
 from app.core.domain.settings.layers import MAX_PROMPT_CHARS, MAX_PROMPT_NAME_CHARS, SavedPrompt
-from ui.settings.page import SettingsPage
+from ui.settings.rows import SettingsPage
 from ui.text.formatting import count
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.widgets.building import button, hbox, label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
+
+tr = translator("PromptsPage")
 
 LIST_PX = 148
 
 
 class PromptsPage(SettingsPage):
-    """Edits a copy.
+    """Edits a copy."""
 
-    Signals:
-        saved(object): all prompts, where they differ from those that came in.
-    """
-
-    saved = Signal(object)
+    saved = Signal(object)  # all prompts, if they changed
 
     def __init__(self, prompts: Sequence[SavedPrompt]) -> None:
         super().__init__()
-        self.title = translate("PromptsPage", "Prompts")
+        self.title = tr("Prompts")
         self.setObjectName("page")
         self._before = tuple(prompts)
         self._prompts = [(prompt.name, prompt.text) for prompt in prompts]
         self.list = QListWidget()
         self.name_edit = QLineEdit()
         self.text_edit = ExactTextEdit()
-        self.add_button = button(
-            translate("PromptsPage", "Add"), self._add, name=translate("PromptsPage", "Add a prompt")
-        )
-        self.delete_button = button(
-            translate("PromptsPage", "Delete"), self._delete, name=translate("PromptsPage", "Delete the chosen prompt")
-        )
+        self.add_button = button(tr("Add"), self._add, name=tr("Add a prompt"))
+        self.delete_button = button(tr("Delete"), self._delete, name=tr("Delete the chosen prompt"))
         self.complaint = label("", "error", wrap=True)
         self._make()
         self._arrange()
@@ -52,32 +46,28 @@ class PromptsPage(SettingsPage):
 
     def _make(self) -> None:
         self.list.setObjectName("choices")
-        self.list.setAccessibleName(translate("PromptsPage", "Prompts"))
+        self.list.setAccessibleName(tr("Prompts"))
         self.list.setMinimumWidth(LIST_PX)
         self.list.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.name_edit.setMaxLength(MAX_PROMPT_NAME_CHARS)
-        self.name_edit.setAccessibleName(translate("PromptsPage", "Name"))
-        self.name_edit.setPlaceholderText(translate("PromptsPage", "Name, typed after /"))
+        self.name_edit.setAccessibleName(tr("Name"))
+        self.name_edit.setPlaceholderText(tr("Name, typed after /"))
         self.name_edit.textEdited.connect(self._on_edited)
         self.text_edit.setProperty("kind", "field")
         self.text_edit.setTabChangesFocus(True)
-        self.text_edit.setAccessibleName(translate("PromptsPage", "Text"))
+        self.text_edit.setAccessibleName(tr("Text"))
         self.text_edit.textChanged.connect(self._on_edited)
         self.complaint.hide()
 
     def _arrange(self) -> None:
         heading = label(self.title, "heading")
-        words = translate(
-            "PromptsPage", "Type / in an empty message to insert one. Words in {braces} are filled in one by one."
-        )
-        explanation = label(words.format(braces="{" + translate("PromptsPage", "braces") + "}"), "caption", wrap=True)
+        words = tr("Type / in an empty message to insert one. Words in {braces} are filled in one by one.")
+        explanation = label(words.format(braces="{" + tr("braces") + "}"), "caption", wrap=True)
         buttons = hbox(self.add_button, self.delete_button, spacing=8)
         left = vbox((self.list, 1), buttons, spacing=8)
         right = vbox(self.name_edit, (self.text_edit, 1), self.complaint, spacing=8)
         halves = hbox(left, (right, 1), spacing=16)
         vbox(heading, explanation, (halves, 1), parent=self, margins=(24, 20, 24, 24), spacing=12)
-
-    # ---- values -----------------------------------------------------------------------------------------------------
 
     def prompts(self) -> tuple[SavedPrompt, ...]:
         return tuple(SavedPrompt(name, text) for name, text in self._prompts)
@@ -85,22 +75,19 @@ class PromptsPage(SettingsPage):
     def problem(self) -> str:
         names = [name.casefold() for name, _ in self._prompts]
         for name, text in self._prompts:
-            shown = f"/{name}" if name else translate("PromptsPage", "A prompt")
+            shown = f"/{name}" if name else tr("A prompt")
             if not name:
-                return translate("PromptsPage", "Give every prompt a name.")
+                return tr("Give every prompt a name.")
             if names.count(name.casefold()) > 1:
-                return translate("PromptsPage", "{name} appears twice.").format(name=shown)
+                return tr("{name} appears twice.").format(name=shown)
             if not text.strip() or len(text) > MAX_PROMPT_CHARS:
-                words = translate("PromptsPage", "{name} needs a text of at most {number} characters.")
+                words = tr("{name} needs a text of at most {number} characters.")
                 return words.format(name=shown, number=count(MAX_PROMPT_CHARS))
         return ""
 
     def save(self) -> None:
-        """Emit the prompts, if they were edited."""
         if self.prompts() != self._before:
             self.saved.emit(self.prompts())
-
-    # ---- editing ----------------------------------------------------------------------------------------------------
 
     def _show(self, row: int) -> None:
         chosen = 0 <= row < len(self._prompts)

@@ -1,4 +1,4 @@
-"""The rows of the settings dialog, one class for each kind of field."""
+"""The rows of the settings dialog, one class per kind of field; and the base of pages made by hand."""
 
 from __future__ import annotations
 
@@ -6,32 +6,107 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLineEdit, QPushButton, QStyledItemDelegate, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QMouseEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QStyledItemDelegate,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.core.domain.settings.table import complaint
 from app.core.domain.tools.servers import names_line, read_names
-from engine.records import NO_DEVICE, Device
-from ui.settings.mode_cards import ModeRow
-from ui.settings.row import SettingRow
+from engine.records import NO_DEVICE, Device, Mode
 from ui.text.formatting import as_written, number_text, on_button, size
-from ui.text.language import locale, mark, translate
+from ui.text.language import locale, mark, translate, translator
+from ui.text.mode_words import MODE_ORDER, mode_words, not_now
 from ui.text.problem_words import in_language
-from ui.text.setting_words import sentence
-from ui.widgets.building import button, hbox, label, vbox
+from ui.text.setting_words import in_words, sentence
+from ui.widgets.building import Stretch, button, grid, hbox, label, set_style_property, show_text, vbox
+from ui.widgets.dialogs import open_dialog
 from ui.widgets.exact_text import ExactTextEdit
-from ui.widgets.file_dialogs import open_dialog
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox, NoWheelSlider
-from ui.widgets.popups import Menu
+from ui.widgets.popups import Menu, NoWheelComboBox, NoWheelSlider
+
+tr = translator("SettingRows")
+
+CONTROL_PX = 240
+
+
+class SettingRow(QWidget):
+    """Label and help at the left, the control at the right, an error below."""
+
+    changed = Signal()  # the value was edited
+    is_wide = False  # a wide control goes below its words
+
+    def __init__(self, field: SettingField, *, stacked: bool = False) -> None:
+        """``stacked``: the control goes below the text, for a narrow panel."""
+        super().__init__()
+        self.is_stacked = stacked
+        self.field = in_words(field)
+        self.label = QLabel(self.field.label)
+        self.help = label(self.field.help, "caption", wrap=True)
+        self.complaint = label("", "error", wrap=True)
+        self.complaint.hide()
+        self.control = self.make_control()
+        self.words = words = vbox(self.label, self.help, Stretch(), spacing=2)
+        right = vbox(self.control, self.complaint, Stretch(), spacing=4)
+        self._arrange(words, right)
+        self.changed.connect(self.show_complaint)
+
+    def _arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
+        if self.is_wide or self.is_stacked:
+            vbox(words, right, parent=self, margins=0, spacing=8)
+            return
+        self.set_control_px(CONTROL_PX)
+        hbox((words, 1), right, parent=self, margins=0, spacing=24)
+
+    def set_control_px(self, width: int) -> None:
+        """Set the width of a control beside its text."""
+        self.control.setFixedWidth(width)
+        self.complaint.setFixedWidth(width)
+
+    def make_control(self) -> QWidget:
+        raise NotImplementedError
+
+    def value(self) -> SettingValue:
+        raise NotImplementedError
+
+    def set_value(self, value: SettingValue) -> None:
+        raise NotImplementedError
+
+    def problem(self) -> str:
+        """Why the value is invalid; empty if it is valid."""
+        return ""
+
+    def show_complaint(self) -> None:
+        """Show the error, if there is one."""
+        text = self.problem()
+        show_text(self.complaint, text)
+
+    def add_note(self, text: str) -> None:
+        self.help.setText(f"{self.field.help} {text}".strip())
+        self.control.setAccessibleDescription(self.help.text())
+
+    def name(self, widget: QWidget, suffix: str = "") -> None:
+        """Set a control's accessible name, description and hover."""
+        widget.setAccessibleName(f"{self.field.label}{suffix}")
+        widget.setAccessibleDescription(self.field.help)
+
 
 _GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as any language writes thousands
 
 
 class NumberRow(SettingRow):
-    """A number as text with its range, or the app's own choice."""
-
     def make_control(self) -> QWidget:
         box = QWidget(self)
         row = hbox(parent=box, margins=0, spacing=8)
@@ -61,7 +136,7 @@ class NumberRow(SettingRow):
         return box
 
     def _make_slider(self) -> NoWheelSlider | None:
-        """A slider from the least value to the greatest, in steps of the field; the box beside it takes all values."""
+        """A slider over the range in the field's steps; the box beside it takes all values."""
         low, high, step = self.field.minimum, self.field.maximum, self.field.step
         if low is None or high is None or not step:
             return None
@@ -77,7 +152,6 @@ class NumberRow(SettingRow):
         return number_text(value if self.field.kind is FieldKind.NUMBER else int(value), grouped=False)
 
     def _follow_text(self) -> None:
-        """The slider stands where the number is, as near as its steps allow."""
         if self.slider is None or self.problem():
             return
         value = self.value()
@@ -99,7 +173,7 @@ class NumberRow(SettingRow):
         return float(text) if self.field.kind is FieldKind.NUMBER else int(text)
 
     def _digits(self) -> str:
-        """The digits of a whole number, its groups of thousands put together; anything else as it is."""
+        """A whole number without group separators; any other text unchanged."""
         text = self.edit.text().strip()
         return re.sub(r"[^\d-]", "", text) if _GROUPED.fullmatch(text) else text
 
@@ -131,8 +205,6 @@ class NumberRow(SettingRow):
 
 
 class TextRow(SettingRow):
-    """Several lines of text."""
-
     is_wide = True
 
     def make_control(self) -> QWidget:
@@ -160,8 +232,6 @@ class TextRow(SettingRow):
 
 
 class ChoiceRow(SettingRow):
-    """One of a few."""
-
     def make_control(self) -> QWidget:
         self.combo = NoWheelComboBox()
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -181,7 +251,7 @@ class ChoiceRow(SettingRow):
         self.combo.setCurrentIndex(max(self.combo.findData(value), 0))
 
     def explain(self, reasons: Mapping[str, str]) -> None:
-        """Say of choices why they cannot be had now; the chosen one's reason stands in the place of the help."""
+        """Why some choices are unavailable; the selected one's reason replaces the help text."""
         self._reasons = dict(reasons)
         self._show_reason()
 
@@ -194,8 +264,6 @@ class ChoiceRow(SettingRow):
 
 
 class SwitchRow(SettingRow):
-    """On or off."""
-
     def make_control(self) -> QWidget:
         self.check = QCheckBox(translate("SwitchRow", "On"))
         self.name(self.check)
@@ -210,8 +278,6 @@ class SwitchRow(SettingRow):
 
 
 class SeveralRow(SettingRow):
-    """Some of the choices, each with a box of its own."""
-
     def make_control(self) -> QWidget:
         box = QWidget()
         self._column = vbox(parent=box, margins=0, spacing=4)
@@ -236,7 +302,7 @@ class SeveralRow(SettingRow):
 
 
 class ServersRow(SeveralRow):
-    """The servers of tools that are switched on; the value names those that are left out, also of others."""
+    """Check boxes of the enabled tool servers; the value names the unchecked ones, including unknown servers."""
 
     def make_control(self) -> QWidget:
         self._left_out: tuple[str, ...] = ()
@@ -273,7 +339,7 @@ class ServersRow(SeveralRow):
 
 
 class ModelFileRow(SettingRow):
-    """A path with Browse; empty leaves the choice to the app where the field says so."""
+    """A path with Browse; empty is automatic if the field allows it."""
 
     is_wide = True
     none = mark("ModelFileRow", "No file")
@@ -318,16 +384,9 @@ class FolderSettingRow(ModelFileRow):
 
 
 def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose a GGUF file; ``take`` gets its path. Without ``what`` it is a model to chat with."""
-    title = (
-        translate("SettingRows", "Open a GGUF file: {what}") if what else translate("SettingRows", "Open a GGUF file")
-    )
-    dialog = QFileDialog(
-        parent,
-        title.format(what=what),
-        "",
-        translate("SettingRows", "Models (*.gguf);;All files (*)"),
-    )
+    """Let the user choose a GGUF file; ``take`` gets its path. ``what``: in the dialog's title."""
+    title = tr("Open a GGUF file: {what}") if what else tr("Open a GGUF file")
+    dialog = QFileDialog(parent, title.format(what=what), "", tr("Models (*.gguf);;All files (*)"))
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     dialog.fileSelected.connect(take)
     return open_dialog(dialog, "model")
@@ -336,24 +395,20 @@ def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) ->
 def _range_words(field: SettingField) -> str:
     low, high = field.minimum, field.maximum
     if low is not None and high is not None:
-        return translate("SettingRows", "{low} to {high}").format(low=number_text(low), high=number_text(high))
+        return tr("{low} to {high}").format(low=number_text(low), high=number_text(high))
     if low is not None:
-        return translate("SettingRows", "{number} or more").format(number=number_text(low))
-    return (
-        translate("SettingRows", "{number} or less").format(number=number_text(high))
-        if high is not None
-        else translate("SettingRows", "any")
-    )
+        return tr("{number} or more").format(number=number_text(low))
+    return tr("{number} or less").format(number=number_text(high)) if high is not None else tr("any")
 
 
 def _start_text(field: SettingField) -> str:
-    """What stands in the box when the app's own choice is switched off."""
+    """The initial text when automatic is switched off."""
     start = max(field.minimum or 0, 0)
     return number_text(start, grouped=False)
 
 
 class LineRow(SettingRow):
-    """One line of text; empty leaves it to the app."""
+    """One line of text; empty is automatic."""
 
     def make_control(self) -> QWidget:
         self.edit = QLineEdit()
@@ -378,7 +433,7 @@ class LineRow(SettingRow):
 
 
 class DevicesRow(LineRow):
-    """Names of devices, typed or ticked in a menu of those that were found."""
+    """Device names, typed or ticked in a menu of detected devices."""
 
     is_wide = True
 
@@ -395,10 +450,10 @@ class DevicesRow(LineRow):
         return box
 
     def _warn(self, text: str) -> None:
-        """Say what a device of another computer means, before anything is loaded there."""
+        """Warn about a device of another computer before anything is loaded there."""
         has_remote = any(name.strip().startswith("rpc:") for name in text.split(","))
         words = translate(
-            "DevicesRow", "llama.cpp's RPC knows no authentication: use it only in a network that you trust."
+            "DevicesRow", "llama.cpp's RPC has no password protection. Use it only in a network that you trust."
         )
         self.help.setText(f"{self.field.help} {words}" if has_remote else self.field.help)
 
@@ -409,7 +464,7 @@ class DevicesRow(LineRow):
         self.menu.clear()
         chosen = [name.strip() for name in self.edit.text().split(",") if name.strip()]
         self._add_action(sentence(self.field.automatic), "", checked=not chosen)
-        self._add_action(translate("DevicesRow", "The processor alone"), NO_DEVICE, checked=chosen == [NO_DEVICE])
+        self._add_action(translate("DevicesRow", "CPU only"), NO_DEVICE, checked=chosen == [NO_DEVICE])
         self.menu.addSeparator()
         for device in self._devices:
             others = [name for name in chosen if name not in (device.name, NO_DEVICE)]
@@ -433,6 +488,121 @@ def _device_words(device: Device) -> str:
     return translate("DevicesRow", "{name}, {free} of {total} free").format(
         name=name, free=size(device.free_bytes), total=size(device.total_bytes)
     )
+
+
+INDENT_PX = 24  # what stands below the radio button's words
+
+
+class ModeCard(QFrame):
+    def __init__(self, mode: Mode) -> None:
+        super().__init__()
+        self.mode = mode
+        self.setObjectName("modeCard")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        words = mode_words(mode)
+        self.radio = QRadioButton(words.name)
+        self.radio.setProperty("kind", "strong")
+        self.radio.setAccessibleName(words.name)
+        self.radio.installEventFilter(self)
+        self.radio.toggled.connect(lambda checked: self._show("chosen", checked))
+        self.reason = label("", "warning", wrap=True)
+        self.reason.hide()
+        self._said = " ".join(words.lines)
+        below = grid(gaps=(8, 2), margins=(INDENT_PX, 0, 0, 0))
+        below.setColumnStretch(1, 1)
+        below.addWidget(label(words.does, wrap=True), 0, 0, 1, 2)
+        for row, (name, text) in enumerate(
+            ((translate("Modes", "Needs"), words.needs), (translate("Modes", "Costs"), words.costs)), start=1
+        ):
+            below.addWidget(label(name, "caption"), row, 0, Qt.AlignmentFlag.AlignTop)
+            below.addWidget(label(text, "caption", wrap=True), row, 1)
+        below.addWidget(self.reason, 3, 0, 1, 2)
+        vbox(self.radio, below, parent=self, margins=(12, 10, 12, 12), spacing=4)
+        self._show("chosen", False)
+        self._show("focusWithin", False)
+        self.set_reason("")
+
+    def set_reason(self, reason: str) -> None:
+        text = not_now(reason)
+        self.reason.setText(text)
+        self.reason.setVisible(bool(reason))
+        self.radio.setAccessibleDescription(f"{self._said} {text}".strip())
+
+    def _show(self, name: str, value: bool) -> None:
+        set_style_property(self, name, "true" if value else "false")
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.radio.setFocus(Qt.FocusReason.MouseFocusReason)
+            self.radio.click()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._show("focusWithin", event.type() == QEvent.Type.FocusIn)
+        return super().eventFilter(watched, event)
+
+
+class ModeCards(QWidget):
+    """All modes, one selected."""
+
+    changed = Signal()  # another one was selected
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName(translate("Modes", "How tokens are proposed"))
+        self._group = QButtonGroup(self)
+        self.cards = {mode: ModeCard(mode) for mode in MODE_ORDER}
+        layout = vbox(parent=self, margins=0, spacing=8)
+        for card in self.cards.values():
+            self._group.addButton(card.radio)
+            card.radio.clicked.connect(self.changed)
+            layout.addWidget(card)
+        self.set_mode(Mode.AUTO)
+
+    @property
+    def mode(self) -> Mode:
+        return next(mode for mode, card in self.cards.items() if card.radio.isChecked())
+
+    def set_mode(self, mode: Mode) -> None:
+        """Select a mode without a signal."""
+        self.cards[mode].radio.setChecked(True)
+
+    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
+        """Show why modes cannot run now; they stay selectable for later."""
+        for mode, card in self.cards.items():
+            card.set_reason(reasons.get(mode, ""))
+
+
+class ModeRow(SettingRow):
+    """The cards as a row of the settings."""
+
+    is_wide = True
+
+    def make_control(self) -> QWidget:
+        self.cards = ModeCards()
+        self.name(self.cards)
+        self.cards.changed.connect(self.changed)
+        return self.cards
+
+    def value(self) -> SettingValue:
+        return self.cards.mode.value
+
+    def set_value(self, value: SettingValue) -> None:
+        self.cards.set_mode(Mode(str(value)))
+
+
+class SettingsPage(QWidget):
+    """The dialog's interface to such a page."""
+
+    changed = Signal()  # something was edited
+    title = ""
+
+    def problem(self) -> str:
+        """Why it cannot be saved; empty if it can."""
+        return ""
+
+    def save(self) -> None:
+        """Emit the edits."""
 
 
 _ROWS: dict[FieldKind, type[SettingRow]] = {

@@ -1,4 +1,4 @@
-"""The servers of tools in the settings: switch, state, what they offer, their log, and how others are added."""
+"""The tool servers in the settings: switch, state, tools, log, and adding others."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QPlainTextEdit, QWidget
 
 from app.core.domain.tools.servers import ImportView, ToolServerView
 from ui.settings.tool_server_requests import ToolServerRequests
-from ui.text.formatting import count, hover, on_button
-from ui.text.language import mark, translate
+from ui.text.formatting import hover, on_button
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, scrolled, show_text, vbox
 from ui.widgets.dialogs import ConfirmDialog, link_dialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
+
+tr = translator("ToolServers")
 
 REFRESH_MS = 1_000
 DETAILS_PX = 140
@@ -36,20 +38,16 @@ LIST_PX = 240  # at most
 
 
 class ImportDialog(ConfirmDialog):
-    """Each server with its command or address, ticked unless it cannot be used.
+    """Each server with its command or address, checked unless it is unusable."""
 
-    Signals:
-        chosen(object): the names of those that are to be added.
-    """
-
-    chosen = Signal(object)
+    chosen = Signal(object)  # the names to add
 
     def __init__(self, parent: QWidget, view: ImportView) -> None:
-        text = translate("ImportDialog", "They are added switched off: nothing is started before you switch it on.")
+        text = translate("ImportDialog", "Added servers are off. Each starts only when you switch it on.")
         super().__init__(
             parent,
             translate("ImportDialog", "Import servers from {source}").format(source=view.source),
-            text if view.servers else translate("ImportDialog", "All of its servers are there already."),
+            text if view.servers else translate("ImportDialog", "All of its servers already exist."),
             translate("ImportDialog", "Add"),
         )
         self.boxes: dict[str, QCheckBox] = {}
@@ -71,7 +69,7 @@ class ImportDialog(ConfirmDialog):
             scroll.setFixedHeight(min(LIST_PX, rows.sizeHint().height() + 8))
             self.column.addWidget(scroll)
         if view.num_known and view.servers:
-            known = translate("ImportDialog", "%n more are there already.", None, view.num_known)
+            known = translate("ImportDialog", "%n more already exist.", None, view.num_known)
             self.column.addWidget(label(known, "caption", wrap=True))
         self.accepted.connect(lambda: self.chosen.emit(self.names))
         self._update()
@@ -85,8 +83,6 @@ class ImportDialog(ConfirmDialog):
 
 
 class ToolServers(QWidget):
-    """The list, refreshed every second while it is seen."""
-
     def __init__(self, theme: Theme, requests: ToolServerRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
@@ -94,22 +90,15 @@ class ToolServers(QWidget):
         self.rows: dict[str, ToolServerRow] = {}
         self.preview: ImportDialog | None = None
         self.question: ConfirmDialog | None = None
-        title = label(translate("ToolServers", "Servers (MCP)"), "strong")
+        title = label(tr("Servers (MCP)"), "strong")
         self.empty = label(
-            translate(
-                "ToolServers", "No server yet. Add a program or an address below, or import those of another app."
-            ),
+            tr("No server yet. Add a program or an address below, or import those of another app."),
             "caption",
             wrap=True,
         )
-        self.line = line_edit(
-            translate("ToolServers", "Command or URL of a server"),
-            translate("ToolServers", "Command or URL, such as uvx mcp-server-time"),
-        )
-        self.add_button = button(
-            translate("ToolServers", "Add"), self._add, name=translate("ToolServers", "Add a tool server")
-        )
-        self.import_button = button(translate("ToolServers", "Import…"), self._import)
+        self.line = line_edit(tr("Command or URL of a server"), tr("Command or URL, such as uvx mcp-server-time"))
+        self.add_button = button(tr("Add"), self._add, name=tr("Add a tool server"))
+        self.import_button = button(tr("Import…"), self._import)
         self.import_menu = Menu(self.import_button)
         self.problem = label("", "error", wrap=True)
         self.problem.hide()
@@ -139,8 +128,8 @@ class ToolServers(QWidget):
         self.empty.setVisible(not views)
 
     def _ask_to_open(self, name: str, address: str) -> None:
-        """Ask whether the browser is to open where one signs in."""
-        words = translate("ToolServers", "“{name}” has you sign in here. Your browser will open it.").format(name=name)
+        """Ask before opening the sign-in page in the browser."""
+        words = tr("“{name}” has you sign in here. Your browser will open it.").format(name=name)
         self.question = link_dialog(self, address, words)
         if self.question is None:
             self._requests.sign_in_stopped.emit(name)
@@ -155,7 +144,7 @@ class ToolServers(QWidget):
             self.refresh()
 
     def _import(self) -> None:
-        """Offer the files of other programs that are here, and any other."""
+        """Offer existing files of other programs, and a file dialog."""
         places = self._requests.places()
         if not places:
             self._ask_file()
@@ -165,11 +154,11 @@ class ToolServers(QWidget):
             action = self.import_menu.addAction(on_button(source))
             action.triggered.connect(lambda _checked=False, path=path: self._preview(path))
         self.import_menu.addSeparator()
-        self.import_menu.addAction(translate("ToolServers", "Choose a file…"), self._ask_file)
+        self.import_menu.addAction(tr("Choose a file…"), self._ask_file)
         self.import_menu.popup(self.import_button.mapToGlobal(self.import_button.rect().bottomLeft()))
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, translate("ToolServers", "Import the servers of another app"))
+        dialog = QFileDialog(self, tr("Import the servers of another app"))
         dialog.setNameFilter("JSON (*.json)")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self._preview)
@@ -187,8 +176,6 @@ class ToolServers(QWidget):
 
 
 class ToolServerRow(QWidget):
-    """One server."""
-
     def __init__(
         self, theme: Theme, view: ToolServerView, requests: ToolServerRequests, changed: Callable[[], None]
     ) -> None:
@@ -201,18 +188,14 @@ class ToolServerRow(QWidget):
         self.switch.clicked.connect(lambda on: requests.switched.emit(view.name, on))
         self.state, self.place = label("", "caption"), label("", "caption", wrap=True)
         self.problem = label("", "error", wrap=True)
-        words = translate("ToolServers", "Restart {name}").format(name=view.name)
+        words = tr("Restart {name}").format(name=view.name)
         self.restart = IconButton(theme, "refresh-cw", words, lambda: requests.restart_requested.emit(view.name))
-        remove = translate("ToolServers", "Remove {name}").format(name=view.name)
+        remove = tr("Remove {name}").format(name=view.name)
         self.remove = IconButton(theme, "trash-2", remove, lambda: requests.remove_requested.emit(view.name))
         self.sign = button("", lambda: self._ask_to_sign(requests), kind="link")
         for each in (self.switch, self.restart, self.remove, self.sign):
             each.clicked.connect(changed)
-        self.more = button(
-            translate("ToolServers", "Tools and log"),
-            kind="link",
-            name=translate("ToolServers", "Tools and log of {name}").format(name=view.name),
-        )
+        self.more = button(tr("Tools and log"), kind="link", name=tr("Tools and log of {name}").format(name=view.name))
         self.more.setCheckable(True)
         self.details: QPlainTextEdit | None = None
         self.more.toggled.connect(self._open)
@@ -223,16 +206,16 @@ class ToolServerRow(QWidget):
     def show_server(self, view: ToolServerView) -> None:
         self._view = view
         self.switch.setChecked(view.is_on)
-        words = translate("ToolServers", _STATES.get(view.state, "Off"))
+        words = tr(_STATES.get(view.state, "Off"))
         if view.state == "ready":
-            words += " · " + translate("ToolServers", "tools: {count}").format(count=count(len(view.tools)))
+            words += " · " + tr("%n tools", None, len(view.tools))
         self.state.setText(words)
         self.place.setText(view.place)
         show_text(self.problem, view.problem)
         self.restart.setEnabled(view.is_on)
         self.sign.setVisible(view.sign_in in _SIGN_IN)
         if view.sign_in in _SIGN_IN:
-            self.sign.setText(translate("ToolServers", _SIGN_IN[view.sign_in]))
+            self.sign.setText(tr(_SIGN_IN[view.sign_in]))
             self.sign.setAccessibleName(f"{self.sign.text()}: {view.name}")
         if self.details is not None:
             self.details.setPlainText(self._words())
@@ -247,9 +230,9 @@ class ToolServerRow(QWidget):
             asked[self._view.sign_in].emit(self._view.name)
 
     def _words(self) -> str:
-        nothing = translate("ToolServers", "(nothing)")
+        nothing = tr("(nothing)")
         tools, log = "\n".join(self._view.tools) or nothing, "\n".join(self._view.log) or nothing
-        heads = translate("ToolServers", "Tools"), translate("ToolServers", "Log")
+        heads = tr("Tools"), tr("Log")
         return f"{heads[0]}\n{tools}\n\n{heads[1]}\n{log}"
 
     def _open(self, is_open: bool) -> None:

@@ -1,1 +1,1 @@
-"""The pane of figures: the answer now, this chat, all time."""
+"""The statistics pane: this answer, this chat, all time."""

@@ -1,4 +1,4 @@
-"""What opens from the statistics: explanations, a table of all pairs, the question before totals go; pages as text."""
+"""Dialogs of the statistics: explanations, the table of all pairs; and pages as text."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from app.core.domain.sums import PairSums, Sums
 from ui.statistics.page import StatsPage
 from ui.statistics.words import explanations, help_of, mode_title, sums_help_of, sums_texts
 from ui.text.formatting import as_written, figure, hover, percent
-from ui.text.language import translate
-from ui.widgets.building import Part, Stretch, button, grid, hbox, label, vbox
+from ui.text.language import translate, translator
+from ui.widgets.building import ElidedLabel, Part, Stretch, button, grid, hbox, label, vbox
 from ui.widgets.dialogs import ConfirmDialog, Dialog, copy_with_feedback
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import LegendRow
+from ui.widgets.figures import FigureWidget, LegendRow
+
+tr = translator("StatsTable")
 
 NUMBERS_FROM = 3  # columns from here on are numbers
 MODE = NUMBERS_FROM - 1  # the column before them
@@ -42,7 +42,7 @@ TIMES = (50, 95, 99)  # percentiles of the time between tokens
 
 
 def page_text(page: StatsPage) -> str:
-    """The figures below their headings, one on each line."""
+    """The statistics under their headings, one per line."""
     lines = [page.accessibleName()]
     for widget in _from_top(page.content):
         if isinstance(widget, LegendRow):
@@ -63,37 +63,34 @@ def _from_top(content: QWidget) -> list[QWidget]:
 
 
 def table_head() -> tuple[str, ...]:
-    """The headings of the table of all pairs."""
     return (
-        translate("StatsTable", "Target"),
-        translate("StatsTable", "Draft"),
-        translate("StatsTable", "Mode"),
-        translate("StatsTable", "Answers"),
-        translate("StatsTable", "Tokens"),
-        translate("StatsTable", "Tokens/s"),
-        translate("StatsTable", "Per pass"),
-        translate("StatsTable", "Accepted"),
-        translate("StatsTable", "Speed-up"),
-        translate("StatsTable", "p50 ms"),
-        translate("StatsTable", "p95 ms"),
-        translate("StatsTable", "p99 ms"),
+        tr("Target"),
+        tr("Draft"),
+        tr("Mode"),
+        tr("Answers"),
+        tr("Tokens"),
+        tr("Tokens/s"),
+        tr("Per pass"),
+        tr("Accepted"),
+        tr("Speed-up"),
+        tr("p50 ms"),
+        tr("p95 ms"),
+        tr("p99 ms"),
     )
 
 
 def table_cells(row: PairSums) -> tuple[str, ...]:
-    """A row of that table."""
     return (row.target or "-", row.draft or "-", mode_title(row.mode), *sums_cells(row.sums))
 
 
 def sums_cells(sums: Sums) -> tuple[str, ...]:
-    """The numbers of a row."""
     texts = sums_texts(sums) | {"accepted": percent(sums.stats.acceptance_rate)}
     cells = [texts[key] for key in ("answers", "tokens", "speed", "per_pass", "accepted", "speedup")]
     return (*cells, *(figure(sums.stats.interval_ms(each)) for each in TIMES))
 
 
 def table_text(rows: tuple[PairSums, ...]) -> str:
-    """The table with tabs between its cells, as spreadsheets and text take it."""
+    """The table, tab-separated."""
     return "\n".join("\t".join(cells) for cells in (table_head(), *(table_cells(row) for row in rows))) + "\n"
 
 
@@ -105,14 +102,11 @@ class _Dialog(Dialog):
         self.close_button = button(translate("StatsDialogs", "Close"), self.close)
 
     def fill(self, *parts: Part, buttons: Sequence[Part]) -> None:
-        """Lay out the heading, these parts, and the buttons below them."""
         foot = hbox(*buttons, self.close_button, spacing=8)
         vbox(label(self.windowTitle(), "heading"), *parts, foot, parent=self, margins=(24, 20, 24, 20), spacing=12)
 
 
 class ExplanationsDialog(_Dialog):
-    """Every figure with its sentence."""
-
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, translate("StatsDialogs", "What do these mean?"))
         content = QWidget()
@@ -137,21 +131,21 @@ class ExplanationsDialog(_Dialog):
 
 
 class _Cell(QTableWidgetItem):
-    """A cell that sorts by what it stands for."""
+    """A cell that sorts by its value."""
 
     def __init__(self, text: str, value: str | float) -> None:
         super().__init__(text)
         self._value = value
 
     def __lt__(self, other: QTableWidgetItem) -> bool:
-        """Numbers by their size, names by their letters; what is unknown first."""
+        """Numbers by value, names alphabetically, unknown values first."""
         if isinstance(other, _Cell) and isinstance(self._value, type(other._value)):
             return bool(self._value < other._value)  # type: ignore[operator]
         return super().__lt__(other)
 
 
 class _PairTable(QTableWidget):
-    """The names of the models take what the numbers leave, and never less than can be read."""
+    """The model names get the width that the numbers leave, with a minimum."""
 
     def fit_names(self) -> None:
         numbers = sum(self.columnWidth(column) for column in range(MODE, self.columnCount()))
@@ -164,15 +158,10 @@ class _PairTable(QTableWidget):
 
 
 class TotalsTable(_Dialog):
-    """All pairs and modes in one table that can be sorted.
+    """All pairs and modes in a sortable table."""
 
-    Signals:
-        export_requested(): the user wants them in a file.
-        reset_requested(): the user wants to count anew, and was asked.
-    """
-
-    export_requested = Signal()
-    reset_requested = Signal()
+    export_requested = Signal()  # export the table
+    reset_requested = Signal()  # reset the totals; confirmed
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, translate("StatsDialogs", "All time"))

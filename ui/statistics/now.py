@@ -1,4 +1,4 @@
-"""The page of the answer in the making, then of the last one: live figures, what the models take, and why."""
+"""The page of the current or last answer: live statistics, memory of the models, and reasons."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ui.statistics.words import (
 )
 from ui.text.answer_figures import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
 from ui.text.formatting import UNKNOWN, hover, speed
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.building import Stretch, button, hbox, label
-from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import INSET_PX, LegendRow, ValueFigure, baseline, paint_bar
-from ui.widgets.styling import set_style_property
+from ui.widgets.building import Stretch, button, hbox, label, set_style_property
+from ui.widgets.figures import INSET_PX, FigureWidget, LegendRow, ValueFigure, baseline, paint_bar
+
+tr = translator("StatsPanel")
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
 REFUSED = "refused"  # among the marks: proposals that were not kept
@@ -43,7 +43,7 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class Headline(ValueFigure):
-    """The one large figure, in the accent colour where there is a gain."""
+    """The headline, in the accent colour for a speed-up."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, name_of("headline"), help_of("headline"))
@@ -58,7 +58,6 @@ class Headline(ValueFigure):
         return self.theme.type.headline - self.theme.type.base
 
     def show_verdict(self, verdict: SpeedVerdict, stats: RunStats) -> None:
-        """Show how much faster or slower than plain decoding it was, or how fast."""
         if verdict.is_gain != self._has_gain:
             self._has_gain = verdict.is_gain
             self.update()
@@ -76,7 +75,7 @@ class Headline(ValueFigure):
 
 
 class SpeedBar(ValueFigure):
-    """A speed with its name, and below them a bar as long as its share of the larger one."""
+    """A named speed with a bar below."""
 
     def __init__(self, theme: Theme, key: str, field: str) -> None:
         self._field = field
@@ -89,7 +88,6 @@ class SpeedBar(ValueFigure):
         self.update()
 
     def show_speed(self, tokens_per_s: float | None, most: float) -> None:
-        """Show tokens per second, of which ``most`` fill the bar."""
         share = tokens_per_s / most if tokens_per_s is not None and most > 0 else 0.0
         if share != self._share:
             self._share = share
@@ -116,7 +114,7 @@ class SpeedBar(ValueFigure):
 
 
 class SpeedPart:
-    """The headline, the two bars that it follows from, and what it rests on: the same rows for every answer."""
+    """The headline, its two bars, and the basis of the comparison: the same rows for every answer."""
 
     def __init__(self, theme: Theme) -> None:
         self.headline = Headline(theme)
@@ -130,7 +128,6 @@ class SpeedPart:
         return [self.headline, self.now, self.plain]
 
     def show(self, stats: RunStats, *, live: bool = False) -> None:
-        """Show counters, ``live`` while the answer is made."""
         verdict = answer_verdict(stats)
         now, speedup = stats.tokens_per_second, verdict.speedup
         plain = now / speedup if now is not None and speedup else None
@@ -148,22 +145,16 @@ class SpeedPart:
 class NowPage(StatsPage):
     """Takes `RunStats` a few times a second.
 
-    While an answer is made, figures and plots are drawn in turns of the event loop of their own, not with its text.
-
-    Signals:
-        sources_selected(object): the frozenset of `Source` whose tokens are to be marked in the answers.
-        refused_toggled(bool): whether refused proposals are to be shown in the answers, struck through.
-        details_toggled(bool): the details were unfolded, or folded.
-        find_draft(): a draft is wanted for the target, which has none.
+    While an answer streams, the page is updated in turns of the event loop of its own, not with the text.
     """
 
-    sources_selected = Signal(object)
-    refused_toggled = Signal(bool)
-    details_toggled = Signal(bool)
-    find_draft = Signal()
+    sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
+    refused_toggled = Signal(bool)  # whether to show rejected tokens in the answers, struck through
+    details_toggled = Signal(bool)  # the details were unfolded or folded
+    find_draft = Signal()  # find a draft for the target, which has none
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, translate("StatsPanel", "Statistics of this answer"))
+        super().__init__(theme, tr("Statistics of this answer"))
         self.stats = RunStats()
         self._live = False
         self._previous: RunStats | None = None
@@ -180,13 +171,12 @@ class NowPage(StatsPage):
         self.split = SplitPart(theme)
         self.origin = StackedBar(theme, name_of("source"), help_of("source"))
         self.sources = {
-            source: LegendRow(theme, translate("StatsPanel", name), translate("StatsPanel", words), field)
-            for source, (name, field, words) in SOURCES.items()
+            source: LegendRow(theme, tr(name), tr(words), field) for source, (name, field, words) in SOURCES.items()
         }
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)
-        self.refused = QCheckBox(translate("StatsPanel", "Show rejected tokens"))
-        self.refused.setToolTip(hover(translate("StatsPanel", "Struck through above the tokens that replaced them.")))
+        self.refused = QCheckBox(tr("Show rejected tokens"))
+        self.refused.setToolTip(hover(tr("Struck through above the tokens that replaced them.")))
         self.refused.setAccessibleName(self.refused.text())
         self.refused.toggled.connect(self.refused_toggled)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
@@ -225,8 +215,8 @@ class NowPage(StatsPage):
     def _make_buttons(self) -> None:
         fold = self.details
         fold.setObjectName("foldHeader")
-        fold.setText(translate("StatsPanel", "Details"))
-        fold.setToolTip(translate("StatsPanel", "Times of tokens, time of a pass, memory"))
+        fold.setText(tr("Details"))
+        fold.setToolTip(tr("Times of tokens, time of a pass, memory"))
         fold.setCheckable(True)
         fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         fold.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -236,7 +226,7 @@ class NowPage(StatsPage):
         self._show_fold()
 
     def _arrange(self) -> None:
-        speed = heading(translate("StatsPanel", "Speed"))
+        speed = heading(tr("Speed"))
         top = hbox(speed, Stretch(), self.state, margins=(INSET_PX, 0, INSET_PX, 0))
         self.add([self.empty])
         self.column.addLayout(top)
@@ -247,7 +237,7 @@ class NowPage(StatsPage):
         figures = [*self.speed.figures, self.per_pass, self.spark]
         self.add_to_navigation(figures)
         self._of_answer += [speed, self.state, self.speed.basis, *figures]
-        self._add_of_answer(translate("StatsPanel", "Acceptance"), [self.not_drafted])
+        self._add_of_answer(tr("Acceptance"), [self.not_drafted])
         find = hbox(self.find_draft_button, Stretch(), margins=(INSET_PX, 4, INSET_PX, 0))
         self.column.addLayout(find)
         accepted = [self.acceptance.rate, self.acceptance.by_depth]
@@ -255,19 +245,19 @@ class NowPage(StatsPage):
         self._of_drafts += accepted
         sources = self._add_of_answer(name_of("source"), [self.origin, *self.sources.values(), self.refused])
         self._of_engine_here = [self.acceptance.by_depth, *sources]
-        self._add_of_answer(translate("StatsPanel", "Context"), [self.context_bar, self.context])
-        self._of_engine_here += self._add_of_answer(translate("StatsPanel", "Why"), [self.why])
+        self._add_of_answer(tr("Context"), [self.context_bar, self.context])
+        self._of_engine_here += self._add_of_answer(tr("Why"), [self.why])
         self._arrange_details()
         self.column.addStretch(1)
 
     def _arrange_details(self) -> None:
         row = hbox(self.details, Stretch(), margins=(0, 10, 0, 0))
         self.column.addLayout(row)
-        self._add_details(translate("StatsPanel", "This answer"), list(self.rows.values()))
+        self._add_details(tr("This answer"), list(self.rows.values()))
         lengths = self._add_details(name_of("lengths"), [self.acceptance.lengths])
         self._of_drafts += lengths
         self._add_details(name_of("split"), self.split.widgets)
-        memory = self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
+        memory = self.add_section(tr("Memory"), list(self.memory.values()))
         self._of_memory = [memory, *self.memory.values()]
 
     def _add_of_answer(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
@@ -281,15 +271,13 @@ class NowPage(StatsPage):
         self._of_details += added
         return added
 
-    # ---- values ------------------------------------------------------------------------------------------------
-
     def clear(self) -> None:
-        self._begin(translate("StatsPanel", "no answer yet"), live=False)
-        self.empty.setText(translate("StatsPanel", "No answer yet. Its statistics will appear here."))
+        self._begin(tr("no answer yet"), live=False)
+        self.empty.setText(tr("No answer yet. Its statistics will appear here."))
         self._show_parts(has_answer=False)
 
     def begin(self) -> None:
-        self._begin(translate("StatsPanel", "live"), live=True)
+        self._begin(tr("live"), live=True)
         self._show_parts(has_answer=True)
 
     def show_stats(self, stats: RunStats) -> None:
@@ -308,7 +296,7 @@ class NowPage(StatsPage):
             self._turn.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What came in while another page was looked at, or none, is shown now."""
+        """Show what arrived while the page was hidden."""
         super().showEvent(event)
         if self._num_filled < len(self._parts):
             self._fill()
@@ -318,7 +306,6 @@ class NowPage(StatsPage):
         return not self.isVisible() and self.window().isVisible()
 
     def _set_silent(self, silent: bool) -> None:
-        """Whether the plots make no descriptions: while an answer is made only screen readers need them."""
         if silent != self._is_silent:
             self._is_silent = silent
             for plot in self._plots:
@@ -328,19 +315,19 @@ class NowPage(StatsPage):
         self._live = False
         stats = stats or self.stats
         self.show_stats(stats)
-        self._set_state(translate("StatsPanel", "last answer"))
+        self._set_state(tr("last answer"))
         if stats == RunStats():  # it failed before its first word
-            self.empty.setText(translate("StatsPanel", "The last answer did not begin, so it has no figures."))
+            self.empty.setText(tr("The last answer failed before its first word, so it has no statistics."))
             self._show_parts(has_answer=False)
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What is to be marked in the answers: names of sources, and `REFUSED`."""
+        """The marks in the answers: names of sources, and `REFUSED`."""
         marked = tuple(source.value for source, row in self.sources.items() if row.isChecked())
         return (*marked, REFUSED) if self.refused.isChecked() else marked
 
     def set_marks(self, marks: Collection[object]) -> None:
-        """Mark these in the answers, and nothing else; names that there are not are passed over."""
+        """Mark exactly these in the answers; unknown names are ignored."""
         for source, row in self.sources.items():
             row.setChecked(source.value in marks)
         self.refused.setChecked(REFUSED in marks)
@@ -353,7 +340,7 @@ class NowPage(StatsPage):
         self._offered = view.sources
         self._is_away = view.target is not None and bool(view.target.engine_url)
         self._show_parts(has_answer=self.empty.isHidden())
-        source = translate("StatsPanel", MEASURED if all(use.measured for use in uses) else ESTIMATED)
+        source = tr(MEASURED if all(use.measured for use in uses) else ESTIMATED)
         for key, figure_line in self.memory.items():
             figure_line.set_value(texts[key])
             words = f"{help_of(key)} {source}" if uses else help_of(key)
@@ -380,11 +367,11 @@ class NowPage(StatsPage):
     def _show_fold(self) -> None:
         is_open = self.details.isChecked()
         self.details.setIcon(self.theme.icon("chevron-down" if is_open else "chevron-right", size=14))
-        state = translate("StatsPanel", "open") if is_open else translate("StatsPanel", "folded")
+        state = tr("open") if is_open else tr("folded")
         self.details.setAccessibleName(f"{self.details.text()}, {state}")
 
     def _show_parts(self, *, has_answer: bool) -> None:
-        """Show what there is something to say about; of an answer in the making all, so that nothing moves."""
+        """Show the parts that have data; during an answer all, so that nothing moves."""
         stats = self.stats
         has_drafts = self._live or not stats.passes or bool(stats.proposed or stats.proposed_by_depth)
         if not has_drafts:
@@ -462,9 +449,8 @@ class NowPage(StatsPage):
         self.origin.set_parts(source_parts(stats))
 
     def show_context(self, parts: ContextParts) -> None:
-        """Show how full the context of the open chat is, as its meter does."""
         self.context.set_value(context_text(parts))
-        names = translate("StatsPanel", "used"), translate("StatsPanel", "free")
+        names = tr("used"), tr("free")
         amounts = parts.used, max(parts.size - parts.used, 0)
         segments = [BarSegment(*each) for each in zip(names, amounts, ("accent", "hover"), strict=True)]
         self.context_bar.set_parts(segments if parts.size else [])
@@ -478,7 +464,7 @@ class NowPage(StatsPage):
         last = [f"{sentence(words)}." for words, place in decisions[-1:] if not place]
         text = " ".join(dict.fromkeys((*why_sentences(stats, live=self._live), *last))) or UNKNOWN
         self.why.setText(text)
-        at_token = translate("StatsPanel", "Token {place} · {reason}")
+        at_token = tr("Token {place} · {reason}")
         reasons = [at_token.format(place=place, reason=reason) if place else reason for reason, place in decisions]
         words = " ".join([help_of("why"), *(f"{sentence(reason)}." for reason in reasons)])
         self.why.setToolTip(hover(words))

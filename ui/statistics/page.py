@@ -1,4 +1,4 @@
-"""What the pages of the statistics share: a column that scrolls, one Tab stop with arrows inside, groups of figures."""
+"""The base of statistics pages: a scrolling column with one Tab stop, arrow keys, and groups of statistics."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from ui.statistics.words import SOURCES, SPLIT, help_of, name_of, split_of
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.building import grid, hbox, vbox
-from ui.widgets.figure_widget import FigureWidget, figure_widgets_in
-from ui.widgets.figures import INSET_PX, LargeFigure, LegendRow, LineFigure
-from ui.widgets.gutter import reserve_scroll_bar
+from ui.widgets.building import grid, hbox, reserve_scroll_bar, vbox
+from ui.widgets.figures import INSET_PX, FigureWidget, LargeFigure, LegendRow, LineFigure, figure_widgets_in
 
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
 
 class _Background(QWidget):
-    """What the figures stand on: for one that is drawn anew, nothing below it has to be drawn."""
+    """An opaque background, so that updates repaint nothing below."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -36,7 +34,7 @@ class _Background(QWidget):
 
 
 class StatsPage(QScrollArea):
-    """Sections of figures below one another. Tab enters the figures once; Up, Down, Home and End go through them."""
+    """Sections of statistics. Tab enters once; Up, Down, Home and End move between them."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -56,7 +54,6 @@ class StatsPage(QScrollArea):
         self.setAccessibleName(name)
 
     def add_section(self, title: str, widgets: Sequence[QWidget]) -> QLabel:
-        """Add a heading and what stands below it."""
         label = heading(title)
         label.setContentsMargins(0, 10, 0, 2)  # its own, so that they are hidden with it
         self.column.addLayout(inset(label))
@@ -64,7 +61,6 @@ class StatsPage(QScrollArea):
         return label
 
     def add(self, widgets: Sequence[QWidget]) -> None:
-        """Add lines below one another."""
         for widget in widgets:
             if isinstance(widget, FigureWidget):
                 widget.set_navigator(self)
@@ -74,31 +70,30 @@ class StatsPage(QScrollArea):
                 self.column.addLayout(inset(widget))
 
     def add_to_navigation(self, widgets: Sequence[FigureWidget]) -> None:
-        """Let the arrows reach figures that were laid out elsewhere."""
+        """Include statistics that were laid out elsewhere in the arrow navigation."""
         for widget in widgets:
             widget.set_navigator(self)
 
     def ensure_tab_stop(self) -> None:
-        """Give the first figure the Tab stop, where none has it."""
+        """Give the first statistic the Tab stop, if none has it."""
         found = figure_widgets_in(self.content)
         if found and not any(each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in found):
             found[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def move_tab_stop(self, figure: FigureWidget) -> None:
-        """Give a figure the Tab stop, where none has the focus: after others were shown or hidden."""
+        """Move the Tab stop, if no statistic has the focus: after others were shown or hidden."""
         figures = self.content.findChildren(FigureWidget)
         if not any(each.hasFocus() for each in figures):
             for each in figures:
                 each.setFocusPolicy(Qt.FocusPolicy.StrongFocus if each is figure else Qt.FocusPolicy.ClickFocus)
 
     def on_focused(self, figure: FigureWidget) -> None:
-        """The one that has the focus keeps the Tab stop."""
         for other in self.content.findChildren(FigureWidget):
             other.setFocusPolicy(Qt.FocusPolicy.StrongFocus if other is figure else Qt.FocusPolicy.ClickFocus)
         self.ensureWidgetVisible(figure, 0, 24)
 
     def step_from(self, figure: FigureWidget, key: Qt.Key) -> bool:
-        """Arrows go from figure to figure; False where another key was pressed."""
+        """Move with the arrows; False for another key."""
         found = figure_widgets_in(self.content)
         if key in _STEPS and figure in found:
             wanted = min(max(found.index(figure) + _STEPS[key], 0), len(found) - 1)
@@ -111,7 +106,6 @@ class StatsPage(QScrollArea):
 
 
 def heading(text: str) -> QLabel:
-    """The small heading of a section."""
     label = QLabel(text)
     label.setWordWrap(True)  # a long word of another language must not widen the pane
     label.setProperty("kind", "section")
@@ -119,22 +113,19 @@ def heading(text: str) -> QLabel:
 
 
 def inset(widget: QWidget) -> QHBoxLayout:
-    """A line as far from the edge as what stands on a ground that can be clicked."""
+    """A line indented like the clickable rows."""
     return hbox(widget, margins=(INSET_PX, 0, INSET_PX, 0))
 
 
 def large(theme: Theme, key: str) -> LargeFigure:
-    """A large figure with its words."""
     return LargeFigure(theme, name_of(key), help_of(key))
 
 
 def line(theme: Theme, key: str) -> LineFigure:
-    """A figure on a line with its words."""
     return LineFigure(theme, name_of(key), help_of(key))
 
 
 def two_by_two(cells: tuple[FigureWidget, FigureWidget, FigureWidget, FigureWidget]) -> QGridLayout:
-    """Four figures, two by two, of the same width."""
     layout = grid(gaps=(10, 4), margins=(0, 0, INSET_PX, 0))
     for number, cell in enumerate(cells):
         layout.addWidget(cell, number // 2, number % 2)
@@ -144,7 +135,7 @@ def two_by_two(cells: tuple[FigureWidget, FigureWidget, FigureWidget, FigureWidg
 
 
 class AcceptedPart:
-    """How much was accepted: the rate, the bars by depth, the passes by tokens kept."""
+    """Acceptance: the rate, bars by depth, passes by accepted tokens."""
 
     def __init__(self, theme: Theme) -> None:
         self.rate = line(theme, "accepted")
@@ -163,13 +154,10 @@ class AcceptedPart:
         self.by_depth.show_acceptance(stats, settled=settled)
 
     def show_lengths(self, stats: RunStats) -> None:
-        """Show how many passes kept how much."""
         self.lengths.set_counts(stats.accepted_lengths)
 
 
 class SplitPart:
-    """Where the time of a pass goes."""
-
     def __init__(self, theme: Theme) -> None:
         self.bar = StackedBar(theme, name_of("split"), help_of("split"))
         self.lines = {
@@ -190,7 +178,7 @@ class SplitPart:
 
 
 def source_parts(stats: RunStats) -> list[BarSegment]:
-    """The sources that tokens came from, as parts of a bar."""
+    """The sources of tokens as segments of a bar."""
     return [
         BarSegment(translate("StatsPanel", name), stats.provenance[source], field)
         for source, (name, field, _) in SOURCES.items()
@@ -199,6 +187,6 @@ def source_parts(stats: RunStats) -> list[BarSegment]:
 
 
 def source_counts(stats: RunStats) -> dict[object, str]:
-    """How many tokens came from where; a dash while there is none at all."""
+    """Tokens by source; a dash if there are none."""
     is_reported = bool(stats.tokens and stats.provenance)  # engines of others do not tell it
     return {source: count(stats.provenance.get(source, 0)) if is_reported else UNKNOWN for source in SOURCES}

@@ -1,4 +1,4 @@
-"""The pane on the right: the answer now, this chat, all time; copying, exporting and explaining what is shown."""
+"""The statistics pane: this answer, this chat, all time; copy, export and explain."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from ui.statistics.words import (
     times_text,
 )
 from ui.text.formatting import as_written
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, hbox, label, vbox
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, vbox
 from ui.widgets.figures import INSET_PX, LineFigure
 from ui.widgets.icon_button import IconButton
-from ui.widgets.page_switch import PageSwitch
 from ui.widgets.popups import Menu
+
+tr = translator("StatsPanel")
 
 NOW, CHAT, ALL = "now", "chat", "all"
 PAGES = (
@@ -59,8 +59,6 @@ ROWS = ("tokens", "passes", "time", "saved", "p50", "p95", "p99")
 
 
 class RecentSpeed(QWidget):
-    """Shown below the sums of a pair of which answers, or races, are kept."""
-
     def __init__(self, theme: Theme, pair: str) -> None:
         super().__init__()
         self.setAccessibleName(translate("RecentSpeed", "Last answers of {pair}").format(pair=pair))
@@ -71,7 +69,7 @@ class RecentSpeed(QWidget):
             translate("RecentSpeed", "Speed-up, last answers"),
             translate(
                 "RecentSpeed",
-                "Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.",
+                "Speed-up of each of the last %n answers. The dashed line is the speed without drafting.",
                 None,
                 MOST_ANSWERS,
             ),
@@ -111,7 +109,7 @@ class RecentSpeed(QWidget):
 
 
 class TotalsPage(StatsPage):
-    """Sums of all rows, then one line for each pair and mode."""
+    """Sums of all rows, then one line per pair and mode."""
 
     def __init__(self, theme: Theme, name: str, empty: str) -> None:
         super().__init__(theme, name)
@@ -129,16 +127,16 @@ class TotalsPage(StatsPage):
         self.column.addLayout(two_by_two(cells))
         self.add_to_navigation(cells)
         self.lines = {key: LineFigure(theme, name_of(key), sums_help_of(key)) for key in ROWS}
-        self.add_section(translate("StatsPanel", "Together"), list(self.lines.values()))
+        self.add_section(tr("Together"), list(self.lines.values()))
         self.by_pair = QWidget()
         self._pairs = vbox(parent=self.by_pair, margins=0, spacing=4)
         self.pair_lines: dict[tuple[str, str, str], LineFigure] = {}
         self.times_lines: dict[tuple[str, str], LineFigure] = {}
-        words = translate("StatsPanel", "Each row has other questions. A race compares modes on the same one.")
+        words = tr("The rows come from different questions. A race compares modes on the same question.")
         self.add_section(name_of("pair"), [label(words, "caption", wrap=True)])
         self.column.addWidget(self.by_pair)
         self.acceptance = AcceptedPart(theme)
-        self.add_section(translate("StatsPanel", "Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
+        self.add_section(tr("Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
         self.add_section(name_of("lengths"), [self.acceptance.lengths])
         self.split = SplitPart(theme)
         self.add_section(name_of("split"), self.split.widgets)
@@ -150,7 +148,7 @@ class TotalsPage(StatsPage):
     def show_rows(
         self, rows: Sequence[PairSums], sums: Sums, speeds: Mapping[tuple[str, str], PairSpeed] | None = None
     ) -> None:
-        """Show the sums of each pair and mode, and of all; ``speeds`` are the last answers of pairs."""
+        """Show the sums; ``speeds``: the last answers of each pair."""
         self.rows, self.sums, self._speeds = tuple(rows), sums, dict(speeds or {})
         self.empty.setVisible(not self.rows)
         texts = sums_texts(sums)
@@ -215,33 +213,25 @@ class TotalsPage(StatsPage):
 
 
 class StatsPanel(QFrame):
-    """Takes `RunStats` a few times a second; asks for sums only while they are looked at.
+    """Takes `RunStats` a few times a second; requests sums only while they are visible."""
 
-    Signals:
-        sources_selected(object): the frozenset of `Source` whose tokens are to be marked in the answers.
-        sums_requested(str): "chat" or "all" is looked at and may have changed; answer by `show_chat` or `show_all`.
-        export_requested(str): "answer", "chat", "everything" or "totals" into a file.
-        find_draft(): a draft is wanted for the target, which has none.
-        reset_requested(): the lifetime totals are to begin anew; it was confirmed.
-    """
-
-    sources_selected = Signal(object)
+    sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
     refused_toggled = Signal(bool)
-    sums_requested = Signal(str)
-    export_requested = Signal(str)
-    reset_requested = Signal()
-    find_draft = Signal()
+    sums_requested = Signal(str)  # "chat" or "all" is visible and may have changed; answer by `show_chat` or `show_all`
+    export_requested = Signal(str)  # export "answer", "chat", "everything" or "totals"
+    reset_requested = Signal()  # reset the all-time totals; confirmed
+    find_draft = Signal()  # find a draft for the target, which has none
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.setObjectName("statsPanel")
-        self.setAccessibleName(translate("StatsPanel", "Statistics"))
+        self.setAccessibleName(tr("Statistics"))
         self.now = NowPage(theme)
         self._sums: dict[str, TotalsPage] = {}
-        pages = [(key, translate("StatsPanel", words)) for key, words in PAGES]
-        spoken = translate("StatsPanel", "Statistics: {page}")
-        self.switch = PageSwitch(translate("StatsPanel", "Statistics of"), pages, spoken=spoken, stretch=1)
+        pages = [(key, tr(words)) for key, words in PAGES]
+        spoken = tr("Statistics: {page}")
+        self.switch = PageSwitch(tr("Statistics of"), pages, spoken=spoken, stretch=1)
         self.switch.chosen.connect(self.show_page)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.now)
@@ -256,22 +246,15 @@ class StatsPanel(QFrame):
 
     def _arrange(self) -> None:
         top = hbox(self.switch, margins=(10 + INSET_PX - 2, 10, 10 + INSET_PX - 2, 4))
-        self.help_button = IconButton(
-            self._theme, "circle-question-mark", translate("StatsPanel", "What do these mean?"), self.explain
-        )
-        self.copy_button = IconButton(
-            self._theme, "copy", translate("StatsPanel", "Copy the statistics as text"), self.copy
-        )
-        self.export_button = IconButton(self._theme, "download", translate("StatsPanel", "Export statistics"))
+        self.help_button = IconButton(self._theme, "circle-question-mark", tr("What do these mean?"), self.explain)
+        self.copy_button = IconButton(self._theme, "copy", tr("Copy the statistics as text"), self.copy)
+        self.export_button = IconButton(self._theme, "download", tr("Export statistics"))
         self.table_button = button(
-            translate("StatsPanel", "Show as table…"),
-            self.open_table,
-            kind="side",
-            name=translate("StatsPanel", "Show the totals as a table"),
+            tr("Show as table…"), self.open_table, kind="side", name=tr("Show the totals as a table")
         )
         menu = Menu(self.export_button)
         for scope, words in SCOPES:
-            menu.addAction(translate("StatsPanel", words)).triggered.connect(
+            menu.addAction(tr(words)).triggered.connect(
                 lambda _checked=False, scope=scope: self.export_requested.emit(scope)
             )
         self.export_button.setMenu(menu)
@@ -288,27 +271,24 @@ class StatsPanel(QFrame):
         )
         vbox(top, (self.stack, 1), foot, parent=self, margins=0, spacing=0)
 
-    # ---- pages -------------------------------------------------------------------------------------------------
-
     @property
     def pages(self) -> dict[str, StatsPage]:
-        """The pages that were looked at, or filled."""
+        """The pages created so far."""
         return {NOW: self.now, **self._sums}
 
     @property
     def chat(self) -> TotalsPage:
-        name = translate("StatsPanel", "Statistics of this chat")
-        empty = translate("StatsPanel", "No answers in this chat yet. Its statistics will be added up here.")
+        name = tr("Statistics of this chat")
+        empty = tr("No answers in this chat yet. Its statistics will be added up here.")
         return self._ensure_page(CHAT, name, empty)
 
     @property
     def all(self) -> TotalsPage:
-        name = translate("StatsPanel", "Statistics of all time")
-        empty = translate("StatsPanel", "Nothing counted yet. The totals remain even when chats are deleted.")
+        name = tr("Statistics of all time")
+        empty = tr("Nothing counted yet. The totals remain even when chats are deleted.")
         return self._ensure_page(ALL, name, empty)
 
     def _ensure_page(self, key: str, name: str, empty: str) -> TotalsPage:
-        """Make a page when it is first wanted: few look at sums, and a start would wait for them."""
         if key not in self._sums:
             self._sums[key] = TotalsPage(self._theme, name, empty)
             self.stack.addWidget(self._sums[key])
@@ -316,7 +296,6 @@ class StatsPanel(QFrame):
         return self._sums[key]
 
     def page_of(self, key: str) -> StatsPage:
-        """The page "now", "chat" or "all"."""
         return self.now if key == NOW else self.chat if key == CHAT else self.all
 
     @property
@@ -324,7 +303,6 @@ class StatsPanel(QFrame):
         return next(key for key, page in self.pages.items() if page is self.stack.currentWidget())
 
     def show_page(self, key: str) -> None:
-        """Look at "now", "chat" or "all"."""
         self.switch.buttons[key].setChecked(True)
         page = self.page_of(key)
         self.stack.setCurrentWidget(page)
@@ -338,7 +316,7 @@ class StatsPanel(QFrame):
         self._summarise()
 
     def show_all(self, rows: tuple[PairSums, ...], sums: Sums, speeds: tuple[PairSpeed, ...] = ()) -> None:
-        """Show the sums of all time, and how fast each pair was in its last answers."""
+        """Show the sums of all time, and the speed of each pair's last answers."""
         self.all.show_rows(rows, sums, {(each.target, each.draft): each for each in speeds})
         if self.table is not None:
             self.table.show_rows(rows)
@@ -353,10 +331,7 @@ class StatsPanel(QFrame):
         texts = sums_texts(page.sums) if isinstance(page, TotalsPage) else answer_texts(self.now.stats)
         self.setAccessibleDescription(f"{page.accessibleName()}. {summary(texts)}".strip())
 
-    # ---- values of the answer ----------------------------------------------------------------------------------
-
     def clear(self) -> None:
-        """Nothing is known of an answer: another chat was opened."""
         self.now.clear()
         self._summarise()
         self._ask.start()
@@ -375,12 +350,9 @@ class StatsPanel(QFrame):
     def set_engine(self, view: EngineView) -> None:
         self.now.set_engine(view)
 
-    # ---- requests ----------------------------------------------------------------------------------------------
-
     def copy(self) -> None:
-        """Put what is looked at on the clipboard, as text."""
         QGuiApplication.clipboard().setText(page_text(self.pages[self.page]))
-        self.copy_button.confirm(translate("StatsPanel", "Copied"))
+        self.copy_button.confirm(tr("Copied"))
 
     def explain(self) -> None:
         ExplanationsDialog(self.window()).open()

@@ -1,6 +1,6 @@
-"""Small hand-painted plots of the statistics. Pens are 1.0 px: wide antialiased strokes cost fifteen times as much.
+"""Small painted plots. Pens are 1.0 px: wide antialiased strokes cost fifteen times as much.
 
-What stands where is worked out when it changes; only what may look otherwise is painted anew.
+Geometry is computed when values change; only what may look different is repainted.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from PySide6.QtWidgets import QSizePolicy
 
 from engine.records import RunStats
 from ui.text.formatting import UNKNOWN, figure, percent
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
-from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import baseline
+from ui.widgets.figures import FigureWidget, baseline
+
+tr = translator("Sparkline")
 
 SPARK_POINTS = 120
 DEPTH_ROW_PX = 19
@@ -26,7 +27,7 @@ BAR_PX = 8
 
 
 class _Plot(FigureWidget):
-    """A painted picture that says its numbers as text, too."""
+    """A plot that describes its values as text."""
 
     def __init__(self, theme: Theme, name: str, help_text: str, height: int) -> None:
         super().__init__(theme, name, help_text)
@@ -37,7 +38,7 @@ class _Plot(FigureWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_silent(self, silent: bool) -> None:
-        """Make no description while no screen reader is active; it is made up for afterwards."""
+        """Skip descriptions while no screen reader is active; they are made up for later."""
         self._is_silent = silent
         self._publish_description()
 
@@ -52,13 +53,11 @@ class _Plot(FigureWidget):
 
     @property
     def description(self) -> str:
-        """What a screen reader says in place of the picture."""
         if self._description is None:
             self._description = self.describe()
         return self._description
 
     def describe(self) -> str:
-        """Put the numbers into words."""
         raise NotImplementedError
 
     @property
@@ -72,16 +71,13 @@ class _Plot(FigureWidget):
         self.paint_focus_ring(painter)
 
     def draw(self, painter: QPainter, asked: QRect) -> None:
-        """Draw the picture, or at least what reaches into ``asked``."""
         raise NotImplementedError
 
     def draw_base(self, painter: QPainter, y: float) -> None:
-        """The line on which values stand."""
         painter.setPen(QPen(self.theme.paint_cache.color(self.theme.tokens.border), 1.0))
         painter.drawLine(QPointF(0, y), QPointF(self.width(), y))
 
     def draw_bars(self, painter: QPainter, bars: Iterable[QRectF], color: str) -> None:
-        """Filled bars with softened corners."""
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.theme.paint_cache.color(color))
         for bar in bars:
@@ -90,7 +86,7 @@ class _Plot(FigureWidget):
 
 
 class Sparkline(_Plot):
-    """The last values as a line over a soft area; the scale starts at 0."""
+    """The last values as a line over an area; the scale starts at 0."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 30)
@@ -103,7 +99,6 @@ class Sparkline(_Plot):
         self.show_values()
 
     def add(self, value: float) -> None:
-        """One more value at the right end; it is drawn by `show_values`."""
         self._values.append(value)
         self._points.append(QPointF(self._num_given, value))
         self._num_given += 1
@@ -117,8 +112,8 @@ class Sparkline(_Plot):
 
     def describe(self) -> str:
         if not self._values:
-            return translate("Sparkline", "No values yet")
-        return translate("Sparkline", "Latest {latest}, highest {highest}, lowest {lowest}").format(
+            return tr("No values yet")
+        return tr("Latest {latest}, highest {highest}, lowest {lowest}").format(
             latest=figure(self._values[-1]), highest=figure(max(self._values)), lowest=figure(min(self._values))
         )
 
@@ -153,10 +148,9 @@ class Sparkline(_Plot):
 
 
 class HistoryPlot(_Plot):
-    """One value an answer as a line, the oldest at the left; the scale starts at 0.
+    """One value per answer as a line, oldest at the left; the scale starts at 0.
 
-    ``mark`` is drawn as a line of its own: what values are compared with. ``top`` is where the scale ends, None: where
-    the highest value does.
+    ``mark``: a reference value, drawn as a line. ``top``: the end of the scale; None: the highest value.
     """
 
     def __init__(
@@ -167,28 +161,27 @@ class HistoryPlot(_Plot):
         self.values: tuple[float, ...] = ()
 
     def set_values(self, values: Sequence[float]) -> None:
-        """Draw these, the newest last."""
         if tuple(values) != self.values:
             self.values = tuple(values)
             self.update()
             self.update_description()
 
     def describe(self) -> str:
-        """The newest, the highest and the lowest, and how many lie below the mark."""
+        """The newest, highest and lowest value, and how many are below the mark."""
         if not self.values:
-            return translate("Sparkline", "No values yet")
+            return tr("No values yet")
         write = percent if self._top == 1.0 else figure
-        words = translate("Sparkline", "Latest {latest}, highest {highest}, lowest {lowest}").format(
+        words = tr("Latest {latest}, highest {highest}, lowest {lowest}").format(
             latest=write(self.values[-1]), highest=write(max(self.values)), lowest=write(min(self.values))
         )
         if self._mark is None:
             return words
         below = sum(value < self._mark for value in self.values)
-        slower = translate("HistoryPlot", "%n answers slower than plain decoding", None, below)
+        slower = translate("HistoryPlot", "%n answers slower than without drafting", None, below)
         return f"{words}, {slower}" if below else words
 
     def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002
-        """Draw the base, the mark, the line, and a dot for the newest value."""
+        """The base, the mark, the line, and a dot for the newest value."""
         tokens, paint_cache = self.theme.tokens, self.theme.paint_cache
         base = self.height() - 2.5
         self.draw_base(painter, base)
@@ -215,7 +208,7 @@ DEPTHS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 8), (9, 16), (17, 32))
 
 
 class DepthBars(_Plot):
-    """Acceptance by depth: a bar, a number and the depth on each line."""
+    """Acceptance by depth: a line each with bar, number and depth."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, DEPTH_ROW_PX)
@@ -226,7 +219,6 @@ class DepthBars(_Plot):
         theme.changed.connect(self._fit_rows)
 
     def _fit_rows(self) -> None:
-        """Another text size needs other room."""
         metrics = self.theme.paint_cache.metrics(-1)
         self._row_px = max(DEPTH_ROW_PX, math.ceil(metrics.height()) + 2)
         self._left = metrics.horizontalAdvance("17–32") + 8
@@ -236,9 +228,9 @@ class DepthBars(_Plot):
         self.setFixedHeight(max(len(self._lines), 1) * self._row_px)
 
     def show_acceptance(self, stats: RunStats, *, settled: bool = True) -> None:
-        """Show the share of each depth that was proposed, deeper ones together.
+        """Show the rate of each proposed depth, deeper ones together.
 
-        Until it is ``settled`` the picture only grows: what stands below must not jump up and down with each answer.
+        Until it is ``settled`` the plot only grows, so that what stands below does not jump.
         """
         deepest = len(stats.proposed_by_depth)
         lines = [(first, min(last, deepest)) for first, last in DEPTHS if first <= deepest]
@@ -289,7 +281,7 @@ class DepthBars(_Plot):
 
 
 class LengthBars(_Plot):
-    """How many passes kept exactly 0, 1, 2 ... proposed tokens: a column each, the highest fills the height."""
+    """Passes by number of accepted tokens: a column each, scaled to the highest."""
 
     MOST_COLUMNS = 17  # longer runs are counted with the last
 
@@ -299,7 +291,7 @@ class LengthBars(_Plot):
         self.update_description()
 
     def set_counts(self, counts: Sequence[int]) -> None:
-        """``counts[i]`` passes kept exactly i tokens."""
+        """``counts[i]``: passes that accepted exactly i tokens."""
         most = self.MOST_COLUMNS
         shown = tuple(counts) if len(counts) <= most else (*counts[: most - 1], sum(counts[most - 1 :]))
         if shown == self.counts:
@@ -323,7 +315,7 @@ class LengthBars(_Plot):
         return ", ".join(words) or translate("LengthBars", "Nothing proposed yet")
 
     def draw(self, painter: QPainter, asked: QRect) -> None:
-        """Columns over their lengths; every fourth length is written."""
+        """Columns; every fourth length is labelled."""
         base = self._base
         self.draw_base(painter, base)
         columns = max(len(self.counts), 8)
@@ -349,15 +341,13 @@ class LengthBars(_Plot):
 
 @dataclass(frozen=True, slots=True)
 class BarSegment:
-    """One part of a stacked bar: its name, how much, and the palette field of its colour."""
-
     name: str
     amount: float
     field: str
 
 
 class StackedBar(_Plot):
-    """Parts of a whole side by side; the words stand elsewhere."""
+    """Parts of a whole side by side; their names stand elsewhere."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 10)
@@ -366,7 +356,6 @@ class StackedBar(_Plot):
         self.set_parts(())
 
     def set_parts(self, parts: Sequence[BarSegment]) -> None:
-        """Show these parts; nothing is drawn but the empty track while they add up to 0."""
         self._parts = tuple(parts)
         total = sum(part.amount for part in self._parts)
         shares = tuple((part.name, percent(part.amount / total)) for part in self._parts) if total > 0 else ()
@@ -380,7 +369,6 @@ class StackedBar(_Plot):
         return ", ".join(words) or translate("StackedBar", "No values yet")
 
     def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002
-        """The parts from left to right, one pixel apart."""
         whole = QRectF(0, 1, self.width(), BAR_PX)
         total = sum(part.amount for part in self._parts)
         if total <= 0:

@@ -1,6 +1,6 @@
-"""What the figures of the statistics are called and mean, one sentence each, and counters put into these words.
+"""Names and explanations of the statistics, and counters in words.
 
-The window, its text for the clipboard and its list of explanations all take their words from here.
+Used by the window, its text copies and the list of explanations.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from ui.text.formatting import (
     size,
     times_plain,
 )
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import title_of
+
+tr = translator("StatsPanel")
 
 _SPREAD = mark("StatsPanel", "The time of a pass is spread over its tokens.")
 _TOGETHER = mark(
@@ -71,24 +73,25 @@ _NAMES = {
 _HELP = {
     "headline": mark(
         "StatsPanel",
-        "Speed compared with plain decoding, or tokens per second where that comparison is not sure. What plain "
-        "decoding takes is estimated from plain passes of this answer and of the last minutes on this computer, with "
-        "as much of the context in use. Shown from 64 tokens on.",
+        "How much faster this answer was than it would have been without drafting, or its tokens "
+        "per second if that is not certain. The speed without drafting is estimated from passes "
+        "without a draft, in this answer and in the last minutes, with as much of the context in "
+        "use. Shown from 64 tokens on.",
     ),
     "now": mark("StatsPanel", "Tokens per second of this answer."),
     "plain": mark(
         "StatsPanel",
-        "Tokens per second of plain decoding with this model and as much context at the same time.",
+        "Estimated tokens per second of this answer without drafting.",
     ),
     "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
     "speedup": mark(
         "StatsPanel",
-        "Speed over that of plain decoding, of all answers that can be compared together; a long one weighs more.",
+        ("How many times as fast as without drafting, over all answers that can be compared. Long answers count more."),
     ),
-    "per_pass": mark("StatsPanel", "Tokens per forward pass of the target; plain decoding is exactly 1."),
+    "per_pass": mark("StatsPanel", "Tokens per pass of the target. Without drafting it is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
     "accepted": mark("StatsPanel", "Share of the drafted tokens that the target accepted, and how many were drafted."),
-    "depth": mark("StatsPanel", "Of the tokens drafted at this place of a pass, the share that the target accepted."),
+    "depth": mark("StatsPanel", "Share of the tokens drafted at this position of a pass that the target accepted."),
     "lengths": mark("StatsPanel", "How many passes accepted exactly this many of the drafted tokens."),
     "answers": mark("StatsPanel", "Answers with at least one token, including stopped and regenerated ones."),
     "tokens": mark("StatsPanel", "Tokens generated, including the end-of-answer token."),
@@ -102,22 +105,21 @@ _HELP = {
     "time": mark("StatsPanel", "Time from the end of reading the prompts to the last tokens, all answers together."),
     "saved": mark(
         "StatsPanel",
-        "Time saved compared with plain decoding of the same tokens at its measured cost; a minus means more time.",
+        ("Time saved compared with the same answers without drafting. A minus means that they took longer."),
     ),
     "split": mark("StatsPanel", "Where the time of a pass goes, measured around each step and added up."),
     "context": mark("StatsPanel", "Tokens of the conversation in the context, out of those it has room for."),
     "source": mark("StatsPanel", "Where each token came from."),
     "target_weights": mark("StatsPanel", "Memory of the target's weights, main and GPU memory together."),
-    "target_cache": mark("StatsPanel", "Memory for what the target remembers of the conversation, at full length."),
+    "target_cache": mark("StatsPanel", "Memory of the target's cache of the conversation, at full length."),
     "draft_weights": mark("StatsPanel", "Memory of the draft model's weights, main and GPU memory together."),
-    "draft_cache": mark("StatsPanel", "Memory for what the draft model remembers of the conversation, at full length."),
-    "compute": mark("StatsPanel", "Memory in which both models compute their passes."),
+    "draft_cache": mark("StatsPanel", "Memory of the draft model's cache of the conversation, at full length."),
+    "compute": mark("StatsPanel", "Memory for the computations of both models."),
     "memory": mark("StatsPanel", "Weights, caches and working buffers of target and draft together."),
     "why": mark("StatsPanel", "Why the engine drafts the way it does now. Earlier reasons in this answer:"),
     "pair": mark(
         "StatsPanel",
-        "For each target and draft, and each mode: tokens per second, and speed against plain decoding. Sums are "
-        "divided by sums, so a long answer weighs more than a short one.",
+        "Tokens per second and speed-up of each pair of models in each mode. Long answers count more than short ones.",
     ),
 }
 MEASURED = mark("StatsPanel", "As llama.cpp reported it when it loaded the model.")
@@ -140,12 +142,12 @@ SOURCES = {
         mark("StatsPanel", "Proposed from earlier text of this conversation and accepted by the target."),
     ),
     Source.RECOVERED: (
-        mark("StatsPanel", "Recovered"),
+        mark("StatsPanel", "Recovered (after a rejection)"),
         "recovered",
         mark("StatsPanel", "Sampled by the target in place of a rejected token."),
     ),
     Source.BONUS: (
-        mark("StatsPanel", "Bonus"),
+        mark("StatsPanel", "Bonus (all were accepted)"),
         "bonus",
         mark("StatsPanel", "The extra token of a pass in which every drafted token was accepted."),
     ),
@@ -177,8 +179,6 @@ SPLIT = {
 
 @dataclass(frozen=True, slots=True)
 class FigureText:
-    """One figure in words."""
-
     name: str
     value: str
 
@@ -187,29 +187,27 @@ class FigureText:
 
 
 def name_of(key: str) -> str:
-    """What a figure is called."""
-    return translate("StatsPanel", _NAMES[key])
+    return tr(_NAMES[key])
 
 
 def help_of(key: str) -> str:
-    """What a figure means."""
-    words = translate("StatsPanel", _HELP[key])
-    return f"{words} {translate('StatsPanel', _SPREAD)}" if key in _SLOWEST else words
+    words = tr(_HELP[key])
+    return f"{words} {tr(_SPREAD)}" if key in _SLOWEST else words
 
 
 def sums_help_of(key: str) -> str:
-    """What a figure means that is of several answers."""
+    """The explanation of a statistic over several answers."""
     timed = key in _SLOWEST or key == "between"
-    return f"{help_of(key)} {translate('StatsPanel', _TOGETHER)}" if timed else help_of(key)
+    return f"{help_of(key)} {tr(_TOGETHER)}" if timed else help_of(key)
 
 
 def explanations() -> tuple[FigureText, ...]:
-    """Every figure with its sentence, in the order of the window."""
+    """Every statistic with its explanation, in the window's order."""
     figures = [FigureText(_named(key), sums_help_of(key)) for key in _NAMES if key != "why"]
     parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
     return (
         *figures,
-        *(FigureText(translate("StatsPanel", name), translate("StatsPanel", words)) for name, words in parts),
+        *(FigureText(tr(name), tr(words)) for name, words in parts),
     )
 
 
@@ -219,9 +217,8 @@ def _named(key: str) -> str:
 
 
 def answer_texts(stats: RunStats) -> dict[str, str]:
-    """The figures of one answer by key; a dash for what is not known."""
     known = stats.passes > 0
-    prompt = translate("StatsPanel", "{tokens} tokens ({cached} cached)").format(
+    prompt = tr("{tokens} tokens ({cached} cached)").format(
         tokens=count(stats.prompt_tokens), cached=count(stats.prompt_cached_tokens)
     )
     return {
@@ -240,7 +237,7 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
 
 
 def sums_texts(sums: Sums) -> dict[str, str]:
-    """The figures of several answers by key."""
+    """The statistics of several answers by key."""
     stats, saved = sums.stats, sums.saved_s
     minus = "\N{MINUS SIGN}" if saved is not None and saved < 0 else ""
     return {
@@ -258,24 +255,21 @@ def sums_texts(sums: Sums) -> dict[str, str]:
 
 
 def context_text(parts: ContextParts) -> str:
-    """How much of the context is used: ``1,204 of 4,096, 29%``."""
+    """The used context: ``1,204 of 4,096, 29%``."""
     if not parts.size:
         return UNKNOWN
-    return translate("StatsPanel", "{used} of {size}, {share}").format(
-        used=count(parts.used),
-        size=count(parts.size),
-        share=percent(parts.share),
+    return tr("{used} of {size}, {share}").format(
+        used=count(parts.used), size=count(parts.size), share=percent(parts.share)
     )
 
 
 def split_of(stats: RunStats) -> dict[str, float]:
-    """Seconds of each part of a pass."""
     amounts = {"draft": stats.draft_s, "verify": stats.verify_s, "sample": stats.sample_s}
     return {**amounts, "rest": max(stats.decode_s - sum(amounts.values()), 0.0)}
 
 
 def memory_texts(target: ModelInfo | None, draft: ModelInfo | None) -> dict[str, str]:
-    """What the loaded models take; an estimate says that it is one."""
+    """The loaded models' memory; estimates are marked."""
     uses = [model.memory if model else None for model in (target, draft)]
     known = [use for use in uses if use is not None]
     texts = dict.fromkeys(MEMORY_KEYS, UNKNOWN)
@@ -291,33 +285,32 @@ def memory_texts(target: ModelInfo | None, draft: ModelInfo | None) -> dict[str,
 
 
 def _bytes(num_bytes: int, *, measured: bool) -> str:
-    return size(num_bytes) if measured else translate("StatsPanel", "about {size}").format(size=size(num_bytes))
+    return size(num_bytes) if measured else tr("about {size}").format(size=size(num_bytes))
 
 
 def pair_title(row: PairSums) -> str:
-    """The models of a row."""
     return f"{target_title(row)} · {title_of(row.draft)}" if row.draft else target_title(row)
 
 
 def target_title(row: PairSums) -> str:
-    """The target of a row; answers of older versions did not note theirs."""
-    return title_of(row.target) or translate("StatsPanel", "Model not recorded")
+    """The target of a row; older versions did not record it."""
+    return title_of(row.target) or tr("Model not recorded")
 
 
 def draft_title(row: PairSums) -> str:
-    """The draft of a row, in words."""
+    """The draft of a row in words."""
     if not row.draft:
-        return translate("StatsPanel", "without a draft model")
-    return translate("StatsPanel", "with {draft}").format(draft=title_of(row.draft))
+        return tr("without a draft model")
+    return tr("with {draft}").format(draft=title_of(row.draft))
 
 
 def mode_title(mode: str) -> str:
-    """A mode's name; one of another version is shown as it is called there."""
+    """A mode's label; an unknown mode's name."""
     return mode_label(mode) if Mode.known(mode) else mode
 
 
 def times_text(rows: Iterable[PairSums]) -> str:
-    """The time between the tokens of several rows, as three percentiles: ``24.1 · 61.2 · 80.4 ms``."""
+    """The time between tokens of several rows as percentiles: ``24.1 · 61.2 · 80.4 ms``."""
     counts: Counter[int] = Counter()
     for row in rows:
         counts.update(row.sums.stats.interval_counts)
@@ -335,14 +328,14 @@ def row_text(sums: Sums) -> str:
 
 
 def summary(texts: Mapping[str, str]) -> str:
-    """The most telling figures as one sentence, for screen readers; empty where nothing is known."""
+    """The main statistics as a sentence for screen readers; empty without any."""
     if texts["speed"] == UNKNOWN:
         return ""
-    parts = [translate("StatsPanel", "{number} tokens per second").format(number=texts["speed"])]
+    parts = [tr("{number} tokens per second").format(number=texts["speed"])]
     if texts["speedup"] != UNKNOWN:
-        parts.append(translate("StatsPanel", "{times} the speed of plain decoding").format(times=texts["speedup"]))
+        parts.append(tr("{times} the speed without drafting").format(times=texts["speedup"]))
     if texts["per_pass"] != UNKNOWN:
-        parts.append(translate("StatsPanel", "{number} tokens per pass").format(number=texts["per_pass"]))
+        parts.append(tr("{number} tokens per pass").format(number=texts["per_pass"]))
     if texts["accepted"] != UNKNOWN:
-        parts.append(translate("StatsPanel", "{share} drafted tokens accepted").format(share=texts["accepted"]))
+        parts.append(tr("{share} drafted tokens accepted").format(share=texts["accepted"]))
     return ", ".join(parts) + "."

@@ -1,4 +1,4 @@
-"""The figures of one answer in words: the line below it, and its speed beside that of plain decoding."""
+"""One answer's statistics in words: its footer, and its speed compared with standard decoding."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import Mode, RunStats, Source
 from engine.sentences import Sentence
 from ui.text.formatting import UNKNOWN, count, duration, figure, percent, speed, times_plain
-from ui.text.language import locale, mark, translate
+from ui.text.language import locale, mark, translate, translator
 from ui.text.mode_words import mode_word
 from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
+
+tr = translator("Figures")
 
 # The English beginnings, which every decision has, also one that was stored as plain text.
 _OF_DRAFTING = re.compile(r"(token \d+: )?((the )?draft|n-gram on|using repeated|text lookup|plain decoding)")
@@ -21,15 +23,13 @@ _WITH_PLACE = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
 
 _MISSING = {
     Missing.NO_TOKENS: mark("SpeedVerdict", "There is nothing to compare yet."),
-    Missing.NOTHING_DRAFTED: mark("SpeedVerdict", "Nothing was drafted: this was plain decoding itself."),
+    Missing.NOTHING_DRAFTED: mark("SpeedVerdict", "Nothing was drafted in this answer."),
     Missing.LOOPED: mark("SpeedVerdict", "The answer repeated itself at the end, so its speed is not counted."),
-    Missing.FEW_TOKENS: mark("SpeedVerdict", "Too few tokens to compare with plain decoding."),
+    Missing.FEW_TOKENS: mark("SpeedVerdict", "This answer is too short to compare its speed."),
     Missing.BESIDE_OTHERS: mark(
-        "SpeedVerdict", "Other answers were made during a part of this one, so it is not compared with plain decoding."
+        "SpeedVerdict", "Other answers were written at the same time, so the speed is not compared."
     ),
-    Missing.PLAIN_UNKNOWN: mark(
-        "SpeedVerdict", "The speed of plain decoding at this moment is not known well enough to compare."
-    ),
+    Missing.PLAIN_UNKNOWN: mark("SpeedVerdict", "The speed without drafting is not known well enough to compare."),
     Missing.NOTHING_ACCEPTED: mark(
         "SpeedVerdict", "No drafted token was accepted, so drafting did not make this answer faster."
     ),
@@ -55,8 +55,9 @@ UNUSED_DRAFT = _Cause(
     mark("NothingDrafted", "the draft was not used"),
     mark(
         "NothingDrafted",
-        "The loaded draft model was not used: it would slow this model down here. Of the text so far too little "
-        "repeated to draft from it instead. A smaller draft of the same family may pay off.",
+        "The loaded draft model was not used: it would slow this model down on this computer. Too "
+        "little text repeated to draft from it instead. A smaller draft of the same family may "
+        "help.",
     ),
 )
 UNLIKELY_TEXT = _Cause(
@@ -81,7 +82,6 @@ NEW_TEXT = _Cause(
 
 
 def cause_of(stats: RunStats) -> _Cause:
-    """The cause that explains an answer best."""
     reported = [each.template if isinstance(each, Sentence) else each for each in stats.decisions]
     said = [f"{text} {each}" for text, each in zip(reported, stats.decisions, strict=True)]
     if stats.mode is Mode.OFF:
@@ -96,18 +96,17 @@ def cause_of(stats: RunStats) -> _Cause:
 
 
 def figure_words(stats: RunStats) -> str:
-    """What stands among the figures: "nothing drafted", with the cause in a few words."""
-    nothing, cause = translate("Figures", "nothing drafted"), cause_of(stats)
+    """The footer's "nothing drafted" with its cause."""
+    nothing, cause = tr("nothing drafted"), cause_of(stats)
     return f"{nothing}: {translate('NothingDrafted', cause.short)}" if cause.short else nothing
 
 
 def help_words(stats: RunStats) -> str:
-    """What would help, in a sentence or two."""
     return translate("NothingDrafted", cause_of(stats).help)
 
 
 def decision_words(decision: str) -> tuple[str, str]:
-    """A decision in the user's language, and the number of the token that it was taken at; empty where none is kept."""
+    """A pacing decision in words, with the token at which it was made; empty without one."""
     found = _WITH_PLACE.fullmatch(decision)
     if found is None:
         return in_language(decision), ""
@@ -116,14 +115,13 @@ def decision_words(decision: str) -> tuple[str, str]:
 
 
 def verdict_words(verdict: SpeedVerdict, stats: RunStats) -> str:
-    """The headline: ``1.62× faster`` where that is known, else the speed itself."""
+    """The headline: ``1.62× faster`` if that is known, else the speed."""
     if verdict.speedup is not None:
         return faster_words(verdict)
     return UNKNOWN if stats.tokens_per_second is None else speed(stats.tokens_per_second)
 
 
 def faster_words(verdict: SpeedVerdict) -> str:
-    """How much faster or slower than plain decoding."""
     speedup = verdict.speedup
     if speedup is None:
         return UNKNOWN
@@ -134,18 +132,18 @@ def faster_words(verdict: SpeedVerdict) -> str:
 
 
 def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
-    """What the verdict on an answer rests on, or why there is none; and what it leaves out.
+    """The basis of the verdict on an answer, or why there is none; and what it leaves out.
 
-    While an answer is made, ``live``, it is the same sentence, so that nothing below it moves.
+    With ``live``, while the answer streams, the wording does not change, so that nothing below moves.
     """
     if live:
-        return translate("SpeedVerdict", "Compared with plain decoding as soon as its speed is known well enough.")
+        return translate("SpeedVerdict", "Compared as soon as the speed without drafting is known well enough.")
     if verdict.missing is not None:
         basis = translate("SpeedVerdict", _MISSING[verdict.missing])
     else:
         words = translate(
             "SpeedVerdict",
-            "Without drafting: {low} to {high} tok/s, by plain passes of these minutes.",
+            "Without drafting: {low} to {high} tok/s, estimated from the last minutes.",
         )
         plain, error = 1000.0 / (stats.plain_ms or 1.0), 1.0 + stats.plain_error
         basis = words.format(low=figure(plain / error), high=figure(plain * error))
@@ -153,75 +151,72 @@ def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -
 
 
 def draft_reading_words(stats: RunStats) -> str:
-    """What the draft model's reading of the prompt took; empty where it read none."""
+    """The time that the draft model took to read the prompt; empty if it read none."""
     if not stats.draft_prompt_s:
         return ""
     words = translate("SpeedVerdict", "The draft model read the prompt in {time}, which is not counted here.")
     return words.format(time=duration(stats.draft_prompt_s))
 
 
-# ---- the line below an answer ----------------------------------------------------------------------------------------
-
-
 def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[str, str]]:
-    """The figures below a finished answer, the most telling first, each with the sentence how it is measured.
+    """The statistics below a finished answer, most important first, each with an explanation.
 
-    Then its ``seed``, where it was drawn by one.
+    Then its ``seed``, if it has one.
     """
     if stats is None or not stats.tokens:
         return []
     verdict = answer_verdict(stats)
-    measured = translate("Figures", "Tokens per second, from the end of reading the prompt to the last token.")
+    measured = tr("Tokens per second, from the end of reading the prompt to the last token.")
     why = basis_words(verdict, stats) if stats.proposed and verdict.speedup is None else ""
     passes = UNKNOWN if stats.tokens_per_pass is None else locale().toString(stats.tokens_per_pass, "f", 1)
     parts = [
         (speed(stats.tokens_per_second), f"{measured} {why}".rstrip()),
         (
-            translate("Figures", "{number} tokens per pass").format(number=passes),
-            translate("Figures", "Tokens per forward pass of the target; plain decoding is 1.0."),
+            tr("{number} tokens per pass").format(number=passes),
+            tr("Tokens per pass of the target. Without drafting it is 1.0."),
         ),
     ]
     if verdict.speedup is not None:
-        same = translate("Figures", "about the same speed")
+        same = tr("about the same speed")
         parts.append((same if verdict.is_even else faster_words(verdict), basis_words(verdict, stats)))
-    how = translate("Figures", "How tokens were proposed.")
+    how = tr("How tokens were proposed.")
     parts += [_kept_part(stats), *_forced_parts(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
     parts.append(_length_part(stats))
     if seed is not None:
-        meaning = translate("Figures", "It was drawn by this seed, which gives it again: see the menu of the answer.")
-        parts.append((translate("Figures", "seed {seed}").format(seed=seed), meaning))
+        meaning = tr("This seed repeats the answer: see the answer's menu.")
+        parts.append((tr("seed {seed}").format(seed=seed), meaning))
     return parts
 
 
 def _length_part(stats: RunStats) -> tuple[str, str]:
-    """How long the answer is, and how long its first token took, where that is known."""
-    words = translate("Figures", "%Ln tokens", None, stats.tokens)
-    meaning = translate("Figures", "Tokens of the answer, its reasoning included.")
+    """The answer's tokens and its time to the first token, if known."""
+    words = tr("%Ln tokens", None, stats.tokens)
+    meaning = tr("Tokens of the answer, its reasoning included.")
     if stats.time_to_first_token_s is None:
         return words, meaning
-    first = translate("Figures", "{tokens}, the first after {time}")
-    took = translate("Figures", "The first came {time} after the question: the model reads the prompt before.")
+    first = tr("{tokens}, the first after {time}")
+    took = tr("The first came {time} after the question: the model reads the prompt before.")
     time = duration(stats.time_to_first_token_s)
     return first.format(tokens=words, time=time), f"{meaning} {took.format(time=time)}"
 
 
 def _why(stats: RunStats) -> str:
-    """Why tokens were proposed or not, as sentences; empty where nothing is known of it."""
+    """Why tokens were drafted or not; empty if unknown."""
     return " ".join(why_sentences(stats))
 
 
 def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
-    """Where drafted tokens came from and how many there are, then the newest reason.
+    """Where drafted tokens came from and how many, then the latest reason.
 
-    That text repeats holds for the moment: of an answer that has ended only the number of tokens is told.
+    "The text repeats" is about the moment, so a finished answer shows only the number.
     """
     reason = next((each for each in reversed(stats.decisions) if _OF_DRAFTING.match(each)), "")
     words = decision_words(reason)[0] if live or not _OF_TEXT.fullmatch(reason) else ""
     found = [f"{sentence(words)}."] if words else []
     if live or not stats.proposed:
         return found
-    from_text = translate("Figures", "{number} of {all} tokens came from repeated text.")
-    from_draft = translate("Figures", "{number} of {all} tokens came from the draft.")
+    from_text = tr("{number} of {all} tokens came from repeated text.")
+    from_draft = tr("{number} of {all} tokens came from the draft.")
     by_draft = stats.provenance.get(Source.DRAFT, 0) + stats.provenance.get(Source.HEAD, 0)
     origins = ((from_text, stats.provenance.get(Source.NGRAM, 0)), (from_draft, by_draft))
     told = [each.format(number=count(number), all=count(stats.tokens)) for each, number in origins if number]
@@ -229,29 +224,26 @@ def why_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
 
 
 def nothing_drafted(stats: RunStats) -> str:
-    """What an answer without a drafted token has in place of figures about them: that it is so, and why."""
-    meaning = translate("Figures", "No tokens were proposed: every pass gave one token of the target.")
+    """For an answer without drafted tokens: that nothing was drafted, and why."""
+    meaning = tr("No tokens were proposed: every pass gave one token of the target.")
     return " ".join(filter(None, (meaning, _why(stats), help_words(stats))))
 
 
 def _kept_part(stats: RunStats) -> tuple[str, str]:
     if not stats.proposed:
         return figure_words(stats), nothing_drafted(stats)
-    words = translate("Figures", "{number} drafted, {share} accepted")
-    meaning = translate("Figures", "How many of the drafted tokens the target accepted.")
+    words = tr("{number} drafted, {share} accepted")
+    meaning = tr("How many of the drafted tokens the target accepted.")
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
 
 
 def _forced_parts(stats: RunStats) -> list[tuple[str, str]]:
     if not stats.forced_accepted:
         return []
-    words = translate("Figures", "{number} fixed by the schema")
-    meaning = translate(
-        "Figures", "Of the drafted tokens, those that a schema left no choice about: they needed no draft model."
-    )
+    words = tr("{number} fixed by the schema")
+    meaning = tr("Of the drafted tokens, those that a schema left no choice about: they needed no draft model.")
     return [(words.format(number=count(stats.forced_accepted)), meaning)]
 
 
 def footer(stats: RunStats | None) -> str:
-    """The line of figures below a finished answer."""
     return " · ".join(text for text, _ in footer_parts(stats))

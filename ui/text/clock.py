@@ -1,4 +1,4 @@
-"""Which day it is, asked in one place."""
+"""The current day, in one place."""
 
 from __future__ import annotations
 
@@ -6,5 +6,4 @@ from datetime import date, datetime
 
 
 def today() -> date:
-    """The day of here."""
     return datetime.now().astimezone().date()

@@ -1,4 +1,4 @@
-"""Numbers to words: units always, three significant digits at most, "-" for what is not known; by the locale in use."""
+"""Numbers as text: with units, at most three significant digits, "-" for unknown; by locale."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from PySide6.QtCore import QLocale
 from PySide6.QtGui import Qt as GuiQt
 
 from engine.records import RunStats
-from ui.text.language import locale, mark, translate
+from ui.text.language import locale, mark, translate, translator
+
+tr = translator("Figures")
 
 UNKNOWN = "-"
 HOVER_CHARS = 64
@@ -49,12 +51,12 @@ def figure(value: float | None, digits: int = 3) -> str:
 
 
 def count(value: int | None) -> str:
-    """A whole number with its thousands apart; counts are exact."""
+    """A whole number with group separators, exact."""
     return UNKNOWN if value is None else locale().toString(value)
 
 
 def number_text(value: float, *, grouped: bool = True) -> str:
-    """A number as it is, to ten digits; without ``grouped`` as a person would type it."""
+    """A number with up to ten digits; without ``grouped`` as typed."""
     place = QLocale(locale())
     if not grouped:
         place.setNumberOptions(QLocale.NumberOption.OmitGroupSeparator)
@@ -62,7 +64,7 @@ def number_text(value: float, *, grouped: bool = True) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of 1 as a percentage; never rounded to 0 or 100 where it is neither."""
+    """A fraction as a percentage; never rounded to 0 or 100 unless exact."""
     if share is None or not math.isfinite(share):
         return UNKNOWN
     value = share * 100
@@ -72,11 +74,10 @@ def percent(share: float | None) -> str:
     elif 99 < value < 100:
         number = ">99"
     # Qt's locales know the sign, but not whether a space stands before it.
-    return translate("Figures", "{number}%").format(number=number)
+    return tr("{number}%").format(number=number)
 
 
 def duration(seconds: float | None) -> str:
-    """A time span in the unit that reads best."""
     if seconds is None or not math.isfinite(seconds):
         return UNKNOWN
     if 0 < seconds < 0.000995:  # more digits of so little say nothing
@@ -87,39 +88,37 @@ def duration(seconds: float | None) -> str:
     if seconds < 60:
         return f"{figure(seconds)} s"
     minutes, rest = divmod(round(seconds), 60)
-    return translate("Figures", "{minutes} min {seconds} s").format(minutes=minutes, seconds=rest)
+    return tr("{minutes} min {seconds} s").format(minutes=minutes, seconds=rest)
 
 
 def milliseconds(value_ms: float | None) -> str:
-    """As `duration`, from milliseconds."""
     return duration(None if value_ms is None else value_ms / 1000)
 
 
 def speed(tokens_per_second: float | None) -> str:
-    """Tokens per second with the unit."""
-    return translate("Figures", "{number} tok/s").format(number=figure(tokens_per_second))
+    return tr("{number} tok/s").format(number=figure(tokens_per_second))
 
 
 def per_pass(tokens_per_pass: float | None) -> str:
-    """Tokens per pass; always with the digits that tell 1.00 from 1.04."""
+    """Tokens per pass, with enough digits to tell 1.00 from 1.04."""
     return UNKNOWN if tokens_per_pass is None else figure(tokens_per_pass)
 
 
 def times_plain(speedup: float | None) -> str:
-    """A speed as a multiple of plain decoding's."""
+    """A speed as a multiple of standard decoding."""
     return UNKNOWN if speedup is None else f"{locale().toString(speedup, 'f', 2)}\N{MULTIPLICATION SIGN}"
 
 
 def acceptance(stats: RunStats) -> str:
-    """The acceptance rate with what it is a share of: ``68% of 210``."""
+    """The acceptance rate and its base: ``68% of 210``."""
     if not stats.proposed:
         return UNKNOWN
-    of = translate("Figures", "{share} of {number}")
+    of = tr("{share} of {number}")
     return of.format(share=percent(stats.acceptance_rate), number=count(stats.proposed))
 
 
 def size(num_bytes: int) -> str:
-    """A file or memory size in decimal units, as file managers show it."""
+    """A file or memory size in decimal units."""
     value = float(num_bytes)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 999.5:
@@ -133,18 +132,18 @@ def parameters(num_params: int) -> str:
     value = float(num_params)
     for unit in _PARAMETER_UNITS[:-1]:
         if value < 999.5:
-            return translate("Figures", unit).format(number=figure(value))
+            return tr(unit).format(number=figure(value))
         value /= 1000
-    return translate("Figures", _PARAMETER_UNITS[-1]).format(number=figure(value))
+    return tr(_PARAMETER_UNITS[-1]).format(number=figure(value))
 
 
 def hover(text: str) -> str:
-    """A text for the pointer's hover, in lines that can be read at a glance."""
+    """Text for a tool tip, in short lines."""
     return as_written("\n".join(_in_lines(line) for line in text.split("\n")))
 
 
 def _in_lines(text: str) -> str:
-    """Break between words. A window has a hundred such texts, for which `textwrap` took milliseconds of its start."""
+    """Wrap between words. `textwrap` would add milliseconds to the start for the window's hundred tool tips."""
     if len(text) <= HOVER_CHARS:
         return " ".join(text.split())
     lines = [""]
@@ -157,10 +156,10 @@ def _in_lines(text: str) -> str:
 
 
 def as_written(text: str) -> str:
-    """A stranger's words for a hover: where Qt would take them for HTML and fetch what that names, they are escaped."""
+    """Untrusted text for a tool tip; escaped if Qt would take it for HTML and load what it names."""
     return GuiQt.convertFromPlainText(text) if GuiQt.mightBeRichText(text) else text
 
 
 def on_button(name: str) -> str:
-    """A stranger's words for a button or a menu, where Qt takes a lone ``&`` for the key of what follows it."""
+    """Untrusted text for a button or menu, where Qt takes ``&`` as a mnemonic."""
     return name.replace("&", "&&")

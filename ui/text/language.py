@@ -1,39 +1,92 @@
-"""Translations: Qt's catalogues, asked in one place.
+"""Translation by Qt's catalogues, and the locale of numbers and dates.
 
-`lupdate` finds the calls by the functions' names; so the text is always a literal; its fields are filled afterwards.
+`lupdate` finds the calls by function name, so texts are literals and fields are filled afterwards.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
+from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
 
 def translate(context: str, text: str, comment: str | None = None, n: int = -1) -> str:
-    """Give ``text`` in the language in use, or as it is; ``n`` chooses the plural form and replaces ``%n``.
+    """``text`` in the current language; ``n`` selects the plural form and replaces ``%n``.
 
-    ``comment`` tells two uses of the same English words apart; it is None for nearly all.
+    ``comment`` distinguishes equal English texts; nearly always None.
     """
     return QCoreApplication.translate(context, text, comment, n)
 
 
+def translator(context: str) -> partial[str]:
+    """Bind `translate` to the context that all texts of a module have."""
+    return partial(translate, context)
+
+
 def mark(context: str, text: str) -> str:  # noqa: ARG001 (lupdate reads the context)
-    """Mark a text that is written down before its language is known; give it to `translate` where it is shown."""
+    """Mark a text for translation where it is defined; `translate` it where it is shown."""
     return text
 
 
 def locale() -> QLocale:
-    """How numbers and dates are written: Qt's default locale, and English where that is the one without a country.
+    """The locale of numbers and dates: Qt's default, or English without a country.
 
-    It is shared: who wants other options of it takes a copy.
+    Shared: copy it before changing its options.
     """
     return _with_country(QLocale())
 
 
 @lru_cache(maxsize=4)
 def _with_country(default: QLocale) -> QLocale:
-    """Kept, for the statistics write fifty numbers with each update."""
+    """Cached: the statistics format fifty numbers per update."""
     if default.language() is QLocale.Language.C:
         return QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
     return default
+
+
+SYSTEM = "system"
+ENGLISH = "en"
+LANGUAGES = (ENGLISH, "de")
+_COUNTRIES = {ENGLISH: QLocale.Country.UnitedStates, "de": QLocale.Country.Germany}
+_MARK = "paceline-catalogue"
+
+
+def system_language() -> str:
+    """The first system language with a catalogue; else English."""
+    wanted = (name.replace("_", "-").split("-")[0].lower() for name in QLocale.system().uiLanguages())
+    return next((name for name in wanted if name in LANGUAGES), ENGLISH)
+
+
+def code_of(language: str) -> str:
+    """The code of "system", "en" or "de"; any other value is the system's."""
+    return system_language() if language == SYSTEM or language not in LANGUAGES else language
+
+
+def install_language(application: QCoreApplication, folder: Path, language: str) -> str:
+    """Load the catalogues of ``language`` from ``folder``, and Qt's own; returns the language code.
+
+    Texts on screen do not change. Without a catalogue the texts are English.
+    """
+    code = code_of(language)
+    for old in application.findChildren(QTranslator, _MARK):
+        application.removeTranslator(old)
+        old.deleteLater()
+    of_qt = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))
+    for path in (of_qt / f"qtbase_{code}.qm", folder / f"paceline_{code}.qm"):
+        catalogue = QTranslator(application)
+        catalogue.setObjectName(_MARK)
+        if path.is_file() and catalogue.load(str(path)):
+            application.installTranslator(catalogue)
+        else:
+            catalogue.deleteLater()
+    QLocale.setDefault(_locale(code))
+    return code
+
+
+def _locale(code: str) -> QLocale:
+    """The system's locale if it has this language, else the language's default."""
+    system = QLocale.system()
+    if QLocale.languageToCode(system.language()) == code:
+        return system
+    return QLocale(QLocale.codeToLanguage(code), _COUNTRIES[code])

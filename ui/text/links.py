@@ -1,4 +1,4 @@
-"""Which addresses in an answer may be opened at all. Pure; the question to the user is `ui.widgets.dialogs`'s."""
+"""Which links may be opened. Pure; `ui.widgets.dialogs` asks the user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
 
 
 def is_safe(address: str) -> bool:
-    """True for http, https and mailto; whatever else an answer names is never opened."""
     if not address.isprintable():  # nor what turns the direction of writing, nor what is not seen
         return False
     try:

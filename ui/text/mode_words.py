@@ -1,17 +1,17 @@
-"""What each mode of speculation is called, does, needs and costs, one sentence each."""
+"""The name, effect, needs and cost of each speculation mode."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from engine.records import Mode
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
+
+tr = translator("Modes")
 
 
 @dataclass(frozen=True, slots=True)
 class ModeWords:
-    """The words on one mode, in the user's language."""
-
     name: str
     does: str
     needs: str
@@ -19,24 +19,24 @@ class ModeWords:
 
     @property
     def lines(self) -> tuple[str, str, str]:
-        """All three as lines, for where they do not stand in columns."""
+        """All three as lines."""
         return (
             self.does,
-            translate("Modes", "Needs: {words}").format(words=self.needs),
-            translate("Modes", "Costs: {words}").format(words=self.costs),
+            tr("Needs: {words}").format(words=self.needs),
+            tr("Costs: {words}").format(words=self.costs),
         )
 
 
 _WORDS: dict[Mode, ModeWords] = {
     Mode.AUTO: ModeWords(
         mark("Modes", "Auto"),
-        mark("Modes", "Picks what should be fastest for each pass, plain decoding included."),
-        mark("Modes", "Nothing; a draft model gives it one more choice."),
+        mark("Modes", "Chooses what should be fastest for each pass, which may be no drafting."),
+        mark("Modes", "Nothing. With a draft model it has one more choice."),
         mark("Modes", "A second or two of measuring after a model is loaded, and an occasional pass to measure again."),
     ),
     Mode.OFF: ModeWords(
         mark("Modes", "Off"),
-        mark("Modes", "One token per pass of the target. The baseline for comparisons."),
+        mark("Modes", "Without drafting: one token per pass of the target. Other modes are compared with it."),
         mark("Modes", "Nothing."),
         mark("Modes", "No extra work, and no gain."),
     ),
@@ -75,7 +75,7 @@ _IN_A_LINE: dict[str, str] = {
 }
 _LINES: dict[str, str] = {
     "auto": mark("Modes", "Whatever is fastest, pass by pass"),
-    "off": mark("Modes", "No drafting: the speed to compare with"),
+    "off": mark("Modes", "Without drafting: the speed to compare with"),
     "ngram": mark("Modes", "Guesses from words used before in this chat"),
     "suffix": mark("Modes", "Guesses what most often followed the same words"),
     "draft": mark("Modes", "A small model guesses ahead, the large one checks"),
@@ -85,21 +85,19 @@ MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEA
 
 
 def not_now(reason: str) -> str:
-    """Why a mode cannot run now, as a line; empty where it can."""
-    return translate("Modes", "Not available: {reason}").format(reason=reason) if reason else ""
+    """Why a mode cannot run now; empty if it can."""
+    return tr("Not available: {reason}").format(reason=reason) if reason else ""
 
 
 def mode_word(mode: str) -> str:
-    """A mode's name in the middle of a line; a word that is no mode's as it is."""
-    return translate("Modes", _IN_A_LINE.get(mode, mode))
+    """A mode's name within a line; an unknown word unchanged."""
+    return tr(_IN_A_LINE.get(mode, mode))
 
 
 def mode_line(mode: str) -> str:
-    """What a mode does, in a line of plain words for a menu."""
-    return translate("Modes", _LINES[mode])
+    return tr(_LINES[mode])
 
 
 def mode_words(mode: Mode) -> ModeWords:
-    """Give the words on a mode."""
     words = _WORDS[mode]
-    return ModeWords(*(translate("Modes", text) for text in (words.name, words.does, words.needs, words.costs)))
+    return ModeWords(*(tr(text) for text in (words.name, words.does, words.needs, words.costs)))

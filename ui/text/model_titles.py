@@ -1,4 +1,4 @@
-"""What a person reads of a model known by the name of its file: the title in its header, a note on built-in ones."""
+"""A model's title by its file name: from its header, or a note on built-in models."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from ui.text.language import mark
 _TITLES: dict[str, str] = {}  # by the name that figures and answers are kept under; of models that were seen
 TINY_NOTE = mark(
     "Header",
-    "The quick demo uses two tiny models: it shows how speculative decoding works, not what a large model knows or "
-    "gains by it.",
+    "The quick demo uses two tiny models. It shows how speculative decoding works, not how "
+    "good or fast a large model is.",
 )
 
 
 def note_title(name: str, title: str) -> bool:
-    """A model of this name is called so; whether that is new."""
+    """Set a model's title; returns whether it is new."""
     if not name or not title or _TITLES.get(name) == title:
         return False
     _TITLES[name] = title
@@ -21,5 +21,5 @@ def note_title(name: str, title: str) -> bool:
 
 
 def title_of(name: str) -> str:
-    """Its title; the name itself where nothing is known of it."""
+    """A model's title, else the name."""
     return _TITLES.get(name, name)

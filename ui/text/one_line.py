@@ -1,4 +1,4 @@
-"""A text on one line: cut to a width, with its dots where its end is, whichever way it is read."""
+"""Text on one line: elided to a width in its own reading direction."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def cut(
     width: float,
     mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
 ) -> str:
-    """``text`` for painting: as much as ``width`` logical pixels hold, and dots for the rest."""
+    """``text`` elided to ``width`` logical pixels, for painting."""
     if isinstance(metrics, QFontMetrics):
         return in_its_direction(metrics.elidedText(text, mode, int(width)))
     return in_its_direction(metrics.elidedText(text, mode, width))
 
 
 def in_its_direction(text: str) -> str:
-    """``text`` for painting; one that is read from right to left is kept apart from the window's own direction.
+    """``text`` for painting, isolated if it is right-to-left.
 
-    A window from left to right would paint what ends such a text, dots as well as a full stop, before its first word.
+    A left-to-right window would paint its final punctuation before its first word.
     """
     return f"{_RIGHT_TO_LEFT_ISOLATE}{text}{_END_OF_ISOLATE}" if is_right_to_left(text) else text

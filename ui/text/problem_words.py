@@ -1,7 +1,7 @@
-"""A problem's words, and any other sentence of app and engine, in the user's language.
+"""Problems and other sentences of app and engine, in the user's language.
 
-A sentence that knows its template is translated before its fields are put in, and its numbers follow the locale; any
-other text is looked up as it is.
+A sentence with a template is translated before its fields are filled, with numbers by locale; any other text is looked
+up as it is.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ REASONS = ("reason", "error")  # fields that may hold the message of another fai
 
 
 class _LocalFormatter(Formatter):
-    """Writes numbers as the locale does where the template asks for digits or groups."""
+    """Formats numbers by locale."""
 
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 (as its base)
-        """Format one field."""
         text = str(super().format_field(value, format_spec))
         if not format_spec or isinstance(value, str):
             return text
@@ -30,7 +29,7 @@ class _LocalFormatter(Formatter):
 
 
 def in_language(text: str) -> str:
-    """Give a sentence of app or engine in the language in use, as far as its words are in the catalogue."""
+    """A sentence of app or engine in the current language, if it is in the catalogue."""
     if not text:
         return ""
     if not isinstance(text, Sentence):
@@ -45,16 +44,16 @@ def in_language(text: str) -> str:
 
 
 def _field(name: str, value: Any) -> Any:  # noqa: ANN401 (as the fields are)
-    """A sentence within a sentence; a failure's message is one, also where nothing is to be filled into it."""
+    """Translate a sentence within a sentence."""
     return in_language(value) if isinstance(value, Sentence) or (name in REASONS and isinstance(value, str)) else value
 
 
 def in_words(problem: Problem) -> Problem:
-    """Give the problem translated, as far as its sentences are in the catalogue."""
+    """The problem, translated as far as the catalogue has it."""
     return Problem(in_language(problem.title), in_language(problem.message), in_language(problem.advice))
 
 
 def explanation(problem: Problem) -> str:
-    """What happened and what to do, translated, on one line."""
+    """What happened and what to do, in one line."""
     said = in_words(problem)
     return f"{said.message} {said.advice}".strip()

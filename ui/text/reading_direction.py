@@ -9,7 +9,7 @@ LEFTWARDS = re.compile("[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe7
 
 
 def is_right_to_left(text: str) -> bool:
-    """Whether the first letter that has a direction is read from right to left (Unicode's rule P2)."""
+    """Whether the first strong letter is right-to-left (Unicode rule P2)."""
     for letter in text:
         direction = unicodedata.bidirectional(letter)
         if direction in ("R", "AL"):

@@ -1,4 +1,4 @@
-"""A setting's words in the user's language: the table of settings is English, its words are catalogued as a list."""
+"""A setting's texts in the user's language; the table of settings is English."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ui.text.language import translate
 
 
 def in_words(field: SettingField) -> SettingField:
-    """Give the field with all that is shown of it translated; its key and its values stay."""
+    """A field with translated texts; its key and values stay."""
 
     def said(text: str) -> str:
         return translate("Settings", text) if text else ""
@@ -26,5 +26,4 @@ def in_words(field: SettingField) -> SettingField:
 
 
 def sentence(text: str) -> str:
-    """Begin a text with a capital letter."""
     return text[:1].upper() + text[1:]

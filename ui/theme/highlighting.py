@@ -1,4 +1,4 @@
-"""Code to coloured ranges with Pygments, and a highlighter that lays them over a document without touching its text."""
+"""Code to coloured ranges by Pygments, and a highlighter that applies them without changing the text."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ GROWTH_REST = 20.0  # times what the last look took, before the next
 
 
 def is_loaded(language: str) -> bool:
-    """Whether code of this language is coloured without its lexer being made first, which takes up to 30 ms."""
+    """Whether the lexer of a language is loaded; loading takes up to 30 ms."""
     return not language or language in _LEXERS
 
 
 def load(language: str) -> None:
-    """Make the lexer of a language; from any thread."""
+    """Load a language's lexer; from any thread."""
     # Imported with the first code that is seen: the window does not wait for it.
     from pygments.lexers import get_lexer_by_name  # noqa: PLC0415
     from pygments.util import ClassNotFound  # noqa: PLC0415
@@ -64,7 +64,7 @@ def load(language: str) -> None:
 
 
 def lexer_of(code: str, language: str) -> Lexer | None:
-    """What reads code of this language; None where nothing does, or would take too long."""
+    """The lexer for this code; None without one, or if it would take too long."""
     if not language or max(map(len, code.split("\n"))) > MAX_LINE_CHARS:
         return None
     if not is_loaded(language):
@@ -79,7 +79,7 @@ def _field(kind: object) -> str:
 
 
 def line_ranges(code: str, language: str) -> list[list[Range]]:
-    """For each line of ``code`` the ranges that are not plain text; empty lists for an unknown language."""
+    """The coloured ranges of each line; empty for an unknown language."""
     lines: list[list[Range]] = [[] for _ in range(code.count("\n") + 1)]
     for line, part in ranges(code, language):
         if part is not None and line < len(lines):
@@ -88,7 +88,7 @@ def line_ranges(code: str, language: str) -> list[list[Range]]:
 
 
 def ranges(code: str, language: str) -> Iterator[tuple[int, Range | None]]:
-    """Each token's line and its range, None where it is plain text; in order, and only as far as it is asked for."""
+    """Each token's line and range, None for plain text; in order, evaluated lazily."""
     lexer = lexer_of(code, language)
     line = column = 0
     for kind, value in lexer.get_tokens(code) if lexer is not None else ():
@@ -102,12 +102,11 @@ def ranges(code: str, language: str) -> Iterator[tuple[int, Range | None]]:
 
 
 def utf16_length(text: str) -> int:
-    """Length as Qt counts it."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
 class RangeHighlighter(QSyntaxHighlighter):
-    """Colours lines from ranges computed once; another palette only redraws."""
+    """Colours lines by precomputed ranges; a palette change only repaints."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
@@ -116,7 +115,7 @@ class RangeHighlighter(QSyntaxHighlighter):
         self._marks: dict[int, list[Marked]] = {}
 
     def set_marks(self, marks: dict[int, list[Marked]], first: int = 0) -> None:
-        """Lay these formats over the colours of lines from ``first`` on, and over no others there."""
+        """Apply these formats over the colours of lines from ``first`` on, and no others there."""
         for line in range(first, self.document().blockCount()):
             wanted = marks.get(line, [])
             if self._marks.get(line, []) != wanted:
@@ -124,11 +123,10 @@ class RangeHighlighter(QSyntaxHighlighter):
                 self.rehighlightBlock(self.document().findBlockByNumber(line))
 
     def forget_marks(self) -> None:
-        """Another text is about to come."""
         self._marks.clear()
 
     def reset(self) -> None:
-        """Another text is about to come, and nothing is known of it."""
+        """Forget everything before another text."""
         self._ranges = []
         self._marks.clear()
 
@@ -139,7 +137,6 @@ class RangeHighlighter(QSyntaxHighlighter):
             self.rehighlight()
 
     def set_ranges(self, ranges: list[list[Range]]) -> None:
-        """Colour the document, one list of ranges a line."""
         self._ranges = ranges
         self.rehighlight()
 
@@ -148,7 +145,7 @@ class RangeHighlighter(QSyntaxHighlighter):
             self.set_ranges([])
 
     def set_line(self, line: int, parts: list[Range]) -> None:
-        """Colour one line more; those before it are known. One that has these colours is left alone."""
+        """Set the next line's ranges; skipped if they are the same."""
         self._ranges += [[] for _ in range(line + 1 - len(self._ranges))]
         if self._ranges[line] == parts:
             return
@@ -192,7 +189,7 @@ class _Job:
     spent_s: float = 0.0
 
     def work(self, until: float) -> bool:
-        """Colour lines until the clock says so; False where all are done."""
+        """Colour lines until the deadline; False if all are done."""
         if self.found is None:
             self.found = ranges(self.code, self.language)
         for number, (line, part) in enumerate(self.found, start=1):
@@ -208,11 +205,10 @@ class _Job:
 
 
 class HighlightQueue(QObject):
-    """Colours code without holding the event loop: long code a little in every turn, lexers loaded on a thread.
+    """Colours code without blocking the event loop: long code in slices, lexers loaded on a thread.
 
-    What is short, in a language that was met before, is coloured at once. Code that still grows is coloured line by
-    line as well: all of it anew, since a lexer begins at the beginning, but so seldom that it takes a twentieth of the
-    time at most.
+    Short code of a loaded language is coloured at once. Growing code is coloured line by line; its lexer restarts each
+    time, but at intervals that keep the cost at a twentieth of the time.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -227,9 +223,9 @@ class HighlightQueue(QObject):
         self._timer.timeout.connect(self._work)
 
     def highlight(self, highlighter: RangeHighlighter, code: str, language: str, *, at_once: bool = True) -> None:
-        """Colour ``code``, which is the highlighter's document; not ``at_once`` where this turn has work enough.
+        """Colour ``code``, which is the highlighter's document; without ``at_once`` in a later turn.
 
-        What was coloured while it grew stays until its line comes.
+        Colours made while it grew stay until their line is reached.
         """
         has_grown = highlighter in self._rest_until
         self.cancel(highlighter)
@@ -243,7 +239,7 @@ class HighlightQueue(QObject):
         self._timer.start()
 
     def follow(self, highlighter: RangeHighlighter, code: str, language: str) -> None:
-        """Colour the whole lines of code that is being written; what is coloured of it stays."""
+        """Colour the complete lines of growing code."""
         whole = code[: code.rfind("\n") + 1]
         if not language or not whole:
             return
@@ -271,7 +267,6 @@ class HighlightQueue(QObject):
             QTimer.singleShot(LOAD_AFTER_MS, self, self._loading[language].start)
 
     def cancel(self, highlighter: RangeHighlighter) -> None:
-        """Highlight it no more: its text changed or went away."""
         self._growing.pop(highlighter, None)
         self._rest_until.pop(highlighter, None)
         self._jobs = [job for job in self._jobs if job.highlighter is not highlighter]

@@ -1,4 +1,4 @@
-"""Two palettes of our own, light and dark, and both in high contrast: neutral greys and one accent, as strings."""
+"""Two palettes, light and dark, and both in high contrast: neutral greys and one accent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.records import Source
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Every colour of the window as ``#rrggbb``. Surfaces differ from their neighbours by one step of grey."""
+    """Every colour of the window as ``#rrggbb``. Adjacent surfaces differ by one step of grey."""
 
     name: str
     page: str  # the transcript
@@ -54,7 +54,7 @@ class Palette:
     code_type: str
 
     def source(self, source: Source) -> str:
-        """The colour of a token's provenance; all stay apart for colour-blind eyes."""
+        """The colour of a source; all are distinguishable for colour-blind users."""
         return {
             Source.TARGET: self.target,
             Source.NGRAM: self.ngram,
@@ -176,7 +176,7 @@ _NO_INKS = {*_FILLS, *_ACCENTS, *_SURFACES, *_DIM, "name", "on_accent"}
 
 
 def _until(color: str, toward: str, grounds: tuple[str, ...], least: float) -> str:
-    """The colour mixed with black or white until it has a contrast of ``least`` with each of the ``grounds``."""
+    """The colour mixed with black or white until its contrast with each ground is at least ``least``."""
     for step in range(101):
         pairs = ((int(color[at : at + 2], 16), int(toward[at : at + 2], 16)) for at in (1, 3, 5))
         mixed = "#" + "".join(f"{round(old + (new - old) * step / 100):02x}" for old, new in pairs)
@@ -186,7 +186,7 @@ def _until(color: str, toward: str, grounds: tuple[str, ...], least: float) -> s
 
 
 def high_contrast(palette: Palette) -> Palette:
-    """The palette with black and white surfaces, and everything on them in 7:1."""
+    """The palette with black and white surfaces and 7:1 contrast."""
     page, ink = ("#ffffff", "#000000") if luminance(palette.page) > 0.5 else ("#000000", "#ffffff")
     fills = {name: _until(getattr(palette, name), page, (ink,), LEAST_HIGH * 1.8) for name in _FILLS}
     grounds = (page, *fills.values())

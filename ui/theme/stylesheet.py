@@ -1,4 +1,4 @@
-"""One stylesheet generated from palette and type scale; every state of every control is drawn here. No Qt."""
+"""The stylesheet, generated from palette and type scale, for every state of every control. No Qt."""
 
 from __future__ import annotations
 
@@ -20,27 +20,25 @@ class TypeScale:
 
     @property
     def growth(self) -> float:
-        """Times as large as the text that widths were drawn for; 1 where it is smaller."""
+        """The factor over the default text size; at least 1."""
         return max(self.base / DRAWN_FOR_PX, 1.0)
 
     @property
     def line(self) -> int:
-        """The least height of what stands in a button: without, Qt makes one of large text lower than its letters."""
+        """The least height of button content: Qt makes buttons of large text too low."""
         return max(18, ceil(self.base * LINE_HEIGHT))
 
     @property
     def field(self) -> int:
-        """The least height of what stands in a field."""
+        """The least height of field content."""
         return self.line + 2
 
     @property
     def answer(self) -> int:
-        """Answers are read, not scanned: one step larger."""
         return self.base + 1
 
     @property
     def caption(self) -> int:
-        """Captions and footers: one step smaller."""
         return self.base - 1
 
     @property
@@ -53,17 +51,15 @@ class TypeScale:
 
     @property
     def headline(self) -> int:
-        """The one figure that says how fast an answer came."""
         return self.base + 11
 
     @property
     def figure(self) -> int:
-        """The large figures of the statistics."""
+        """Large statistics."""
         return self.base + 9
 
     @property
     def verdict(self) -> int:
-        """The one figure of a race."""
         return self.base + 21
 
 
@@ -320,7 +316,7 @@ QPushButton#dropChoice:focus { border: 2px solid $focus; }
 
 
 def stylesheet(tokens: Palette, scale: TypeScale, images: dict[str, str] | None = None) -> str:
-    """The whole window's stylesheet. ``images`` gives file addresses for ``chevron`` and ``tick``."""
+    """The window's stylesheet. ``images``: file addresses for ``chevron`` and ``tick``."""
     names = ("base", "line", "field", "answer", "caption", "heading", "title", "figure", "headline", "verdict")
     sizes = {name: getattr(scale, name) for name in names}
     values = {**asdict(tokens), **sizes, "chevron": "", "tick": "", **(images or {})}

@@ -1,8 +1,7 @@
-"""The theme in force: palette, typefaces, type sizes, density and recoloured icons, applied to Fusion.
+"""The theme in force: palette, typefaces, sizes, density and recoloured icons, on Fusion.
 
-Words are written in Inter, code in JetBrains Mono; the system's fonts write what they lack. Both are loaded from
-`assets/fonts` once and have no contextual alternates, which would draw ``->`` as an arrow: what is on the page is what
-was written.
+Text is set in Inter, code in JetBrains Mono, with the system's fonts as fallback. Both load once from `assets/fonts`
+and have no contextual alternates, which would draw ``->`` as an arrow.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ APP_ICON_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 
 @cache
 def _shape(file: Path, pixels: int) -> QImage:
-    """One icon in black. An image, not a pixmap, may outlive the application."""
+    """An icon in black. An image, unlike a pixmap, may outlive the application."""
     # The set's stroke of 2 looks heavy beside text of 13 px.
     thin = file.read_text("utf-8").replace("currentColor", "#000000").replace('width="2"', 'width="1.75"')
     image = QImage(pixels, pixels, QImage.Format.Format_ARGB32_Premultiplied)
@@ -68,7 +67,7 @@ def _shape(file: Path, pixels: int) -> QImage:
 
 
 def _tinted(file: Path, color: str, size: int, ratio: float) -> QPixmap:
-    """The shape of an icon in a colour; what is see-through stays so."""
+    """An icon in a colour, keeping transparency."""
     image = QImage(_shape(file, math.ceil(size * ratio)))
     painter = QPainter(image)
     painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
@@ -80,14 +79,14 @@ def _tinted(file: Path, color: str, size: int, ratio: float) -> QPixmap:
 
 
 def screen_ratios() -> tuple[float, ...]:
-    """How many pixels a point has on the screens that there are, each figure once."""
+    """The pixel ratios of the current screens."""
     return tuple(sorted({screen.devicePixelRatio() for screen in QGuiApplication.screens()})) or (1.0,)
 
 
 class IconSet:
-    """Icons by name, colour and size, cached. Every icon is of one colour: its shape is drawn once and then tinted.
+    """Icons by name, colour and size, cached. Each shape is drawn once and then tinted.
 
-    They are drawn for the screens that there are; when there are others, `follow_screens` has them drawn anew.
+    Drawn for the current screens; `follow_screens` redraws them for others.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -96,7 +95,7 @@ class IconSet:
         self._icons: dict[tuple[str, str, str, int], QIcon] = {}
 
     def follow_screens(self) -> bool:
-        """Draw for the screens that there are now; True where that differs: who has an icon asks for it again."""
+        """Redraw for the current screens; True if they changed and icons must be fetched again."""
         ratios = screen_ratios()
         if ratios == self._ratios:
             return False
@@ -105,11 +104,10 @@ class IconSet:
         return True
 
     def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
-        """One icon as a pixmap for painting by hand."""
         return _tinted(self._folder / f"{name}.svg", color, size, ratio)
 
     def icon(self, name: str, color: str, disabled: str, size: int = 16) -> QIcon:
-        """One icon in its normal and its disabled colour."""
+        """An icon in its normal and its disabled colour."""
         key = (name, color, disabled, size)
         if key not in self._icons:
             icon = QIcon()
@@ -120,7 +118,6 @@ class IconSet:
         return self._icons[key]
 
     def application(self) -> QIcon:
-        """The application's own icon in all sizes."""
         icon = QIcon()
         for size in APP_ICON_SIZES:
             icon.addFile(str(self._folder / f"paceline-{size}.png"), QSize(size, size))
@@ -128,12 +125,12 @@ class IconSet:
 
 
 def compacted(pixels: int) -> int:
-    """The compact spacing for ``pixels`` of the comfortable one; what is there stays visible."""
+    """The compact spacing for ``pixels`` of the comfortable one; never 0."""
     return pixels if pixels <= 2 else max(round(pixels * COMPACT_SHARE), 2)
 
 
 def compacted_stylesheet(sheet: str) -> str:
-    """A stylesheet with less padding above and below; a border that grows with the focus still fits in."""
+    """A stylesheet with less vertical padding; a focus border still fits."""
 
     def shorter(match: re.Match[str]) -> str:
         parts = match.group(1).split()
@@ -149,9 +146,9 @@ def compacted_stylesheet(sheet: str) -> str:
 
 
 def apply_density(root: QWidget, density: str) -> None:
-    """Give all layouts below ``root`` the spacing of ``density``; those that were never compact keep theirs.
+    """Set the spacing of all layouts below ``root``; those never compact keep theirs.
 
-    A layout's own spacing is kept in a property of it, so that the density can be changed any number of times.
+    The original spacing is stored in a property of the layout, so the density can change repeatedly.
     """
     layouts = root.findChildren(QLayout)
     compact = density == "compact"
@@ -190,9 +187,9 @@ def _spacings(layout: QLayout) -> list[int]:
 
 
 def use_typefaces(folder: Path) -> None:
-    """Load the typefaces in ``folder`` and write the application's words with them, at the size of the system's font.
+    """Load the typefaces in ``folder`` and use them at the size of the system's font.
 
-    What cannot be loaded is left out: the system's fonts are used then. A second call does nothing.
+    Missing ones are replaced by the system's fonts. A second call does nothing.
     """
     system = QApplication.font()
     if system.families()[:1] == [WORDS]:
@@ -209,7 +206,6 @@ def use_typefaces(folder: Path) -> None:
 
 
 def code_font(pixels: int) -> QFont:
-    """A fixed-width font of this size."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     if not QFontInfo(font).fixedPitch():
         font = QFont("monospace")
@@ -221,7 +217,7 @@ def code_font(pixels: int) -> QFont:
 
 
 def qt_palette(tokens: Palette) -> QPalette:
-    """``tokens`` as Fusion wants them: what the stylesheet does not draw takes these."""
+    """``tokens`` as a Qt palette, for what the stylesheet does not draw."""
     palette = QPalette()
     roles = {
         QPalette.ColorRole.Window: tokens.page,
@@ -254,9 +250,9 @@ def qt_palette(tokens: Palette) -> QPalette:
 
 
 class PaintCache:
-    """Fonts, font metrics and colours of the theme for painting, each made once.
+    """Cached fonts, font metrics and colours for painting.
 
-    They are shared: do not change them, and ask again after `Theme.changed`.
+    Shared: do not change them, and fetch them again after `Theme.changed`.
     """
 
     def __init__(self, base_px: int) -> None:
@@ -266,13 +262,13 @@ class PaintCache:
         self._colors: dict[str, QColor] = {}
 
     def clear(self, base_px: int) -> None:
-        """Forget everything: text now has a size of ``base_px`` pixels, or the system another font or palette."""
+        """Clear the cache: the text size, the system font or the palette changed."""
         self._base_px = base_px
         for kept in (self._fonts, self._metrics, self._colors):
             kept.clear()
 
     def font(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFont:
-        """The application's font ``step`` pixels from the base, with tabular figures."""
+        """The application's font ``step`` pixels from the base size, with tabular figures."""
         key = (step, weight)
         found = self._fonts.get(key)
         if found is None:
@@ -283,7 +279,6 @@ class PaintCache:
         return found
 
     def metrics(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFontMetricsF:
-        """The measures of that font, in logical pixels."""
         key = (step, weight)
         found = self._metrics.get(key)
         if found is None:
@@ -291,7 +286,6 @@ class PaintCache:
         return found
 
     def color(self, name: str) -> QColor:
-        """A colour of the palette by what it holds: ``#2b2f36``."""
         found = self._colors.get(name)
         if found is None:
             found = self._colors[name] = QColor(name)
@@ -299,13 +293,9 @@ class PaintCache:
 
 
 class Theme(QObject):
-    """What every widget asks for colours, fonts and icons.
+    """Colours, fonts and icons for all widgets."""
 
-    Signals:
-        changed: another palette is in force; painted and rich-text widgets draw themselves again.
-    """
-
-    changed = Signal()
+    changed = Signal()  # the palette changed; painted and rich-text widgets redraw themselves
 
     def __init__(self, icons_folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -335,11 +325,9 @@ class Theme(QObject):
 
     @property
     def name(self) -> str:
-        """The theme asked for: "system", "light" or "dark"."""
         return self._name
 
     def apply(self, name: str, window: QWidget) -> None:
-        """Put a theme in force on the application and on ``window``."""
         self._name = name if name in THEME_NAMES else "system"
         tokens = self._resolve()
         if tokens is self.tokens and window.styleSheet():
@@ -353,17 +341,16 @@ class Theme(QObject):
         self.changed.emit()
 
     def text_size_beside(self, by: int) -> str:
-        """The next larger text size (1) or the next smaller one (-1); the one in force where there is none."""
+        """The next larger (1) or smaller (-1) text size; the current one at the ends."""
         names = tuple(TEXT_SIZES)
         return names[min(max(names.index(self._text_size) + by, 0), len(names) - 1)]
 
     @property
     def compact(self) -> bool:
-        """Whether things stand closer."""
         return self._density == "compact"
 
     def set_density(self, name: str, window: QWidget) -> None:
-        """Leave more or less space between things: one of `DENSITIES`."""
+        """Set the density: one of `DENSITIES`."""
         if name == self._density or name not in DENSITIES:
             return
         self._density = name
@@ -372,12 +359,11 @@ class Theme(QObject):
         self.changed.emit()
 
     def apply_density(self, widget: QWidget) -> None:
-        """Give a widget that was made later the spacing of the others."""
         if self.compact:
             apply_density(widget, self._density)
 
     def set_text_size(self, name: str, window: QWidget) -> None:
-        """Make all text smaller or larger: a key of `TEXT_SIZES`."""
+        """Set the text size: a key of `TEXT_SIZES`."""
         self._text_size = name if name in TEXT_SIZES else "normal"
         by = TEXT_SIZES[self._text_size]
         base = round(self._system_base * by) if isinstance(by, float) else self._system_base + by
@@ -393,7 +379,7 @@ class Theme(QObject):
         self.changed.emit()
 
     def set_font(self, widget: QWidget, step: int = 0, *, code: bool = False) -> None:
-        """Give a widget `font` or `code_font`, and keep it so when the text size changes."""
+        """Set `font` or `code_font` on a widget, also after changes of the text size."""
         widget.setFont(self.code_font() if code else self.font(step))
         self._widgets_with_fonts[widget] = (step, code)
 
@@ -418,12 +404,12 @@ class Theme(QObject):
             self.apply(self._name, window)
 
     def _follow_font(self) -> None:
-        """The system has another font."""
+        """The system font changed."""
         self.paint_cache.clear(self.type.base)
         self.changed.emit()
 
     def follow_system_font(self) -> None:
-        """Write as large as the system does now, and with its fonts; Qt keeps to a font that was set once."""
+        """Use the system's current font and size; Qt keeps a font that was set once."""
         font, window = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont), self.parent()
         if font == self._system_font or not isinstance(window, QWidget):
             return
@@ -438,12 +424,10 @@ class Theme(QObject):
         self._follow_screens()
 
     def _follow_screens(self) -> None:
-        """A screen is there, or its scale was set, that the icons were not drawn for."""
         if self._icons.follow_screens():
             self.changed.emit()
 
     def icon(self, name: str, color: str = "", size: int = 16) -> QIcon:
-        """A bundled icon, muted unless another colour is given."""
         return self._icons.icon(name, color or self.tokens.text_muted, self.tokens.text_disabled, size)
 
     def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
@@ -453,16 +437,15 @@ class Theme(QObject):
         return self._icons.application()
 
     def font(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFont:
-        """The application's font ``step`` pixels from the base, with tabular figures; a copy, which may be changed."""
+        """The application's font ``step`` pixels from the base size, with tabular figures; a copy."""
         return QFont(self.paint_cache.font(step, weight))
 
     def code_font(self) -> QFont:
         return code_font(self.type.base)
 
     def text_height(self, step: int = 0) -> float:
-        """Height of a line in the base font, in logical pixels."""
         return self.paint_cache.metrics(step).height()
 
     def text_width(self, text: str, step: int = 0) -> float:
-        """Width of ``text`` in the base font, in logical pixels."""
+        """The width of ``text``, in logical pixels."""
         return self.paint_cache.metrics(step).horizontalAdvance(text)

@@ -1,4 +1,4 @@
-"""The scroll area of the messages: makes their cards with their menus, marks tokens, and forwards their signals."""
+"""The messages' scroll area: creates their cards and menus, marks tokens, and forwards signals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.core.domain.messages import MessageView
 from app.core.domain.seeds import SeedWish
 from engine.records import Mode, Source
 from ui.text.formatting import as_written, count, hover, mode_label, on_button
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.text.mode_words import mode_line
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
@@ -25,11 +25,12 @@ from ui.transcript.cards.tool_card import ToolCard
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.excerpt import Excerpt, Piece, part_of
-from ui.transcript.recycling.pool import CardPool
+from ui.transcript.recycling.recycler import CardPool
 from ui.transcript.selection import Entry, SelectingArea, TranscriptSelection
-from ui.widgets.building import button, hbox, label, vbox
+from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
 from ui.widgets.popups import Menu
-from ui.widgets.pyside_wrappers import wrap_viewport
+
+tr = translator("MessageMenu")
 
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
 LAYOUT_ROUNDS = 6
@@ -37,66 +38,66 @@ CARD_PADDING_PX = 76  # column and card margins around the text
 
 
 def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Mapping[Mode, str] | None = None) -> Menu:
-    """Make the menu of a card; what does not apply to it is left out.
+    """Create a card's menu with the actions that apply.
 
-    ``targets`` may give an answer again; ``modes`` are those offered, each with why it cannot run now, or with nothing.
+    ``targets``: models that can regenerate an answer; ``modes``: offered modes with the reason why each cannot run.
     """
     menu, theme = Menu(card), card.theme
     if isinstance(card, AnswerCard):
         _add_of_answer(menu, card, targets, dict.fromkeys(Mode, "") if modes is None else modes)
     else:
-        menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy"), card.copy_text)
+        menu.addAction(theme.icon("copy"), tr("Copy"), card.copy_text)
         if isinstance(card, UserCard):
-            menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
-    race = translate("MessageMenu", "Race this question…")
+            menu.addAction(theme.icon("pencil"), tr("Edit"), card.begin_edit)
+    race = tr("Race this question…")
     menu.addAction(theme.icon("flag"), race, lambda: card.race_requested.emit(card.message_id))
-    branch = translate("MessageMenu", "New chat from here")
+    branch = tr("New chat from here")
     menu.addAction(theme.icon("message-square"), branch, lambda: card.branch_requested.emit(card.message_id))
     menu.addSeparator()
-    delete_one = translate("MessageMenu", "Delete this message")
+    delete_one = tr("Delete this message")
     menu.addAction(theme.icon("trash-2"), delete_one, lambda: card.delete_one_requested.emit(card.message_id))
-    delete = translate("MessageMenu", "Delete from here on")
+    delete = tr("Delete from here on")
     menu.addAction(delete, lambda: card.delete_requested.emit(card.message_id))
     return menu
 
 
 def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
     theme = card.theme
-    menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy as Markdown"), card.copy_text)
-    as_text = translate("MessageMenu", "Copy as text")
+    menu.addAction(theme.icon("copy"), tr("Copy as Markdown"), card.copy_text)
+    as_text = tr("Copy as text")
     menu.addAction(as_text, lambda: Excerpt(part_of(Piece("assistant", card.raw_text)).text).to_clipboard())
     if card.reasoning is not None:
-        whole = translate("MessageMenu", "Copy with reasoning")
+        whole = tr("Copy with reasoning")
         menu.addAction(whole, lambda: QApplication.clipboard().setText(card.text_with_reasoning))
-    menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
+    menu.addAction(theme.icon("pencil"), tr("Edit"), card.begin_edit)
     menu.addSeparator()
-    again = menu.add_submenu(translate("MessageMenu", "Regenerate in mode"), theme.icon("refresh-cw"))
+    again = menu.add_submenu(tr("Regenerate in mode"), theme.icon("refresh-cw"))
     again.setToolTipsVisible(True)
     for mode, reason in modes.items():
         action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
         action.setEnabled(not reason)
         action.setToolTip(hover(reason or mode_line(mode)))
     if targets:
-        others = menu.add_submenu(translate("MessageMenu", "Regenerate with model"), theme.icon("cpu"))
+        others = menu.add_submenu(tr("Regenerate with model"), theme.icon("cpu"))
         for choice, told in zip(targets, _told_apart([choice.name for choice in targets]), strict=True):
             name = on_button(told)
-            label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name
+            label = tr("{name} (in use)").format(name=name) if choice.loaded else name
             action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
             action.setToolTip(as_written(choice.path))
     _add_seed(menu, card)
     if card.can_continue:
-        go_on = translate("MessageMenu", "Continue")
+        go_on = tr("Continue")
         menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
-    """Models by what a person reads, as the header has them; those that share a title by the names of their files."""
+    """Model titles; models that share one are named by their files."""
     titles = [title_of(name) for name in names]
     return [title if titles.count(title) == 1 else name for name, title in zip(names, titles, strict=True)]
 
 
 def _add_seed(menu: Menu, card: AnswerCard) -> None:
-    """What can be done with its seed; nothing at temperature 0, where every seed gives the same."""
+    """Add the seed actions; none at temperature 0, where all seeds give the same answer."""
     drawn = card.view.drawn
     if drawn is not None and drawn.is_greedy:
         return
@@ -106,39 +107,33 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
         action = seeds.addAction(words, partial(card.seed_wanted.emit, card.message_id, wish))
         action.setToolTip(hover(meaning))
 
-    with_seed, without = translate("MessageMenu", "Seed {seed}"), translate("MessageMenu", "Seed")
+    with_seed, without = tr("Seed {seed}"), tr("Seed")
     title = without if seed is None else with_seed.format(seed=seed)
     seeds = menu.add_submenu(title, card.theme.icon("dices"))
     seeds.setToolTipsVisible(True)
-    another = translate("MessageMenu", "With the settings that this answer was drawn with.")
+    another = tr("With the settings of this answer.")
     if seed is None:
-        unseeded = seeds.addAction(translate("MessageMenu", "Drawn without a seed: it cannot be repeated"))
+        unseeded = seeds.addAction(tr("Generated without a seed: not repeatable"))
         unseeded.setEnabled(False)
-        add(translate("MessageMenu", "Ask again with a seed"), SeedWish.ANOTHER, another)
-        keep = translate("MessageMenu", "Every answer from now on can be repeated. Fewer drafted tokens are accepted.")
-        add(translate("MessageMenu", "Use a seed in this chat"), SeedWish.KEEP, keep)
+        add(tr("Ask again with a seed"), SeedWish.ANOTHER, another)
+        keep = tr("Every answer from now on can be repeated. Fewer drafted tokens are accepted.")
+        add(tr("Use a seed in this chat"), SeedWish.KEEP, keep)
         return
-    same = translate("MessageMenu", "The same answer in every mode, unless model or messages have changed.")
-    add(translate("MessageMenu", "Repeat with this seed"), SeedWish.REPEAT, same)
-    add(translate("MessageMenu", "Ask again with another seed"), SeedWish.ANOTHER, another)
-    keep = translate("MessageMenu", "Every answer from now on is drawn by it.")
-    add(translate("MessageMenu", "Use this seed in this chat"), SeedWish.KEEP, keep)
-    copy = translate("MessageMenu", "Copy the seed")
+    same = tr("The same answer in every mode, unless model or messages have changed.")
+    add(tr("Repeat with this seed"), SeedWish.REPEAT, same)
+    add(tr("Ask again with another seed"), SeedWish.ANOTHER, another)
+    keep = tr("Every answer from now on uses it.")
+    add(tr("Use this seed in this chat"), SeedWish.KEEP, keep)
+    copy = tr("Copy the seed")
     seeds.addAction(copy, lambda: QApplication.clipboard().setText(str(seed)))
 
 
 class SummaryLine(QFrame):
-    """One summary, or one in the making.
+    """A summary, or one that is being written."""
 
-    Signals:
-        undo_requested: the messages themselves are to be sent again.
-        skip_requested: no summary is wanted this time.
-        unfolded(bool): it can be read, or not any more.
-    """
-
-    undo_requested = Signal()
-    skip_requested = Signal()
-    unfolded = Signal(bool)
+    undo_requested = Signal()  # send the messages themselves again
+    skip_requested = Signal()  # do not summarise this time
+    unfolded = Signal(bool)  # it was unfolded or folded
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -221,15 +216,10 @@ class SummaryLine(QFrame):
 
 
 class SummaryLines(QObject):
-    """Puts the lines below the messages that they end with, whenever those are built.
+    """Places summary lines below the last messages they cover, when those are built."""
 
-    Signals:
-        undo_requested(int): the last message that the summary stands for.
-        skip_requested: the summary in the making is not wanted.
-    """
-
-    undo_requested = Signal(int)
-    skip_requested = Signal()
+    undo_requested = Signal(int)  # the last message that the summary covers
+    skip_requested = Signal()  # skip the running summary
 
     def __init__(self, theme: Theme, cards: Callable[[], Sequence[MessageCard]]) -> None:
         super().__init__()
@@ -239,7 +229,6 @@ class SummaryLines(QObject):
         self._unfolded: set[int] = set()  # by the ids of their messages: the lines may go and be made again
 
     def set_views(self, views: Mapping[int, SummaryView]) -> None:
-        """Show these summaries, each by the last message that it stands for, and no others."""
         self._views = dict(views)
         self._unfolded &= self._views.keys()
         for card in self._cards():
@@ -250,7 +239,7 @@ class SummaryLines(QObject):
         return line if isinstance(line, SummaryLine) else None
 
     def attach_line(self, card: MessageCard) -> None:
-        """Add the summary line of a card, or remove it."""
+        """Add or remove a card's summary line."""
         view, line = self._views.get(card.message_id), self.line_of(card)
         if view is None:
             if line is not None:
@@ -278,23 +267,19 @@ class SummaryLines(QObject):
 
 
 class MessageMenus:
-    """Serves the cards of one transcript."""
-
     def __init__(self, selection: TranscriptSelection) -> None:
         self._selection = selection
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
         self._modes = dict.fromkeys(Mode, "")  # that are offered, and why each cannot run now
 
     def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
-        """Ask this function for the models that can give an answer whenever a menu lists them."""
+        """``source`` returns the models that can regenerate an answer, for each menu."""
         self._targets = source
 
     def set_modes(self, offered: Collection[Mode], reasons: Mapping[Mode, str]) -> None:
-        """Which modes are offered, and why some of them cannot run now."""
         self._modes = {mode: reasons.get(mode, "") for mode in Mode if mode in offered}
 
     def connect_card(self, card: MessageCard) -> None:
-        """Open the menus of a card from now on."""
         card.menu_requested.connect(self._open_below_button)
         card.context_menu_requested.connect(self._open_over_text)
 
@@ -314,12 +299,12 @@ class MessageMenus:
         self._pop_up(menu, place)
 
     def _offer_of_text(self, menu: QMenu, address: str) -> None:
-        """Put what can be done with a text, and with a link in it, above what can be done with the message."""
+        """Add actions for the selected text and link above the message's actions."""
         first = menu.actions()[0]
         if self._selection:
-            menu.insertAction(first, _action(menu, translate("MessageMenu", "Copy selection"), self._selection.copy))
+            menu.insertAction(first, _action(menu, tr("Copy selection"), self._selection.copy))
         if address:
-            link = translate("MessageMenu", "Copy link address")
+            link = tr("Copy link address")
             menu.insertAction(first, _action(menu, link, lambda: QApplication.clipboard().setText(address)))
         if menu.actions()[0] is not first:
             menu.insertSeparator(first)
@@ -346,46 +331,33 @@ def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
 
 
 class MessageArea(SelectingArea, QScrollArea):
-    """What is marked is marked in all cards, also in those made later.
+    """Marks apply to all cards, including later ones."""
 
-    Signals:
-        regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version of an
-            answer is wanted, in another mode, from another target.
-        seed_wanted(int, object): as `AnswerCard` has it.
-        continue_requested(int): an answer that was cut short is to go on.
-        edited(int, str): a question is to be asked in other words, as another version.
-        answer_edited(int, str): other words are to stand beside an answer, as another version.
-        edit_typed(int, str): a message and what its editor holds; empty where it was left.
-        attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
-        version_requested(int): another version is to be shown.
-        delete_requested(int), delete_one_requested(int): a message goes, and all after it; a message alone.
-        branch_requested(int): a chat of its own is to go on from a message.
-        race_requested(int): the question of a message is to be raced.
-        call_decided(int, str, str), call_repeated(int): as `ToolCard` has them.
-        link_activated(str): a link was activated; nothing has been opened.
-    """
-
+    # another version of an answer, in another mode, with another target
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
-    seed_wanted = Signal(int, object)
-    continue_requested = Signal(int)
-    edited = Signal(int, str)
-    edit_typed = Signal(int, str)
-    answer_edited = Signal(int, str)
+    seed_wanted = Signal(int, object)  # see `AnswerCard`
+    continue_requested = Signal(int)  # continue a truncated answer
+    edited = Signal(int, str)  # an edited question, as another version
+    edit_typed = Signal(int, str)  # a message and its editor's text; empty if it was closed
+    answer_edited = Signal(int, str)  # an edited answer, as another version
+    # see `UserCard`
     attachment_opened = Signal(int)
     attachments_left_out = Signal(int, object)
-    version_requested = Signal(int)
+    version_requested = Signal(int)  # show another version
+    # a message with all after it; a message alone
     delete_requested = Signal(int)
     delete_one_requested = Signal(int)
-    race_requested = Signal(int)
-    branch_requested = Signal(int)
+    race_requested = Signal(int)  # race the question of a message
+    branch_requested = Signal(int)  # continue from a message in a new chat
+    # see `ToolCard`
     call_decided = Signal(int, str, str)
     call_repeated = Signal(int)
-    link_activated = Signal(str)
+    link_activated = Signal(str)  # nothing has been opened
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         wrap_viewport(self)
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
@@ -399,23 +371,20 @@ class MessageArea(SelectingArea, QScrollArea):
 
     @property
     def cards(self) -> list[MessageCard]:
-        """The cards that there are, from top to bottom."""
         raise NotImplementedError
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """All messages, from top to bottom."""
         raise NotImplementedError
 
     def mark_sources(self, wanted: frozenset[Source]) -> None:
-        """Mark the tokens of these sources in every answer, until others are wanted."""
         self._marked = wanted
         for card in self.cards:
             if isinstance(card, AnswerCard):
                 card.mark_sources(wanted)
 
     def show_refused(self, wanted: bool) -> None:
-        """Show refused proposals struck through in every answer, or not."""
+        """Show or hide rejected tokens, struck through, in every answer."""
         self._shows_refused = wanted
         for card in self.cards:
             if isinstance(card, AnswerCard):
@@ -428,7 +397,7 @@ class MessageArea(SelectingArea, QScrollArea):
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
     def make_card(self, view: MessageView) -> MessageCard:
-        """The card of a message, connected and marked; it is in no layout, and `build_next` fills it."""
+        """A message's card, connected and marked; in no layout, to be filled by `build_next`."""
         width = min(self.width(), COLUMN_PX) - CARD_PADDING_PX
         card = self.pool.take(view, width)
         if card is None:
@@ -442,7 +411,7 @@ class MessageArea(SelectingArea, QScrollArea):
         return card
 
     def make_empty_card(self, view: MessageView) -> MessageCard:
-        """A card for the pool, as `make_card` would make it for this message."""
+        """A card for the pool, of the kind that `make_card` makes for this message."""
         return self._create_card(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
 
     def _create_card(self, view: MessageView, width: int) -> MessageCard:
@@ -484,16 +453,14 @@ class MessageArea(SelectingArea, QScrollArea):
         self.edit_typed.emit(message_id, text)
 
     def recycle_card(self, card: MessageCard) -> None:
-        """Take a card that is hidden and in no layout into the pool, or delete it."""
         if self.summaries.line_of(card) is not None or not self.pool.recycle(card):
             card.deleteLater()
 
     def on_unfolded(self, card: AnswerCard) -> None:
-        """The reasoning of an answer was opened."""
         raise NotImplementedError
 
     @staticmethod
     def lay_out() -> None:
-        """Carry out pending layout requests: nothing half laid out is ever painted."""
+        """Run pending layout requests, so that no partial layout is painted."""
         for _ in range(LAYOUT_ROUNDS):
             QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)

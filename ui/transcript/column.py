@@ -1,4 +1,4 @@
-"""The messages in one centred column: cards, and spacers of the same height for those that were recycled.
+"""The messages in one centred column: cards, and spacers for recycled ones.
 
 A replaced column is deleted without restyling it.
 """
@@ -11,19 +11,16 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QSpacerItem, QWidget
 
-from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.card_state import CardState
-from ui.widgets.building import Stretch, hbox, vbox
-from ui.widgets.gutter import GUTTER_PX
-from ui.widgets.pyside_wrappers import invalidate_item
+from ui.transcript.cards.card import CardState, MessageCard
+from ui.widgets.building import GUTTER_PX, Stretch, hbox, invalidate_item, vbox
 
 COLUMN_PX = 760  # with 24 px at both sides, some of which the gutters hold
 
 
 class MessageColumn(QWidget):
-    """The messages from top to bottom, at most `COLUMN_PX` wide; as far from the left edge as the scroll bar is wide.
+    """The messages from top to bottom, at most `COLUMN_PX` wide; the left margin matches the scroll bar.
 
-    ``entries``: for each message its card, or the state of a recycled one; each is one item of the layout.
+    ``entries``: each message's card, or the state of a recycled one; each is a layout item.
     """
 
     def __init__(self) -> None:
@@ -37,12 +34,11 @@ class MessageColumn(QWidget):
 
     @property
     def cards(self) -> list[MessageCard]:
-        """The cards that there are, from top to bottom."""
         return [entry for entry in self.entries if isinstance(entry, MessageCard)]
 
     @property
     def has_hidden_first(self) -> bool:
-        """Whether the first message's card is still hidden: it takes no room yet."""
+        """Whether the first card is still hidden and takes no room."""
         first = self.entries[0] if self.entries else None
         return isinstance(first, MessageCard) and first.isHidden()
 
@@ -52,7 +48,7 @@ class MessageColumn(QWidget):
         card.show()  # a layout would show it one turn of the event loop later
 
     def add_above(self, card: MessageCard, *, shown: bool) -> None:
-        """Put a card above all others; where it is not ``shown`` it takes no room until it is."""
+        """Add a card at the top, hidden unless ``shown``."""
         self.entries.insert(0, card)
         card.setVisible(False)
         self._layout.insertWidget(0, card)
@@ -63,7 +59,7 @@ class MessageColumn(QWidget):
         card.setVisible(shown)
 
     def adopt(self, card: QWidget) -> None:
-        """Make a card without a message a hidden child, so that it is styled like the others."""
+        """Make an empty card a hidden child, so that it is styled."""
         card.setParent(self._inner)
         card.hide()
 
@@ -72,7 +68,7 @@ class MessageColumn(QWidget):
         self._discard(self.entries.pop(index))
 
     def replace_with_spacer(self, index: int, state: CardState) -> MessageCard:
-        """Replace a card by a spacer, and return it: it is hidden, and in no layout."""
+        """Replace a card by a spacer; returns the hidden card."""
         card, place = self.entries[index], self._geometry(index)
         if not isinstance(card, MessageCard):
             raise TypeError(f"message {index} is recycled already")
@@ -87,7 +83,7 @@ class MessageColumn(QWidget):
         return card
 
     def replace_spacer(self, index: int, card: MessageCard, height: int) -> None:
-        """Put a card, which may be incomplete, in the place of a spacer; its height is fixed to that of the spacer."""
+        """Replace a spacer by a card, which may be incomplete, at the spacer's height."""
         place = self._geometry(index)
         self._layout.takeAt(index)
         self.entries[index] = card
@@ -97,7 +93,7 @@ class MessageColumn(QWidget):
         card.show()
 
     def resize_spacers(self, rescaled: Callable[[CardState], CardState]) -> None:
-        """Give the recycled messages, and their spacers, other heights."""
+        """Set other heights of recycled messages."""
         for index, entry in enumerate(self.entries):
             item = self._layout.itemAt(index)
             room = item.spacerItem() if item is not None else None
@@ -110,11 +106,9 @@ class MessageColumn(QWidget):
         self._layout.update()
 
     def height_of(self, index: int) -> int:
-        """How high a message is, in pixels."""
         return self._geometry(index).height()
 
     def top_of(self, index: int) -> int:
-        """Where a message begins, in pixels from the top of the page."""
         return self._geometry(index).top()
 
     def _geometry(self, index: int) -> QRect:
@@ -133,7 +127,7 @@ class MessageColumn(QWidget):
 
 
 class TranscriptContent(QWidget):
-    """The content of the scroll area. A replaced column is hidden, not removed: that would restyle all of it."""
+    """The scroll area's content. A replaced column is hidden, not removed: that would restyle it all."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,7 +141,7 @@ class TranscriptContent(QWidget):
         QPainter(self).fillRect(event.rect(), self.palette().window())
 
     def replace(self) -> list[QWidget]:
-        """Begin with an empty column; returns what may be deleted, the last first."""
+        """Start an empty column; returns widgets to delete, the last first."""
         old = self.column
         old.hide()
         self._layout.removeWidget(old)

@@ -1,6 +1,6 @@
-"""A part of a chat as other programs take it, as text and as HTML; and all of it, printed. The only place that does.
+"""Parts of a chat as text and HTML for other programs; and a whole chat for printing.
 
-It is made of messages, not of what shows them. Colours are those of a light page, whatever the window's are.
+Made from messages, not widgets. Colours are those of the light palette.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_COLOURED_CHARS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What stands between two places of a message; of its reasoning only where that ``shows``."""
+    """The text between two positions of a message; its reasoning only if it ``shows``."""
 
     role: str
     raw: str
@@ -33,7 +33,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What goes to the clipboard."""
+    """Text and HTML for the clipboard."""
 
     text: str = ""
     html: str = ""
@@ -50,7 +50,7 @@ class Excerpt:
 
 
 def code_html(code: str, language: str) -> str:
-    """Some code, coloured for a light ground."""
+    """Code coloured for a light background."""
     lexer = lexer_of(code, language) if len(code) <= MAX_COLOURED_CHARS else None
     if lexer is None:
         return escape(code)
@@ -64,7 +64,7 @@ COPIED = Drawing(code_html)
 
 
 def part_of(piece: Piece, drawing: Drawing = COPIED) -> Portable:
-    """What is to be read of a message."""
+    """The readable part of a message."""
     if piece.role != "assistant":
         return portable_plain(piece.raw, piece.begin, min(piece.end, len(piece.raw)), drawing)
     split = split_thinking(piece.raw)
@@ -75,11 +75,10 @@ def part_of(piece: Piece, drawing: Drawing = COPIED) -> Portable:
 
 
 def excerpt_of(pieces: Iterable[Piece]) -> Excerpt:
-    """Parts of messages, one below the other."""
     parts = [part_of(piece) for piece in pieces]
     return Excerpt("\n\n".join(part.text for part in parts if part.text), "".join(part.html for part in parts))
 
 
 def code_excerpt(code: str, language: str) -> Excerpt:
-    """A block of code; the text is the code as it is."""
+    """A code block; its text is the code itself."""
     return Excerpt(code, pre_html(code, language, COPIED))

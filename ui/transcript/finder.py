@@ -1,6 +1,6 @@
-"""Finds words in the open chat, in all its messages: also in folded reasoning, and in cards that are recycled.
+"""Finds words in all messages of the open chat, also in folded reasoning and recycled cards.
 
-What is counted is what the page shows: the words of a message without the marks of its Markdown, a few messages a turn.
+Counts the text as shown, without Markdown marks, a few messages per turn.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.core.domain.thinking import split_thinking
-from ui.conversations.search_box import SearchBox
+from ui.conversations.search_results import SearchBox
 from ui.markdown.blocks import BlockStream
 from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
 from ui.text.formatting import count
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
@@ -39,6 +39,8 @@ from ui.transcript.found_words import FoundWords, View, forget_found
 from ui.transcript.transcript import Transcript
 from ui.widgets.icon_button import IconButton
 
+tr = translator("FindBar")
+
 SLICE_S = 0.008
 FRAME_PX = 2
 PAUSE_MS = 120  # typing is one search, not one for each key
@@ -46,7 +48,7 @@ PAUSE_MS = 120  # typing is one search, not one for each key
 
 @dataclass(frozen=True, slots=True)
 class TextMatch:
-    """The ``number``-th place in the reasoning or in the words of a message."""
+    """The ``number``-th match in a message's reasoning or text."""
 
     message_id: int
     in_reasoning: bool
@@ -54,8 +56,6 @@ class TextMatch:
 
 
 class FoundText(FoundWords):
-    """All places of a text in a card, of which one is the current."""
-
     def __init__(self, pattern: str, match: TextMatch) -> None:
         super().__init__(())
         self._pattern, self._match = pattern, match
@@ -66,7 +66,7 @@ class FoundText(FoundWords):
 
 
 class Frame(QWidget):
-    """A frame around the current place; it lies on the view, and goes where the view goes."""
+    """A frame around the current match; moves with the view."""
 
     def __init__(self, theme: Theme, view: View, cursor: QTextCursor) -> None:
         super().__init__(view.viewport())
@@ -79,7 +79,7 @@ class Frame(QWidget):
         self.show()
 
     def eventFilter(self, watched: QObject, event: object) -> bool:  # noqa: ARG002
-        """The view may be laid out anew at any time."""
+        """The view may be laid out again."""
         self.setGeometry(self._view.viewport().rect())
         return False
 
@@ -91,7 +91,7 @@ class Frame(QWidget):
             painter.drawRoundedRect(rect, 3, 3)
 
     def rects(self) -> list[QRect]:
-        """The lines of the place, in pixels of the view."""
+        """The lines of the match, in the view's pixels."""
         caret, lines = QTextCursor(self._cursor), list[QRect]()
         for position in range(self._cursor.selectionStart(), self._cursor.selectionEnd() + 1):
             caret.setPosition(position)
@@ -104,13 +104,9 @@ class Frame(QWidget):
 
 
 class ChatFinder(QObject):
-    """Follows a text that is looked for.
+    """Follows a search text."""
 
-    Signals:
-        changed(int, int): the current place, from 1 on, or 0, and how many there are; -1 while they are counted.
-    """
-
-    changed = Signal(int, int)
+    changed = Signal(int, int)  # the current match from 1 on, or 0, and their number; -1 while counting
 
     def __init__(self, theme: Theme, transcript: Transcript) -> None:
         super().__init__(transcript)
@@ -132,7 +128,7 @@ class ChatFinder(QObject):
         return bool(self._pattern)
 
     def look_for(self, text: str) -> None:
-        """Mark all places of this text and go to the first from what is in sight on; capitals do not matter."""
+        """Mark all matches, ignoring case, and go to the first from the visible one on."""
         self._clear_marks()
         words = text.split()
         self._pattern = "[^\\S\n\u2028]+".join(map(re.escape, words))
@@ -140,7 +136,7 @@ class ChatFinder(QObject):
         self._begin()
 
     def step(self, by: int) -> None:
-        """Go to the next place (1) or the one before (-1), around the ends."""
+        """Go to the next (1) or previous (-1) match, cyclically."""
         if self._pattern:
             self._step_wanted += by
             self._begin()  # messages may have come since
@@ -207,8 +203,6 @@ class ChatFinder(QObject):
         match = self._matches[self._current]
         self._transcript.go_to_words(match.message_id, FoundText(self._pattern, match))
 
-    # ---- marks ------------------------------------------------------------------------------------------------------
-
     def _mark(self) -> None:
         if self._pattern and 0 <= self._current < len(self._matches):
             for card in self._transcript.cards:
@@ -244,7 +238,7 @@ class ChatFinder(QObject):
 
 
 def plain_text(markdown: str) -> str:
-    """The words of a Markdown text as the views of its parts have them; formulas as their source."""
+    """The text of Markdown as its views have it; formulas as their source."""
     stream, document, words = BlockStream(), QTextDocument(), ""
     for block in stream.feed(markdown) + stream.finish():
         if block.is_code:
@@ -256,7 +250,7 @@ def plain_text(markdown: str) -> str:
 
 
 def _shown(raw: str, *, is_answer: bool) -> tuple[str, str]:
-    """The reasoning and the words as the page shows them."""
+    """Reasoning and answer as the page shows them."""
     if not is_answer:
         return "", shown_text(raw)
     split = split_thinking(raw)
@@ -264,16 +258,11 @@ def _shown(raw: str, *, is_answer: bool) -> tuple[str, str]:
 
 
 class FindBox(SearchBox):
-    """Where the words are typed.
+    """Where the words are typed."""
 
-    Signals:
-        back: Shift+Enter.
-    """
-
-    back = Signal()
+    back = Signal()  # Shift+Enter
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Shift turns Enter around."""
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.back.emit()
@@ -282,28 +271,24 @@ class FindBox(SearchBox):
 
 
 class FindBar(QFrame):
-    """Away until it is asked for.
+    """Hidden until requested."""
 
-    Signals:
-        closed: it was left, and the focus with it.
-    """
-
-    closed = Signal()
+    closed = Signal()  # it was closed, and had the focus
 
     def __init__(self, theme: Theme, transcript: Transcript) -> None:
         super().__init__()
         self.setObjectName("findBar")
-        self.setAccessibleName(translate("FindBar", "Find in this chat"))
+        self.setAccessibleName(tr("Find in this chat"))
         self.finder = ChatFinder(theme, transcript)
         self.edit = FindBox()
-        self.edit.setPlaceholderText(translate("FindBar", "Find in this chat"))
-        self.edit.setAccessibleName(translate("FindBar", "Find in this chat"))
+        self.edit.setPlaceholderText(tr("Find in this chat"))
+        self.edit.setAccessibleName(tr("Find in this chat"))
         self.edit.setMaximumWidth(360)
         self.number = QLabel()
         self.number.setProperty("kind", "caption")
-        self.back_button = IconButton(theme, "arrow-up", translate("FindBar", "Previous match (Shift+F3)"))
-        self.next_button = IconButton(theme, "arrow-down", translate("FindBar", "Next match (F3)"))
-        self.close_button = IconButton(theme, "x", translate("FindBar", "Close (Esc)"))
+        self.back_button = IconButton(theme, "arrow-up", tr("Previous match (Shift+F3)"))
+        self.next_button = IconButton(theme, "arrow-down", tr("Next match (F3)"))
+        self.close_button = IconButton(theme, "x", tr("Close (Esc)"))
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 6, 12, 6)
         row.setSpacing(8)
@@ -325,7 +310,6 @@ class FindBar(QFrame):
         self.hide()
 
     def open(self) -> None:
-        """Show it with what was looked for last, ready to be typed over."""
         was_hidden = self.isHidden()
         self.show()
         self.edit.setFocus()
@@ -334,7 +318,7 @@ class FindBar(QFrame):
             self._pause.start()
 
     def step(self, by: int) -> None:
-        """Go to another place; what was typed a moment ago is looked for first."""
+        """Go to another match; a just-typed text is searched first."""
         if self.isHidden():
             self.open()
         elif self._pause.isActive():
@@ -344,7 +328,7 @@ class FindBar(QFrame):
             self.finder.step(by)
 
     def leave(self) -> bool:
-        """Let it go; False where it was away."""
+        """Close it; False if it was closed."""
         if self.isHidden():
             return False
         self.hide()
@@ -352,7 +336,6 @@ class FindBar(QFrame):
         return True
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """The marks go with it."""
         super().hideEvent(event)
         if self.isHidden():
             self._pause.stop()
@@ -361,11 +344,11 @@ class FindBar(QFrame):
     def _show_number(self, current: int, num: int) -> None:
         words = ""
         if num < 0:
-            words = translate("FindBar", "Reading the chat…")
+            words = tr("Reading the chat…")
         elif num:
-            words = translate("FindBar", "{number} of {total}").format(number=count(current), total=count(num))
+            words = tr("{number} of {total}").format(number=count(current), total=count(num))
         elif self.edit.text().strip():
-            words = translate("FindBar", "Nothing found")
+            words = tr("Nothing found")
         for button in (self.back_button, self.next_button):
             button.setEnabled(num > 0)
         if words != self.number.text():

@@ -1,4 +1,4 @@
-"""Where the words of a search stand in a message on the page: what hides them is opened, and they are marked."""
+"""Reveals and marks the words of a search hit in a message."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ View = QTextEdit | QPlainTextEdit
 
 
 class FoundWords:
-    """The words of one hit. ``parts`` are the pieces of its excerpt, each with whether it is one of them."""
+    """The words of a hit. ``parts``: the pieces of its excerpt, and whether each is a match."""
 
     def __init__(self, parts: Excerpt) -> None:
         words = {piece for piece, found in parts if found}
@@ -45,7 +45,6 @@ class FoundWords:
         return bool(self._pattern)
 
     def open(self, card: MessageCard) -> bool:
-        """Unfold the reasoning where the words stand in it; False while it is still being laid out."""
         if isinstance(card, ToolCard | UserCard):
             card.set_open(True)
             return True
@@ -55,7 +54,6 @@ class FoundWords:
         return not card.reasoning.is_building
 
     def mark(self, card: MessageCard, tokens: Palette) -> tuple[View, QTextCursor] | None:
-        """Mark the words in a card that `open` has opened; give the view and the place of the excerpt's first."""
         in_reasoning, number = self._place(card)
         for view in _views(card):
             _show(view, self._cursors(view), tokens)
@@ -77,7 +75,7 @@ class FoundWords:
             found = view.document().find(pattern, found)
 
     def _place(self, card: MessageCard) -> tuple[bool, int]:
-        """Whether the excerpt stands in the reasoning, and how many of the words come before it in the same part."""
+        """Whether the excerpt is in the reasoning, and how many matches precede it in that part."""
         raw = card.raw_text if isinstance(card, AnswerCard) else card.text
         line = _on_one_line(raw)
         starts = [found.start() for found in re.finditer(self._pattern, line, re.IGNORECASE)]
@@ -90,7 +88,7 @@ class FoundWords:
 
 
 def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
-    """Mark these places of a view beside what else is marked; none takes the marks away."""
+    """Mark these ranges in addition to other marks; none removes them."""
     others = [one for one in view.extraSelections() if not one.format.hasProperty(FOUND)]
     color = QColor(tokens.accent)
     color.setAlpha(TINT_ALPHA)
@@ -109,14 +107,12 @@ def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
 
 
 def forget_found(cards: Iterable[MessageCard], tokens: Palette) -> None:
-    """Take the marks away."""
     for card in cards:
         for view in _views(card):
             _show(view, (), tokens)
 
 
 def _views(part: QWidget) -> list[View]:
-    """The views of text in a card or a body, from top to bottom."""
     if isinstance(part, UserCard):
         return [each.view for each in part.parts]
     if isinstance(part, ToolCard):

@@ -1,4 +1,4 @@
-"""Keys for the messages: versions, regenerate, continue, edit, passes; on the message in focus, or else the last."""
+"""Keys for messages: versions, regenerate, continue, edit, passes; on the focused message, else the last."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from shiboken6 import isValid
 from app.core.domain.messages import MessageView
 from ui.text.language import mark, translate
 from ui.transcript.cards.answer_card import AnswerCard
-from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.card import MessageCard, VersionSwitch
 from ui.transcript.cards.user_card import UserCard
-from ui.transcript.cards.version_switch import VersionSwitch
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
 from ui.transcript.marks.provenance import PassView
 from ui.transcript.selection import show_caret, texts_of
@@ -27,8 +26,6 @@ BELOW_PX = 4
 
 
 class TranscriptKeys(QObject):
-    """Lives as long as its transcript."""
-
     def __init__(self, transcript: Transcript, commands: Commands) -> None:
         super().__init__(transcript)
         self._transcript = transcript
@@ -39,7 +36,7 @@ class TranscriptKeys(QObject):
         commands.add(CHAT, mark("Commands", "Next version of a message"), "Alt+Right", lambda: self._step(1))
 
     def _card(self, fits: Callable[[MessageView], bool]) -> MessageCard | None:
-        """The card in focus where its message fits, or else the last one that does."""
+        """The focused card if its message fits, else the last that does."""
         focus = QApplication.focusWidget()
         cards = (card for card in self._transcript.cards if focus is not None and card.isAncestorOf(focus))
         in_focus = next((card for card in cards if fits(card.view)), None)
@@ -72,10 +69,10 @@ class TranscriptKeys(QObject):
 
 
 class VersionFocus(QObject):
-    """Keeps the focus at a message while its versions are gone through.
+    """Keeps the focus at a message while switching versions.
 
-    With another version the page is shown anew and what had the focus is gone: the next key would be for the composer.
-    Made before whoever shows the requested version connects to the signal: it must note the focus first.
+    Showing another version replaces the page and its focused widget. Create this before connecting the handler that
+    shows the version: it must record the focus first.
     """
 
     def __init__(self, transcript: Transcript) -> None:
@@ -98,7 +95,7 @@ class VersionFocus(QObject):
             QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave the focus where it is put by a key or a click before the message is there."""
+        """Respect a focus that the user sets before the message is there."""
         if event.type() in INPUTS:
             self._forget()
         return super().eventFilter(watched, event)
@@ -125,13 +122,13 @@ class VersionFocus(QObject):
 
 
 def _arrow(switch: VersionSwitch, by: int) -> QWidget:
-    """The arrow that goes on in the same direction, or back from the last version."""
+    """The arrow in the same direction, or back from the last version."""
     first, other = (switch.back, switch.forth) if by < 0 else (switch.forth, switch.back)
     return first if first.isEnabled() else other
 
 
 class PassKeys(QObject):
-    """Shows the pass of the token at the caret of an answer, as a hover does; the tip follows the caret."""
+    """Shows the pass of the token at the caret, like a hover; follows the caret."""
 
     def __init__(self, transcript: Transcript, commands: Commands) -> None:
         super().__init__(transcript)
@@ -143,7 +140,7 @@ class PassKeys(QObject):
         commands.describe(CHAT, mark("Commands", "Move the cursor through the messages"), ("Up", "Down"))
 
     def show_pass(self) -> None:
-        """Show the pass at the caret; from elsewhere, put the caret into the last answer first."""
+        """Show the pass at the caret; from elsewhere, first move the caret into the last answer."""
         view = self._focused() or self._last_text()
         if view is None:
             return
@@ -159,7 +156,6 @@ class PassKeys(QObject):
         self._show(view)
 
     def _follow(self) -> None:
-        """The caret moved while a pass was shown."""
         view = self._view
         if view is not None and view.hasFocus() and QToolTip.isVisible():
             self._show(view)

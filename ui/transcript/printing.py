@@ -1,6 +1,6 @@
-"""A chat on paper, or as PDF: title, who says what, code with colours, tables, pictures, formulas, page numbers.
+"""Prints a chat or saves it as PDF: title, authors, code with colours, tables, pictures, formulas, page numbers.
 
-Made of the same HTML as what is copied. Laid out in pixels of a screen and painted larger, as vectors.
+Uses the HTML of copied text, laid out in screen pixels and scaled as vectors.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ _STYLE = f"""
 
 
 def chat_document(theme: Theme, title: str, messages: Sequence[MessageView], parent: QObject) -> QTextDocument:
-    """All of a chat as a document for a light page."""
     document, font = QTextDocument(parent), QFont(theme.font().families())  # without features: PDFs lose their letters
     font.setPixelSize(FONT_PX)
     document.setDefaultFont(font)
@@ -79,14 +78,13 @@ def _author(view: MessageView) -> str:
 
 
 def _formula(theme: Theme, source: str) -> str:
-    """A formula as an image that `FormulaObject` draws; its source where it cannot be typeset."""
     if not theme.formulas.make(source):
         return f"<code>{escape(source)}</code>"
     return f'<img src="{formula_address(source)}"/>'
 
 
 def _pictures(document: QTextDocument, view: MessageView) -> str:
-    """The pictures of a message, and the names of its other files."""
+    """A message's pictures, and the names of its other files."""
     html = ""
     for attachment in view.attachments:
         shown = attachment.picture
@@ -104,7 +102,7 @@ def _pictures(document: QTextDocument, view: MessageView) -> str:
 
 
 def paint_pages(document: QTextDocument, device: QPagedPaintDevice, title: str) -> int:
-    """Paint a document on pages with their numbers; returns how many."""
+    """Paint a document on numbered pages; returns their count."""
     device.setPageMargins(QMarginsF(*[MARGIN_MM] * 4), QPageLayout.Unit.Millimeter)
     page = QRectF(device.pageLayout().paintRectPixels(PX_PER_INCH))
     room = QSizeF(page.width(), page.height() - FOOT_PX)
@@ -140,7 +138,7 @@ def paint_pages(document: QTextDocument, device: QPagedPaintDevice, title: str) 
 
 
 def ask_print(window: QWidget, theme: Theme, title: str, messages: Sequence[MessageView]) -> None:
-    """Let the user choose a printer, or a file for PDF, and print a chat on it."""
+    """Let the user choose a printer or a PDF file, and print a chat."""
     from PySide6.QtPrintSupport import QPrintDialog, QPrinter  # noqa: PLC0415  (the first paint waits for no printer)
 
     printer = QPrinter(QPrinter.PrinterMode.HighResolution)

@@ -1,7 +1,6 @@
-"""What is selected on the page: one range over all messages, and the keys that move its caret from text to text.
+"""The selection of the page: one range over all messages, and the keys that move its caret between texts.
 
-An end of it is a place in the raw text of a message. So it stays where it is while an answer grows, a formula is
-typeset, or a card far away is recycled; the parts of cards highlight what they are told, and know of no other.
+Its ends are positions in the raw text of messages, so it survives growing answers, typeset formulas and recycled cards.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from shiboken6 import isValid
 
 from app.core.domain.messages import MessageView
 from ui.theme.theme import Theme
-from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.card import CardState
 from ui.transcript.cards.text_part import TextPart, TextView
 from ui.transcript.cards.tool_card import call_text
 from ui.transcript.excerpt import END, Excerpt, Piece, excerpt_of
@@ -39,7 +38,7 @@ _STEPS = {
 
 
 class Readable(Protocol):
-    """A widget with the texts of a message, as `MessageCard` has them."""
+    """A widget with a message's texts, like `MessageCard`."""
 
     message_id: int
 
@@ -61,14 +60,14 @@ Entry = Readable | CardState | MessageView  # the last: of a card that was never
 
 
 class Position(NamedTuple):
-    """A place in the raw text of a message."""
+    """A position in a message's raw text."""
 
     message_id: int
     place: int
 
 
 class _Hit(NamedTuple):
-    """A card at a point of the page; the part that is nearest there, if it has any, and a unit of its text."""
+    """The card at a point; its nearest part, if any, and the unit of its text."""
 
     card: Readable
     part: TextPart | None
@@ -81,7 +80,6 @@ class _Hit(NamedTuple):
 
 
 def show_caret(page: QScrollArea, view: TextView) -> None:
-    """Scroll to the caret of one of the texts."""
     content = page.widget()
     if content is not None:
         place = view.viewport().mapTo(content, view.cursorRect().center())
@@ -89,7 +87,6 @@ def show_caret(page: QScrollArea, view: TextView) -> None:
 
 
 def texts_of(card: Readable) -> list[TextView]:
-    """The texts of a message that can be read now, from top to bottom."""
     return [part.view for part in card.parts]
 
 
@@ -117,10 +114,8 @@ class TranscriptSelection(QObject):
 
     @property
     def is_dragging(self) -> bool:
-        """Whether the button is down: the page should not move away under it."""
+        """Whether the mouse button is down: the page should not scroll by itself."""
         return self._origin is not None
-
-    # ---- what is selected -------------------------------------------------------------------------------------------
 
     def select(self, anchor: Position, head: Position) -> None:
         self._anchor, self._head = anchor, head
@@ -132,7 +127,6 @@ class TranscriptSelection(QObject):
             self.select(Position(_id_of(entries[0]), 0), Position(_id_of(entries[-1]), END))
 
     def clear(self) -> bool:
-        """Let go of it; False where nothing was selected."""
         had = bool(self)
         if had:
             self._anchor = self._head  # nothing is between them
@@ -141,7 +135,6 @@ class TranscriptSelection(QObject):
         return had
 
     def _range(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
-        """Its upper end and its lower one, as numbers of messages and places; None where one of them is gone."""
         numbers = self._numbers()
         if self._anchor is None or not {self._anchor.message_id, self._head.message_id} <= numbers.keys():
             return None
@@ -149,7 +142,7 @@ class TranscriptSelection(QObject):
         return first, last
 
     def refresh(self, only: Readable | None = None) -> None:
-        """Highlight what is selected, and nothing else, after parts of the page, or of one card, have changed."""
+        """Update the highlights after parts of the page, or of one card, changed."""
         if self._anchor is None:
             return
         numbers = self._numbers()
@@ -167,7 +160,7 @@ class TranscriptSelection(QObject):
         QTimer.singleShot(0, self, self.refresh)
 
     def excerpt(self) -> Excerpt:
-        """What is selected as text and HTML, of messages whose cards are recycled as well."""
+        """The selected text and HTML, including recycled messages."""
         return excerpt_of(self._pieces())
 
     def _pieces(self) -> Iterator[Piece]:
@@ -179,10 +172,8 @@ class TranscriptSelection(QObject):
         if self:
             self.excerpt().to_clipboard()
 
-    # ---- the mouse --------------------------------------------------------------------------------------------------
-
     def press(self, event: QMouseEvent) -> None:
-        """The page was pressed on, or a text that passed it on; with Shift the selection goes on to there."""
+        """The page or a text was pressed; Shift extends the selection."""
         if event.button() is not Qt.MouseButton.LeftButton:
             event.ignore()
             return
@@ -232,7 +223,7 @@ class TranscriptSelection(QObject):
         return near and event.timestamp() - when_ms < QApplication.doubleClickInterval()
 
     def _choose(self, hit: _Hit, by: QTextCursor.SelectionType) -> None:
-        """Select the word or block at a point, and go on by these."""
+        """Select the word or block at a point, and extend by these."""
         self._by, self._origin = by, _around(hit, by)
         self.select(*self._origin)
 
@@ -246,7 +237,7 @@ class TranscriptSelection(QObject):
         self.select(*((end, low) if is_above else (begin, high)))
 
     def _beyond(self) -> int:
-        """So many pixels is the pointer above (less than 0) or below the page."""
+        """Pixels between the pointer and the page: negative above, positive below."""
         y, height = self._page.viewport().mapFromGlobal(self._pointer).y(), self._page.viewport().height()
         return min(y, 0) + max(y - height, 0)
 
@@ -259,7 +250,7 @@ class TranscriptSelection(QObject):
         self._extend()
 
     def _hit(self, pointer: QPoint) -> _Hit | None:
-        """What is at a point of the screen, or nearest to it within the page."""
+        """What is at a screen point, or nearest to it on the page."""
         viewport = self._page.viewport()
         local = viewport.mapFromGlobal(pointer)
         point = viewport.mapToGlobal(QPoint(local.x(), max(0, min(local.y(), viewport.height() - 1))))
@@ -276,8 +267,6 @@ class TranscriptSelection(QObject):
             return _Hit(card, part, 0 if inside.y() < 0 else part.num_units)
         return _Hit(card, part, part.view.cursorForPosition(inside).position())
 
-    # ---- the keyboard -----------------------------------------------------------------------------------------------
-
     def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
         if self._view is not None and isValid(self._view):
             self._view.removeEventFilter(self)
@@ -291,7 +280,7 @@ class TranscriptSelection(QObject):
             self.clear()  # that has a selection of its own
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """An arrow key at the edge of a text leads into the next one, or scrolls where there is none."""
+        """At the edge of a text an arrow key moves into the next one, or scrolls."""
         view = self._view
         if view is None or watched is not view or not isinstance(event, QKeyEvent):
             return False
@@ -323,7 +312,7 @@ class TranscriptSelection(QObject):
         return parts[at + by] if at is not None and 0 <= at + by < len(parts) else None
 
     def _enter(self, part: TextPart, before: TextView, move: QTextCursor.MoveOperation, *, extends: bool) -> None:
-        """Put the caret where it would be in one long text: below or above where it was, or at the end beside it."""
+        """Place the caret as in one long text: above or below its position, or at the adjoining end."""
         view, anchor = part.view, self._position_in(before)
         cursor = view.textCursor()
         if move in (_MOVES.Left, _MOVES.Right):
@@ -343,7 +332,7 @@ class TranscriptSelection(QObject):
         show_caret(self._page, view)
 
     def _follow_caret(self, view: TextView, before: QTextCursor, *, extends: bool = False) -> None:
-        """Show the caret where a key moved it; Page Down leaves it where it is, and must not be undone."""
+        """Show the caret after a key; undo no Page Down."""
         now = view.textCursor()
         if (now.position(), now.anchor()) == (before.position(), before.anchor()):
             return
@@ -357,14 +346,11 @@ class TranscriptSelection(QObject):
             show_caret(self._page, view)
 
     def _position_in(self, view: TextView, unit: int | None = None) -> Position | None:
-        """Of a unit of a text, or of its caret."""
         for card in self._cards():
             part = next((part for part in card.parts if part.view is view), None)
             if part is not None:
                 return Position(card.message_id, part.place_of(view.textCursor().position() if unit is None else unit))
         return None
-
-    # ---- the page ---------------------------------------------------------------------------------------------------
 
     def _cards(self) -> list[Readable]:
         return [entry for entry in self._entries() if not isinstance(entry, CardState | MessageView)]
@@ -390,13 +376,13 @@ def _order(numbers: dict[int, int], position: Position) -> tuple[int, int]:
 
 
 def _gap(widget: QWidget | Readable, point: QPoint) -> int:
-    """How far above or below a widget a point of the screen is."""
+    """How far above or below a widget a screen point is."""
     y = widget.mapFromGlobal(point).y()
     return max(-y, y - widget.height() + 1, 0)
 
 
 def _around(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Position]:
-    """From where to where the word or the block at a point reaches."""
+    """The extent of the word or block at a point."""
     if hit.part is None:
         return (hit.position(),) * 2
     cursor = QTextCursor(hit.part.view.document())
@@ -410,7 +396,7 @@ def _around(hit: _Hit, by: QTextCursor.SelectionType) -> tuple[Position, Positio
 
 
 class SelectingArea(Base):
-    """Mixed into a scroll area: what its texts leave to it goes to its ``selection``."""
+    """A scroll area mixin: input that texts leave goes to its ``selection``."""
 
     selection: TranscriptSelection
 
@@ -427,7 +413,6 @@ class SelectingArea(Base):
         self.selection.double_click(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copying, and selecting all, are about all of the chat."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.matches(QKeySequence.StandardKey.SelectAll):

@@ -1,6 +1,6 @@
-"""The conversation on the page: message cards in a centred column that stays at the end unless the user scrolled up.
+"""The chat page: message cards in a centred column that follows its end unless the user scrolled up.
 
-Long conversations are built from the end in slices, so that the event loop never waits for them.
+Long conversations are built from the end in slices, so that the event loop is not blocked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QW
 
 from app.core.domain.messages import MessageState, MessageView
 from engine.records import TokenSpan
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea
 from ui.transcript.cards.answer_card import AnswerCard
@@ -24,10 +24,12 @@ from ui.transcript.column import MessageColumn, TranscriptContent
 from ui.transcript.found_words import Excerpt, FoundWords, forget_found
 from ui.transcript.recycling.recycler import CardPrefetcher, CardRecycler, OffscreenHeights, show_above
 from ui.transcript.selection import Entry
+from ui.widgets.building import reserve_scroll_bar
 from ui.widgets.focus_ring import FocusRing
-from ui.widgets.gutter import reserve_scroll_bar
 from ui.widgets.offscreen_scheduler import BETWEEN_SLICES_MS, OffscreenScheduler
 from ui.widgets.tab_order import REST_MS, TabOrder
+
+tr = translator("Transcript")
 
 NEAR_END_PX = 32
 BUILD_AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
@@ -42,15 +44,15 @@ class Transcript(MessageArea):
     """Shows the messages.
 
     Signals: those of `MessageArea`, and
-        arrived(int): the message that was to be gone to is in sight.
-        card_restored(object): the card of a message that was far away is whole again.
+    arrived(int): the requested message is visible.
+    card_restored(object): the card of a distant message is complete again.
     """
 
     arrived = Signal(int)
     card_restored = Signal(object)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._ring = FocusRing(theme, self, -2)
         self.follows_end = True
         self._last_maximum = 0
@@ -67,7 +69,7 @@ class Transcript(MessageArea):
         self._build_timer.timeout.connect(lambda: self._scheduler.run(self._build_timer, self._build_slice))
         self._tab_order = TabOrder(self, lambda: self.cards)
         self.setObjectName("transcript")
-        self.setAccessibleName(translate("Transcript", "Conversation"))
+        self.setAccessibleName(tr("Conversation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -99,7 +101,7 @@ class Transcript(MessageArea):
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
 
     def _on_theme_changed(self) -> None:
-        """Another density, text size or palette: the cards follow it by themselves, in this turn."""
+        """Density, text size or palette changed: the cards adapt in this turn."""
         self._heights.begin_relayout()
         QTimer.singleShot(0, self, self._on_theme_applied)
 
@@ -111,11 +113,8 @@ class Transcript(MessageArea):
     def _column(self) -> MessageColumn:
         return self._content.column
 
-    # ---- messages ----------------------------------------------------------------------------------------------
-
     @property
     def cards(self) -> list[MessageCard]:
-        """The cards that there are, from top to bottom: those of messages far from the viewport are recycled."""
         return self._column.cards
 
     @property
@@ -124,7 +123,6 @@ class Transcript(MessageArea):
 
     @property
     def is_building(self) -> bool:
-        """Whether older messages are still to come without being asked for."""
         return self._recycler.building is not None or (bool(self._waiting) and not self._has_enough())
 
     def _has_enough(self) -> bool:
@@ -154,7 +152,6 @@ class Transcript(MessageArea):
         self._build_slice(FIRST_SLICE_S)
 
     def add(self, view: MessageView) -> None:
-        """Show one more message at the end and go there."""
         self._grows_above = False
         card = self._make(view)
         while card.build_next():
@@ -168,10 +165,9 @@ class Transcript(MessageArea):
         self._tab_order.schedule(0)
 
     def fill_viewport(self) -> None:
-        """Build what is in sight now, at the size that the window has, instead of between its first frames.
+        """Build the visible messages at the window's size, rather than between its first frames.
 
-        What was built before the window was shown took as little time as it could; the rest would wait for all that
-        begins with the first frame.
+        Before the window was shown, building took the least time; the rest would wait for the first frame's work.
         """
         self.lay_out()
         until = self._scheduler.own_s() + FIRST_FRAME_S
@@ -179,7 +175,6 @@ class Transcript(MessageArea):
             self._build_slice(FIRST_FRAME_SLICE_S)
 
     def begin_answer(self, view: MessageView) -> None:
-        """Show an answer that is being made; one with the same id is replaced."""
         self._remove(view.id)
         self.add(view)
         card = self._column.entries[-1]
@@ -218,10 +213,10 @@ class Transcript(MessageArea):
     def show_waiting(
         self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), beside: Sequence[str] = ()
     ) -> None:
-        """Whether the answer that is being made has to wait for one to another program, or for its model to be loaded.
+        """Whether the running answer waits for another program's answer or for its model.
 
-        ``loaded`` is how much of that is there. ``chats`` are those by their titles whose answers come first, and
-        ``beside`` those beside whose answers it begins.
+        ``loaded``: the fraction of the model. ``chats``: titles of chats whose answers come first; ``beside``: of those
+        that run at the same time.
         """
         if self._streaming is not None:
             self._streaming.show_waiting(waits, loaded, chats, beside)
@@ -236,7 +231,6 @@ class Transcript(MessageArea):
             self._schedule_build()  # it waited for the answer
 
     def update_call(self, view: MessageView) -> None:
-        """Show another state of a call of a tool, or its result, where its card is there."""
         self._waiting = [view if one.id == view.id else one for one in self._waiting]
         for index, entry in enumerate(self._column.entries):
             if entry.message_id == view.id:
@@ -255,7 +249,7 @@ class Transcript(MessageArea):
         return card if isinstance(card, AnswerCard) else None
 
     def last_card(self, fits: Callable[[MessageView], bool]) -> MessageCard | None:
-        """The card of the last message that fits, restored where it was recycled."""
+        """The card of the last message that fits, restored if recycled."""
         places = range(len(self._column.entries) - 1, -1, -1)
         index = next((place for place in places if fits(self._column.entries[place].view)), None)
         return None if index is None else self._recycler.restore(index)
@@ -267,7 +261,7 @@ class Transcript(MessageArea):
         return card
 
     def _restore_card(self, index: int) -> MessageCard:
-        """Put a card, which is still to be filled, in the place of the spacer."""
+        """Replace a spacer by a card, still to be filled."""
         state = self._column.entries[index]
         if isinstance(state, MessageCard):
             return state
@@ -287,13 +281,12 @@ class Transcript(MessageArea):
         self.card_restored.emit(card)
 
     def on_unfolded(self, card: AnswerCard) -> None:
-        """What was opened stays where it is; it grows downwards."""
         if card is not self._streaming:
             self.follows_end = self._grows_above = False
         self.selection.refresh_soon()
 
     def go_to(self, message_id: int, found: Excerpt = ()) -> None:
-        """Scroll to a message as soon as it is there, and stay; to the words of a search where an excerpt is given."""
+        """Scroll to a message when it exists, and stay; with ``found`` to the words of a search hit."""
         self.go_to_words(message_id, FoundWords(found))
 
     def go_to_words(self, message_id: int, found: FoundWords) -> None:
@@ -319,7 +312,7 @@ class Transcript(MessageArea):
         self.arrived.emit(card.message_id)
 
     def _target_top(self, card: MessageCard) -> int:
-        """The top of a card, or where its found words are seen, if they would not be otherwise."""
+        """The top of a card, or of its found words if they would be out of sight."""
         top, height = card.mapTo(self._content, card.rect().topLeft()).y(), self.viewport().height()
         found = self._found.mark(card, self._theme.tokens) if self._found else None
         if found is None:
@@ -339,7 +332,6 @@ class Transcript(MessageArea):
         return entries
 
     def first_in_sight(self) -> int | None:
-        """The message at the upper edge of the viewport."""
         top = self.verticalScrollBar().value()
         cards = (card for card in self.cards if card.mapTo(self._content, card.rect().bottomLeft()).y() > top)
         return next((card.message_id for card in cards), None)
@@ -362,10 +354,8 @@ class Transcript(MessageArea):
             if isinstance(card, AnswerCard):
                 card.set_last(card is last)
 
-    # ---- slices ------------------------------------------------------------------------------------------------
-
     def _build_slice(self, budget_s: float = 0) -> None:
-        """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
+        """Build older messages from the end, then delete replaced ones, a few milliseconds at a time."""
         # First, since its card can show what is built next.
         if self.is_building and self._recycler.building is None and self._recycler.recycle_one():
             self._build_timer.start(self._recycler.pause_ms)
@@ -386,7 +376,7 @@ class Transcript(MessageArea):
             self._tab_order.schedule(REST_MS if self._scheduler.is_scrolling else 0)
 
     def _build_step(self) -> bool:
-        """One step; False where none is left, or one out of sight that takes a turn of its own was done."""
+        """One step; False at the end, or after an offscreen step that needs its own turn."""
         card = self._recycler.building
         is_visible = self.verticalScrollBar().value() == 0
         if card is None and self._waiting:
@@ -411,8 +401,6 @@ class Transcript(MessageArea):
         self._column.add_above(card, shown=is_visible)
         self._theme.apply_density(card)
         self._update_last()
-
-    # ---- scrolling ---------------------------------------------------------------------------------------------
 
     def jump_to_end(self) -> None:
         self.follows_end = True
@@ -445,7 +433,6 @@ class Transcript(MessageArea):
                 card.set_revealed(has or card.underMouse())
 
     def focusNextPrevChild(self, forth: bool) -> bool:
-        """Tab, somewhere in the messages."""
         self._tab_order.apply_now()
         return super().focusNextPrevChild(forth)
 
@@ -458,7 +445,7 @@ class Transcript(MessageArea):
         self._ring.on_focus(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The button stays at the lower edge, and a higher page has more in sight."""
+        """Keep the button at the lower edge; a higher page shows more."""
         self._heights.begin_relayout()
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
@@ -470,16 +457,16 @@ class Transcript(MessageArea):
 
 
 class JumpButton(QToolButton):
-    """A child of what scrolls: above the viewport, it would have all of it painted for every line."""
+    """A child of the content: above the viewport it would force full repaints."""
 
     def __init__(self, theme: Theme, page: QScrollArea, content: QWidget) -> None:
         super().__init__(content)
         self._theme = theme
         self._page, self._content = page, content
         self.setObjectName("jump")
-        self.setText(translate("Transcript", "Jump to latest"))
-        self.setAccessibleName(translate("Transcript", "Jump to latest"))
-        self.setToolTip(translate("Transcript", "Scroll to the end and stay there"))
+        self.setText(tr("Jump to latest"))
+        self.setAccessibleName(tr("Jump to latest"))
+        self.setToolTip(tr("Scroll to the end and stay there"))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(14, 14))
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -1,4 +1,4 @@
-"""A calm line above the composer: what went wrong and what to do, or a notice, which goes by itself after a while."""
+"""A line above the composer: a problem and its solution, or a notice that disappears after a while."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTICE_MS = 20_000  # then a notice goes by itself; a problem stays
 
 
 class Banner(QFrame):
-    """Hidden until it has something to say."""
+    """Hidden while empty."""
 
     def __init__(self, theme: Theme, *, problem: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,12 +61,11 @@ class Banner(QFrame):
         self.hide()
 
     def show_problem(self, problem: Problem) -> None:
-        """Say what happened, why, and what to do."""
         self.problem = problem
         self._say(in_words(problem).title, explanation(problem))
 
     def show_notice(self, text: str) -> None:
-        """Say something that needs nothing done; what has not been dismissed yet stays above it."""
+        """Show a notice; a message that is not dismissed stays above it."""
         text = in_language(text)
         is_notice = not self.isHidden() and self._do is None  # of a suggestion nothing stays without its button
         kept = [line for line in self.message.text().split("\n") if is_notice and line != text]
@@ -74,7 +73,7 @@ class Banner(QFrame):
         self._leave.start(NOTICE_MS)
 
     def show_suggestion(self, text: str, action: str, do: Callable[[], object]) -> None:
-        """Say what could be done, with a button that does it; it stays until one of both is pressed."""
+        """Show a suggestion with a button; it stays until one of both is pressed."""
         self._say("", text)
         self._leave.stop()
         self._do = do
@@ -83,7 +82,6 @@ class Banner(QFrame):
         self.action_button.show()
 
     def withdraw_suggestion(self) -> None:
-        """It holds no longer; what else is said stays."""
         if self._do is not None:
             self._do = None
             self.hide()
@@ -95,11 +93,11 @@ class Banner(QFrame):
             do()
 
     def show_warning(self, text: str) -> None:
-        """Say in a sentence what is about to go wrong; it stays until it is taken back or dismissed."""
+        """Show a warning until it is withdrawn or dismissed."""
         self._say("", text)
 
     def _leave_unread(self) -> None:
-        """Go, unless somebody is at it, or looks elsewhere and has not seen it."""
+        """Disappear, unless the user points at it or has not seen it."""
         focus = QApplication.focusWidget()
         is_away = QApplication.applicationState() is not Qt.ApplicationState.ApplicationActive
         if is_away or self.underMouse() or (focus is not None and self.isAncestorOf(focus)):

@@ -1,36 +1,79 @@
-"""Widgets and layouts in one expression: labels, buttons, rows and columns, what scrolls."""
+"""Widgets and layouts in one expression; what the stylesheet selects by; PySide's wrappers of Qt's own objects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+import shiboken6
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
+    QAbstractScrollArea,
     QBoxLayout,
+    QButtonGroup,
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLayout,
+    QLayoutItem,
     QLineEdit,
     QPlainTextEdit,
     QProgressBar,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QToolTip,
     QVBoxLayout,
     QWidget,
+    QWidgetItem,
 )
 
-from ui.text.formatting import hover
+from ui.text.formatting import as_written, hover
+from ui.text.one_line import cut
+
+VIEWPORT_NAME = "qt_scrollarea_viewport"  # which Qt gives it
+
+
+def wrap_viewport(area: QAbstractScrollArea) -> None:
+    area.findChild(QWidget, VIEWPORT_NAME, Qt.FindChildOption.FindDirectChildrenOnly)
+
+
+def preload_wrappers() -> None:
+    """Take the twenty milliseconds now, while idle."""
+    QScrollArea().viewport()
+
+
+def invalidate_item(item: QLayoutItem | None) -> None:
+    """Invalidate the wrapper of a layout item that `QLayout.itemAt` returned.
+
+    Qt deletes the item with its widget, but PySide keeps the wrapper: another object at the same address would be taken
+    for that item. This happened with a scroll bar.
+    """
+    if isinstance(item, QWidgetItem) and not shiboken6.createdByPython(item):
+        shiboken6.invalidate(item)
+
+
+def set_style_property(widget: QWidget, name: str, value: str) -> None:
+    """Set a property that the stylesheet selects by, and restyle."""
+    widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+def rule() -> QFrame:
+    made = QFrame()
+    made.setObjectName("rule")
+    return made
+
 
 PAGE_BAR_PX = 48
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Space that takes what the parts beside it leave, shared by the factors."""
-
     factor: int = 1
 
 
@@ -43,11 +86,11 @@ Margins = int | tuple[int, int, int, int]
 def hbox(
     *parts: Part, parent: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QHBoxLayout:
-    """Make a row of these parts, the layout of ``parent`` if one is given; what is None stays as the style has it.
+    """A row of these parts, as the layout of ``parent`` if given; None keeps the style's default.
 
     Args:
         parts: from left to right, see `Part`.
-        parent: what is laid out by it.
+        parent: the widget to lay out.
         margins: left, top, right and bottom in pixels; one number for all four.
         spacing: pixels between two parts.
     """
@@ -59,14 +102,13 @@ def hbox(
 def vbox(
     *parts: Part, parent: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QVBoxLayout:
-    """Make a column of these parts from top to bottom, as `hbox` makes a row."""
+    """A column of these parts, see `hbox`."""
     box = QVBoxLayout() if parent is None else QVBoxLayout(parent)
     _fill(box, parts, margins, spacing)
     return box
 
 
 def grid(*, gaps: tuple[int, int], parent: QWidget | None = None, margins: Margins | None = None) -> QGridLayout:
-    """Make an empty grid with these gaps in pixels between columns and between rows."""
     made = QGridLayout() if parent is None else QGridLayout(parent)
     made.setHorizontalSpacing(gaps[0])
     made.setVerticalSpacing(gaps[1])
@@ -103,7 +145,7 @@ def _set_margins(layout: QLayout, margins: Margins | None) -> None:
 
 
 def label(text: str = "", kind: str = "", *, wrap: bool = False, selectable: bool = False) -> QLabel:
-    """Make a label of plain text, in which nothing is ever interpreted; ``kind`` is what the stylesheet selects by."""
+    """A plain text label; ``kind`` is the stylesheet's selector."""
     made = QLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setWordWrap(wrap)
@@ -115,7 +157,6 @@ def label(text: str = "", kind: str = "", *, wrap: bool = False, selectable: boo
 
 
 def show_text(shown: QLabel, text: str) -> None:
-    """Show a text in a label, which is hidden where there is none."""
     shown.setText(text)
     shown.setVisible(bool(text))
 
@@ -138,7 +179,6 @@ def button(
 
 
 def line_edit(name: str, placeholder: str = "") -> QLineEdit:
-    """Make a field of one line; ``name`` is for screen readers, ``placeholder`` is seen while it is empty."""
     made = QLineEdit()
     made.setAccessibleName(name)
     made.setPlaceholderText(placeholder)
@@ -146,7 +186,7 @@ def line_edit(name: str, placeholder: str = "") -> QLineEdit:
 
 
 def read_only_text(text: str, name: str, height_px: int | None = None) -> QPlainTextEdit:
-    """Make a box of text to read and copy, for which Tab goes on; ``name`` is for screen readers."""
+    """A read-only text box that Tab leaves; ``name`` is its accessible name."""
     made = QPlainTextEdit(text)
     made.setReadOnly(True)
     made.setProperty("kind", "field")
@@ -158,7 +198,6 @@ def read_only_text(text: str, name: str, height_px: int | None = None) -> QPlain
 
 
 def bar(name: str) -> QProgressBar:
-    """Make a thin line of progress; the words beside it carry the figures."""
     made = QProgressBar()
     made.setTextVisible(False)
     made.setRange(0, 1000)
@@ -167,7 +206,7 @@ def bar(name: str) -> QProgressBar:
 
 
 def card(*parts: Part, spacing: int = 8) -> QFrame:
-    """Make a raised frame with these parts in a column."""
+    """A raised frame with these parts in a column."""
     frame = QFrame()
     frame.setObjectName("card")
     vbox(*parts, parent=frame, margins=(16, 14, 16, 14), spacing=spacing)
@@ -175,7 +214,7 @@ def card(*parts: Part, spacing: int = 8) -> QFrame:
 
 
 def page_bar(*widgets: QWidget, wide: QWidget) -> QFrame:
-    """Make the bar above a page: ``widgets`` in a row, of which ``wide`` takes the space that is left."""
+    """The bar above a page; ``wide`` takes the remaining space."""
     frame = QFrame()
     frame.setObjectName("header")
     frame.setMinimumHeight(PAGE_BAR_PX)
@@ -184,7 +223,7 @@ def page_bar(*widgets: QWidget, wide: QWidget) -> QFrame:
 
 
 def page_column(*parts: Part, width_px: int, spacing: int, margins: Margins = 24, at_left: bool = False) -> QWidget:
-    """Make a page whose parts stand in a column of at most ``width_px`` in its middle, or ``at_left``."""
+    """A page with a column of at most ``width_px``, centred or ``at_left``."""
     column, page = QWidget(), QWidget()
     column.setMaximumWidth(width_px)
     vbox(*parts, Stretch(), parent=column, margins=margins, spacing=spacing)
@@ -194,7 +233,6 @@ def page_column(*parts: Part, width_px: int, spacing: int, margins: Margins = 24
 
 
 def scrolled(content: QWidget, name: str, *, sideways: bool = True) -> QScrollArea:
-    """Put ``content`` in an area that scrolls; ``sideways`` too, where it is wider than there is room."""
     area = QScrollArea()
     if not sideways:
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -207,7 +245,7 @@ def scrolled(content: QWidget, name: str, *, sideways: bool = True) -> QScrollAr
 
 
 def empty_layout(layout: QLayout) -> None:
-    """Take everything out; widgets go when Qt is back in its loop."""
+    """Remove all items; widgets are deleted later."""
     while (item := layout.takeAt(0)) is not None:
         widget, inner = item.widget(), item.layout()
         if widget is not None:
@@ -218,7 +256,7 @@ def empty_layout(layout: QLayout) -> None:
 
 
 def put_in_order(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[QWidget]) -> None:
-    """Have these in place of those ``before`` in a row or column; what stands right stays untouched, others go."""
+    """Replace the widgets ``before`` by these; unmoved ones are not touched, others are deleted."""
     for widget in before:
         if widget not in widgets:
             box.removeWidget(widget)
@@ -227,3 +265,77 @@ def put_in_order(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[Q
     for place, widget in enumerate(widgets):
         if box.indexOf(widget) != place:
             box.insertWidget(place, widget)
+
+
+GUTTER_PX = 12  # as wide as the stylesheet draws the bar
+
+
+def reserve_scroll_bar(area: QAbstractScrollArea) -> None:
+    """Always show the bar, its handle only if needed."""
+    area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+    bar = area.verticalScrollBar()
+    bar.rangeChanged.connect(lambda minimum, maximum: bar.setEnabled(maximum > minimum))
+    bar.setEnabled(bar.maximum() > bar.minimum())
+
+
+class ElidedLabel(QLabel):
+    """Like a plain text QLabel that can be narrower than its text. A tool tip of its own comes first."""
+
+    def __init__(self, text: str = "", kind: str = "", *, tip: str = "") -> None:
+        """``kind`` is the stylesheet's selector, ``tip`` a tool tip of its own."""
+        super().__init__(text)
+        if kind:
+            self.setProperty("kind", kind)
+        self.setToolTip(as_written(tip))
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def is_elided(self) -> bool:
+        return QFontMetrics(self.font()).horizontalAdvance(self.text()) > self.contentsRect().width()
+
+    def event(self, event: QEvent) -> bool:
+        if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
+            return super().event(event)
+        if self.toolTip() or not self.is_elided():
+            return super().event(event)
+        QToolTip.showText(event.globalPos(), hover(self.text()), self)
+        return True
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        painter = QPainter(self)
+        rect = self.contentsRect()
+        shown = cut(self.text(), QFontMetrics(self.font()), rect.width())
+        flags = self.alignment() | Qt.AlignmentFlag.AlignVCenter
+        self.style().drawItemText(
+            painter, rect, int(flags), self.palette(), self.isEnabled(), shown, self.foregroundRole()
+        )
+
+
+class PageSwitch(QFrame):
+    """The first is chosen initially; click or arrow keys choose another."""
+
+    chosen = Signal(object)  # the key of the user's choice
+
+    def __init__(
+        self, name: str, choices: Sequence[tuple[Hashable, str]], *, spoken: str = "{page}", stretch: int = 0
+    ) -> None:
+        """``choices``: keys and words, ``spoken``: their accessible names."""
+        super().__init__()
+        self.setObjectName("pageSwitch")
+        self.setAccessibleName(name)
+        group = QButtonGroup(self)
+        self.buttons: dict[Hashable, QToolButton] = {}
+        for key, words in choices:
+            self.buttons[key] = made = QToolButton()
+            made.setText(words)
+            made.setAccessibleName(spoken.format(page=words))
+            made.setCheckable(True)
+            made.setChecked(len(self.buttons) == 1)
+            made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            made.setCursor(Qt.CursorShape.PointingHandCursor)
+            made.clicked.connect(lambda _checked=False, key=key: self.chosen.emit(key))
+            group.addButton(made)
+        hbox(*((made, stretch) for made in self.buttons.values()), parent=self, margins=0, spacing=0)

@@ -1,4 +1,4 @@
-"""A list to choose from by pointer or arrows: rows of two or three lines with an icon, below headings."""
+"""A list of rows of two or three lines with an icon, under headings."""
 
 from __future__ import annotations
 
@@ -8,12 +8,27 @@ from math import ceil
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from ui.text.formatting import as_written
 from ui.text.one_line import cut
+from ui.theme.palette import Palette
 from ui.theme.theme import REGULAR, SEMIBOLD, Theme
-from ui.widgets.item_background import paint_item_background
+
+
+def paint_item_background(painter: QPainter, box: QRect, state: QStyle.StateFlag, tokens: Palette) -> None:
+    """Fill ``box`` as the ``state`` of the row asks for."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    selected = bool(state & QStyle.StateFlag.State_Selected)
+    if selected or state & QStyle.StateFlag.State_MouseOver:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.selected if selected else tokens.hover))
+        painter.drawRoundedRect(box, 6, 6)
+    if state & QStyle.StateFlag.State_HasFocus:
+        painter.setPen(QColor(tokens.focus))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 5, 5)
+
 
 Index = QModelIndex | QPersistentModelIndex
 HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
@@ -24,9 +39,9 @@ _NO_PARENT = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One row; without a key it is a heading. ``tone`` colours the icon: "accent", "good", "warn", "bad" or "muted".
+    """A row, or without a key a heading. ``tone``: the icon's colour, "accent", "good", "warn", "bad" or "muted".
 
-    One that is not ``enabled`` is greyed, and cannot be chosen; its lines, which say why, stay readable.
+    A row that is not ``enabled`` is grey and cannot be chosen; its lines, which say why, stay readable.
     """
 
     key: str
@@ -41,7 +56,7 @@ class Choice:
 
 
 def wrapped(text: str, metrics: QFontMetrics, width: int, most: int = 2) -> list[str]:
-    """A text in at most so many lines of this width in pixels, broken between words; the last one takes the rest."""
+    """A text in at most ``most`` lines of this width in pixels; the last one takes the rest."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".lstrip()
@@ -53,14 +68,14 @@ def wrapped(text: str, metrics: QFontMetrics, width: int, most: int = 2) -> list
 
 
 def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
-    """The rows of all groups, each below its heading; a group without rows has none."""
+    """The rows of all groups under their headings; empty groups are left out."""
     return [choice for heading, rows in groups if rows for choice in (Choice("", heading), *rows)]
 
 
 def kept_in_place(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Choice, ...]:
-    """The ``wanted`` rows with each of those ``shown`` where it is and as high; others follow, below their headings.
+    """The ``wanted`` rows, with those already ``shown`` at the same places; new ones follow under their headings.
 
-    What is not wanted any more stays, and cannot be chosen; it goes only from the end, where nothing lies below it.
+    Unwanted rows stay, disabled, unless they are at the end.
     """
     left = {row.key: row for row in wanted if row.key}
     shown = list(shown)
@@ -84,8 +99,6 @@ def kept_in_place(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Ch
 
 
 class ChoiceModel(QAbstractListModel):
-    """Holds the rows."""
-
     def __init__(self) -> None:
         super().__init__()
         self.rows: tuple[Choice, ...] = ()
@@ -104,7 +117,7 @@ class ChoiceModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self.rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
-        """The title; the whole row for screen readers and the hover."""
+        """The title; the whole row for screen readers and tool tips."""
         choice = self.choice(index)
         if choice is None:
             return None
@@ -125,8 +138,6 @@ class ChoiceModel(QAbstractListModel):
 
 
 class _Delegate(QStyledItemDelegate):
-    """Draws the rows with the palette in force."""
-
     def __init__(self, theme: Theme, model: ChoiceModel, pad: int, view: QListView) -> None:
         super().__init__(view)
         self._theme, self._model, self._comfortable_pad, self._view = theme, model, pad, view
@@ -147,7 +158,6 @@ class _Delegate(QStyledItemDelegate):
         return QSize(0, 2 * self._pad + self._line_px * num_lines + 2)
 
     def _lines(self, choice: Choice, text: str) -> list[str]:
-        """One of its lines, broken where it may be."""
         if not choice.wraps:
             return [text]
         room = self._view.viewport().width() - 2 * SIDE_PX - (ICON_PX + ICON_GAP_PX if self._model.has_icons else 0)
@@ -214,18 +224,13 @@ class _Delegate(QStyledItemDelegate):
 
 
 class ChoiceList(QListView):
-    """The list itself.
+    """The list."""
 
-    Signals:
-        chosen(str): a row was clicked, or reached by the arrows: show it.
-        opened(str): Enter, Space or a double click: do the usual thing with it.
-    """
+    chosen = Signal(str)  # a row was clicked or reached by arrow keys
+    opened = Signal(str)  # Enter, Space or a double click
 
-    chosen = Signal(str)
-    opened = Signal(str)
-
-    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None, *, pad: int = PAD_PX) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, name: str, *, pad: int = PAD_PX) -> None:
+        super().__init__()
         self.rows = ChoiceModel()
         self._filling = False
         self.setModel(self.rows)
@@ -241,7 +246,7 @@ class ChoiceList(QListView):
         theme.changed.connect(self.scheduleDelayedItemsLayout)  # density and text size may be others
 
     def set_rows(self, rows: Sequence[Choice], key: str = "") -> None:
-        """Show these; the row of ``key``, else the one that was current, stays current without being chosen again."""
+        """Replace the rows; ``key``, else the current row, stays current without a signal."""
         wanted = key or self.current_key()
         self._filling = True
         self.rows.set_rows(rows)
@@ -259,17 +264,17 @@ class ChoiceList(QListView):
         return choice.key if choice else ""
 
     def choose(self, key: str) -> None:
-        """Make a row current, which chooses it."""
+        """Make a row current, with a signal."""
         line = next((line for line, row in enumerate(self.rows.rows) if row.key == key), None)
         if line is not None:
             self.setCurrentIndex(self.rows.index(line, 0))
 
     def choose_first(self) -> None:
-        """Make the first row current that can be, which chooses it."""
+        """Make the first enabled row current, with a signal."""
         self.choose(next((row.key for row in self.rows.rows if row.key and row.enabled), ""))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lines that wrap make other rows of another width, also where only the scroll bar came: Qt keeps theirs."""
+        """Recompute the heights of wrapped rows, which Qt caches."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width() and any(row.wraps for row in self.rows.rows):
             self.scheduleDelayedItemsLayout()

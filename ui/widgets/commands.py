@@ -1,6 +1,6 @@
-"""The window's commands, each with its description and keys: shortcuts, the overview, the menu bar, the hovers.
+"""The window's commands with descriptions and keys: shortcuts, overview, menu bar, tool tips.
 
-On Linux and Windows the menu bar is behind Alt; macOS always shows it.
+On Linux and Windows Alt shows the menu bar; macOS always shows it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
 
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.widgets.popups import Menu
+
+tr = translator("Commands")
 
 CHAT, CHATS, WINDOW = mark("Commands", "This chat"), mark("Commands", "Chats"), mark("Commands", "Window")
 
@@ -51,7 +53,7 @@ class CommandRow:
 
 
 class Commands(QObject):
-    """The commands of one window, in the order in which they were added."""
+    """The commands of a window, in the order of addition."""
 
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
@@ -73,13 +75,13 @@ class Commands(QObject):
         suspendable: bool = True,
         tips: Sequence[QWidget | QAction] = (),
     ) -> QAction:
-        """Let ``keys`` ("Ctrl+N", or several) call ``slot`` anywhere in the window.
+        """Add a command with ``keys`` ("Ctrl+N", or several).
 
         ``group`` and ``words`` are marked texts of the context "Commands". A ``suspendable`` command is disabled with
-        its group. The hovers of ``tips`` get its keys.
+        its group. The tool tips of ``tips`` show its keys.
         """
         sequences = [QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys)]
-        action = QAction(translate("Commands", words), self._window)
+        action = QAction(tr(words), self._window)
         action.setMenuRole(QAction.MenuRole.NoRole)  # macOS would move it to where it thinks that its words belong
         action.setShortcuts(sequences)
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
@@ -94,16 +96,16 @@ class Commands(QObject):
         return action
 
     def keys(self, words: str) -> str:
-        """The first keys of a command, as the system writes them."""
+        """A command's first keys, in the system's notation."""
         return next((_keys_text(keys[:1]) for _, named, keys in self._rows if named == words), "")
 
     def set_suspended(self, group: str, suspended: bool) -> None:
-        """Disable the commands of a group, so that their keys go to the focus, or enable them again."""
+        """Disable or enable a group, so that its keys go to the focused widget."""
         for action in self._suspendable.get(group, ()):
             action.setEnabled(not suspended)
 
     def bind(self, group: str, key: str, slot: Callable[[], object]) -> None:
-        """Let ``key`` call ``slot`` anywhere in the window, without a line in the overview."""
+        """A shortcut without a line in the overview."""
         action = QAction(self._window)
         self._suspendable.setdefault(group, []).append(action)
         action.setShortcut(QKeySequence(key))
@@ -112,14 +114,12 @@ class Commands(QObject):
         self._window.addAction(action)
 
     def describe(self, group: str, words: str, keys: str | Sequence[str]) -> None:
-        """Add keys to the overview that a part handles itself while it has the focus."""
+        """Add keys to the overview that a widget handles itself."""
         sequences = (QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys))
         self._rows.append((group, words, tuple(sequences)))
 
-    # ---- the menu bar -----------------------------------------------------------------------------------------------
-
     def make_menu_bar(self, *, is_native: bool) -> QMenuBar:
-        """Put all commands into a menu bar: the system's own, or one in the window, which is seen after Alt."""
+        """Create the menu bar: the system's, or one in the window that Alt shows."""
         bar = self.bar = QMenuBar(self._window)
         bar.setNativeMenuBar(is_native)
         for group, title in MENUS.items():
@@ -136,7 +136,7 @@ class Commands(QObject):
 
     def _add_menu(self, title: str) -> Menu:
         menu = Menu(self.bar)
-        menu.setTitle(translate("Commands", title))
+        menu.setTitle(tr(title))
         menu.aboutToHide.connect(lambda: QTimer.singleShot(0, self._hide_bar))
         if self.bar is not None:
             self.bar.addMenu(menu)
@@ -148,18 +148,18 @@ class Commands(QObject):
                 menu.addSeparator()
                 continue
             # The keys are said only: each text widget has them, and as shortcuts they would be taken from it.
-            action = menu.addAction(f"{translate('Commands', words)}\t{_keys_text((QKeySequence(key),))}")
+            action = menu.addAction(f"{tr(words)}\t{_keys_text((QKeySequence(key),))}")
             action.triggered.connect(partial(_edit, slot))
 
     def alt_pressed(self) -> None:
-        """Alt went down: where nothing else is pressed until it goes up, the menu bar is meant."""
+        """Alt was pressed: if it is released without another key, show the menu bar."""
         application = QApplication.instance()
         if application is not None and (self.bar is None or not self.bar.isNativeMenuBar()):
             self._alt_is_alone = True
             application.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Wait for Alt to go up; hide the menu bar once the keyboard has left it."""
+        """Handle the release of Alt; hide the menu bar when it loses the focus."""
         kind = event.type()
         is_alt = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Alt
         if watched is self.bar and kind is QEvent.Type.FocusOut:
@@ -189,34 +189,30 @@ class Commands(QObject):
             bar.hide()
 
     def rows(self) -> list[CommandRow]:
-        """Every command, by group."""
         groups = list(dict.fromkeys(group for group, _, _ in self._rows))
         ordered = sorted(self._rows, key=lambda row: groups.index(row[0]))
-        return [
-            CommandRow(translate("Commands", group), translate("Commands", words), _keys_text(keys))
-            for group, words, keys in ordered
-        ]
+        return [CommandRow(tr(group), tr(words), _keys_text(keys)) for group, words, keys in ordered]
 
 
 def _edit(slot: str) -> None:
-    """Have the text in focus do what a slot of it is called, where it has that slot."""
+    """Call a slot of the focused text, if it has it."""
     do = getattr(QApplication.focusWidget(), slot, None)
     if callable(do):
         do()
 
 
 def native_keys(keys: str) -> str:
-    """Keys such as "Ctrl+D" as the system writes them."""
+    """Keys such as "Ctrl+D" in the system's notation."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def _keys_text(keys: Sequence[QKeySequence]) -> str:
-    """Two keys of which each does; of a longer row the first and the last."""
+    """Two alternatives; of a longer row the first and the last."""
     texts = [_as_printed(key).toString(QKeySequence.SequenceFormat.NativeText) for key in keys]
     return ", ".join(texts) if len(texts) < LONG_ROW else f"{texts[0]} … {texts[-1]}"
 
 
 def _as_printed(key: QKeySequence) -> QKeySequence:
-    """The large key that Qt calls Return is called Enter on keyboards, as is the small one."""
+    """Qt's "Return" is called Enter on keyboards."""
     first = key[0]  # type: ignore[index]
     return QKeySequence(first.keyboardModifiers() | Qt.Key.Key_Enter) if first.key() == Qt.Key.Key_Return else key

@@ -1,27 +1,59 @@
-"""Small questions, and the one before a link is opened."""
+"""Confirmation dialogs, the one before a link is opened, and file dialogs, which open no file themselves."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QDialog, QPushButton, QWidget
+from collections.abc import Callable
+from pathlib import Path
 
-from ui.text.language import translate
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, QTimer, QUrl
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopServices, QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QFileDialog, QPushButton, QWidget
+
+from ui.text.language import mark, translate, translator
 from ui.text.links import is_safe
 from ui.widgets.building import Stretch, button, hbox, label, read_only_text, vbox
-from ui.widgets.enter_key import EnterInDialog
 from ui.widgets.icon_button import CONFIRM_MS
+
+tr = translator("Dialogs")
+
+
+def press_button(event: QKeyEvent) -> bool:
+    button = QApplication.focusWidget()
+    if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter) or not isinstance(button, QAbstractButton):
+        return False
+    if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+        return False
+    if not event.isAutoRepeat():
+        for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+            space = QKeyEvent(kind, Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier, " ")
+            QCoreApplication.sendEvent(button, space)
+    return True
+
+
+class EnterInDialog(QObject):
+    """Makes Enter press a dialog's focused button rather than the default one."""
+
+    def __init__(self, dialog: QDialog) -> None:
+        super().__init__(dialog)
+        dialog.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Only events that a button ignored; fields and lists keep Enter."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and press_button(event):
+            return True
+        return super().eventFilter(watched, event)
+
 
 _FRAME = QSize(16, 48)  # what a desktop puts around a window
 
 
 def within_screen(dialog: QWidget, size: QSize) -> QSize:
-    """This size, or as much of it as the screen has room for: the buttons at a dialog's bottom must stay in reach."""
+    """This size, bounded by the screen, so that the buttons stay reachable."""
     return size.boundedTo(dialog.screen().availableSize() - _FRAME)
 
 
 class Dialog(QDialog):
-    """A dialog that is deleted when it is closed, and in which Enter presses the button in focus."""
+    """A dialog that is deleted on close, and in which Enter presses the focused button."""
 
     def __init__(self, parent: QWidget, title: str, *, modal: bool = True) -> None:
         super().__init__(parent)
@@ -32,8 +64,6 @@ class Dialog(QDialog):
 
 
 class ConfirmDialog(Dialog):
-    """A question with one action and Cancel; Cancel is what Esc does."""
-
     def __init__(self, parent: QWidget, title: str, text: str, accept_text: str, *, danger: bool = False) -> None:
         super().__init__(parent, title)
         heading = label(title, "strong")
@@ -48,29 +78,140 @@ class ConfirmDialog(Dialog):
 
 
 def link_dialog(parent: QWidget, address: str, text: str = "") -> ConfirmDialog | None:
-    """Show the real address and ask; None where it may not be opened at all. ``text`` says whose address it is."""
+    """Ask before opening a link; None for an unsafe link. ``text`` says whose link it is."""
     if not is_safe(address):
         return None
     question = ConfirmDialog(
         parent,
-        translate("Dialogs", "Open this link?"),
-        text or translate("Dialogs", "The answer names this address. Your browser will open it."),
-        translate("Dialogs", "Open"),
+        tr("Open this link?"),
+        text or tr("The answer names this address. Your browser will open it."),
+        tr("Open"),
     )
     url = QUrl(address)
     host = url.host(QUrl.ComponentFormattingOption.FullyEncoded)
     # Letters may look like others: then the address stands there once more as the network spells it.
     spelled = "" if host in address.lower() else "\n" + bytes(url.toEncoded().data()).decode()
-    question.column.addWidget(read_only_text(address + spelled, translate("Dialogs", "Address"), 72))
+    question.column.addWidget(read_only_text(address + spelled, tr("Address"), 72))
     question.accepted.connect(lambda: QDesktopServices.openUrl(url))
     return question
 
 
 def copy_with_feedback(pressed: QPushButton, text: str) -> None:
-    """Put a text on the clipboard and have the button say so for a moment, to screen readers too."""
+    """Copy a text; the button confirms it, also for screen readers."""
     QGuiApplication.clipboard().setText(text)
-    said, words = translate("Dialogs", "Copied"), pressed.accessibleName()
+    said, words = tr("Copied"), pressed.accessibleName()
     pressed.setMinimumWidth(pressed.width())
     pressed.setText(said)
     QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(pressed, said))
     QTimer.singleShot(CONFIRM_MS, pressed, lambda: pressed.setText(words))
+
+
+CHAT_FILTERS = {  # by the file's extension
+    "md": mark("ChatFiles", "Markdown (*.md)"),
+    "zip": mark("ChatFiles", "Zip of Markdown files (*.zip)"),
+    "json": mark("ChatFiles", "JSON (*.json)"),
+}
+IMPORT_FILTERS = mark("ChatFiles", "Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)")
+STATISTICS_FORMATS = ("csv", "json")
+STATISTICS_NAMES = {  # by scope
+    "answer": mark("StatsFiles", "Paceline answer"),
+    "chat": mark("StatsFiles", "Paceline chat statistics"),
+    "everything": mark("StatsFiles", "Paceline answers"),
+    "totals": mark("StatsFiles", "Paceline totals"),
+}
+RACE_FILTERS = {  # by the file's extension
+    "png": mark("RaceFiles", "Picture (*.png)"),
+    "md": mark("RaceFiles", "Markdown (*.md)"),
+    "json": mark("RaceFiles", "JSON (*.json)"),
+}
+ATTACHMENT_PATTERNS = (
+    "*.txt *.md *.markdown *.csv *.tsv *.pdf *.json *.log *.py *.js *.ts *.c *.h *.cpp *.java *.go *.rs *.html *.xml "
+    "*.yaml *.toml"
+)
+
+
+# By kind of dialog: where its last one was left. The window keeps them with its layout.
+FOLDERS: dict[str, str] = {}
+
+
+def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose an export file; ``take`` gets the path, with the extension of ``name``."""
+    extension = name.rsplit(".", 1)[-1]
+    title, chosen = translate("ChatFiles", "Export chats"), translate("ChatFiles", CHAT_FILTERS[extension])
+    dialog = _save_dialog(parent, title, name, chosen)
+    dialog.fileSelected.connect(take)
+    return open_dialog(dialog, "export")
+
+
+def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
+    """Let the user choose exports to import; ``take`` gets their paths."""
+    dialog = QFileDialog(
+        parent,
+        translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown"),
+        "",
+        translate("ChatFiles", IMPORT_FILTERS),
+    )
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.filesSelected.connect(take)
+    return open_dialog(dialog, "import")
+
+
+def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], object]) -> QFileDialog:
+    """Let the user choose a statistics file; ``take`` gets the path, and "csv" or "json"."""
+    filters = (
+        translate("StatsFiles", "Table for spreadsheets (*.csv)"),
+        translate("StatsFiles", "JSON (*.json)"),
+    )
+    name = f"{translate('StatsFiles', STATISTICS_NAMES[scope])}.{STATISTICS_FORMATS[0]}"
+    dialog = _save_dialog(parent, translate("StatsFiles", "Export statistics"), name, ";;".join(filters))
+    dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(STATISTICS_FORMATS[filters.index(name)]))
+    dialog.fileSelected.connect(lambda path: take(path, statistics_format(path)))
+    return open_dialog(dialog, "statistics")
+
+
+def statistics_format(path: str) -> str:
+    """The format for a file's extension; by default a table."""
+    extension = Path(path).suffix.lower().lstrip(".")
+    return extension if extension in STATISTICS_FORMATS else STATISTICS_FORMATS[0]
+
+
+def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose a file for a race, as "png", "md" or "json"; ``take`` gets the path."""
+    name, chosen = translate("RaceFiles", "Paceline race"), translate("RaceFiles", RACE_FILTERS[kind])
+    dialog = _save_dialog(parent, translate("RaceFiles", "Export the race"), f"{name}.{kind}", chosen)
+    dialog.fileSelected.connect(take)
+    return open_dialog(dialog, "race")
+
+
+def ask_attachment_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
+    """Let the user choose files to attach; ``take`` gets their paths."""
+    dialog = QFileDialog(parent, translate("AttachmentDialog", "Attach files"))
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    everything = translate("AttachmentDialog", "All files")
+    usual = translate("AttachmentDialog", "Text, code, tables, PDF and pictures")
+    dialog.setNameFilters([f"{everything} (*)", f"{usual} ({ATTACHMENT_PATTERNS})"])
+    dialog.filesSelected.connect(take)
+    return open_dialog(dialog, "attach")
+
+
+def _save_dialog(parent: QWidget, title: str, name: str, filters: str) -> QFileDialog:
+    dialog = QFileDialog(parent, title, "", filters)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setDefaultSuffix(name.rsplit(".", 1)[-1])
+    dialog.selectFile(name)
+    return dialog
+
+
+def open_dialog(dialog: QFileDialog, kind: str) -> QFileDialog:
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    folder = FOLDERS.get(kind, "")
+    dialog.setDirectory(folder if folder and Path(folder).is_dir() else str(Path.home()))
+    is_folder = dialog.fileMode() == QFileDialog.FileMode.Directory
+
+    def remember(paths: list[str]) -> None:
+        if paths:
+            FOLDERS[kind] = paths[0] if is_folder else str(Path(paths[0]).parent)
+
+    dialog.filesSelected.connect(remember)
+    dialog.open()
+    return dialog

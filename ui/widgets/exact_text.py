@@ -1,4 +1,4 @@
-"""A box of plain text that gives every character back as it was typed or pasted."""
+"""A plain text box that returns every character as typed or pasted."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ _BLOCK_END = "\u2029"  # between blocks, in what Qt gives without changing it
 
 
 class ExactTextEdit(QPlainTextEdit):
-    """`toPlainText` of Qt makes a blank of a no-break space and a line end of U+2028; `exact_text` does not."""
+    """`QPlainTextEdit.toPlainText` replaces no-break spaces and U+2028; `exact_text` does not."""
 
     def exact_text(self) -> str:
-        """The text, with line ends between its lines."""
+        """The text, with line feeds between lines."""
         return self.document().toRawText().replace(_BLOCK_END, "\n")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Shift+Enter begins a line as Enter does. Qt would put U+2028 there, which nobody typed."""
         if (
             event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
             and event.modifiers() & Qt.KeyboardModifier.ShiftModifier

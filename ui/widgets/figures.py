@@ -1,21 +1,95 @@
-"""A named number in three shapes: on a line, large, and as a row of the legend.
+"""A named number as a line, a large number, or a legend row.
 
-They paint themselves: a number that changes ten times a second asks no layout for anything. What stands where is worked
-out when it changes, and only the place of the number is painted anew.
+They paint themselves: a number that changes ten times a second causes no layout. Geometry is computed on changes, and
+only the number's area is repainted.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolTip, QWidget
 
 from ui.text.formatting import UNKNOWN, hover
 from ui.text.language import translate
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.figure_widget import FigureWidget
+
+_BY_KEYS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+
+
+class FigureNavigator(Protocol):
+    """Moves the focus between statistics. They call it: an event filter would also get all paint events."""
+
+    def on_focused(self, figure: FigureWidget) -> None:
+        """The figure got the focus."""
+
+    def step_from(self, figure: FigureWidget, key: Qt.Key) -> bool:
+        """A key was pressed; returns whether it moved the focus."""
+
+
+class FigureWidget(QLabel):
+    """Paints itself, so that a new number moves nothing else; a label, which screen readers read."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__()
+        self.theme = theme
+        self.name = name
+        self.help_text = help_text
+        self._navigator: FigureNavigator | None = None
+        self._is_ringed = False
+        self.setToolTip(hover(help_text))
+        self.setAccessibleName(name)
+        self.setAccessibleDescription(help_text)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        theme.changed.connect(self.fit)
+
+    def fit(self) -> None:
+        """Set the height for the text size."""
+        self.update()
+
+    @property
+    def words(self) -> str:
+        return self.accessibleName()
+
+    def paint_focus_ring(self, painter: QPainter) -> None:
+        if self._is_ringed:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(self.theme.paint_cache.color(self.theme.tokens.focus))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+
+    def set_navigator(self, navigator: FigureNavigator) -> None:
+        """Call this navigator for keys and focus."""
+        self._navigator = navigator
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._navigator is None or not self._navigator.step_from(self, Qt.Key(event.key())):
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._is_ringed = True
+        if self._navigator is not None:
+            self._navigator.on_focused(self)
+        super().focusInEvent(event)
+        self.update()
+        if event.reason() in _BY_KEYS:
+            QToolTip.showText(self.mapToGlobal(QPoint(0, self.height() - 12)), self.toolTip(), self)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._is_ringed = False
+        super().focusOutEvent(event)
+        QToolTip.hideText()
+        self.update()
+
+
+def figure_widgets_in(widget: QWidget) -> list[FigureWidget]:
+    """All visible statistics in a widget, from top to bottom."""
+    found = [each for each in widget.findChildren(FigureWidget) if each.isVisibleTo(widget)]
+    return sorted(found, key=lambda each: (each.mapTo(widget, QPoint(0, 0)).y(), each.mapTo(widget, QPoint(0, 0)).x()))
+
 
 LEGEND_PX = 18
 INSET_PX = 6  # what can be clicked has its ground drawn this far around it
@@ -25,12 +99,12 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 def baseline(top: float, height: float, metrics: QFontMetricsF) -> float:
-    """Where letters stand that are centred in a line of this height, as Qt puts them."""
+    """The base line of letters centred in a line, as Qt places them."""
     return top + (height + metrics.ascent() - metrics.descent()) / 2
 
 
 class _Line:
-    """A name at the left, which ends in an ellipsis where it must, and a number at the right: where they stand."""
+    """The geometry of a name at the left, elided, and a number at the right."""
 
     def __init__(self, theme: Theme, name: str, field: str) -> None:
         self.value = UNKNOWN
@@ -40,7 +114,7 @@ class _Line:
         self.fit(QSize(0, 0))
 
     def fit(self, size: QSize) -> None:
-        """Stand in a line of this size, in the look in force."""
+        """Fit a line of this size in the current look."""
         paint_cache, tokens = self._theme.paint_cache, self._theme.tokens
         self._width, self._height = size.width(), size.height()
         self._font, self._small = paint_cache.font(), paint_cache.font(-1)
@@ -55,7 +129,6 @@ class _Line:
         self._is_laid = False
 
     def _reach_of(self, text: str) -> int:
-        """What a number does not reach to the left of, whatever its letters: to measure each would take longer."""
         return self._width - INSET_PX - OVERHANG_PX - len(text) * self._em_px
 
     def _lay(self) -> None:
@@ -69,7 +142,7 @@ class _Line:
         self._is_laid = True
 
     def set_value(self, text: str) -> QRect:
-        """Show another number; what has to be painted anew, which is all of it where the name may give way to it."""
+        """Set the number; returns the area to repaint."""
         before, self._reach = self._reach, self._reach_of(text)
         self.value, self._is_laid = text, False
         left = min(before, self._reach)
@@ -77,7 +150,7 @@ class _Line:
         return QRect(left, 0, self._width - left, self._height)
 
     def paint(self, painter: QPainter, left: int) -> None:
-        """Draw what stands to the right of ``left``, and what reaches over it."""
+        """Paint what is right of ``left``."""
         if not self._is_laid:
             self._lay()
         painter.setFont(self._font)
@@ -97,7 +170,7 @@ class _Line:
 
 
 def paint_bar(painter: QPainter, track: QRectF, share: float, ground: QColor, fill: QColor) -> None:
-    """A rounded track, filled from the left by this share."""
+    """A rounded track, filled from the left by a fraction."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(ground)
@@ -110,8 +183,6 @@ def paint_bar(painter: QPainter, track: QRectF, share: float, ground: QColor, fi
 
 
 class ValueFigure(FigureWidget):
-    """A figure that paints its value itself, and keeps its height whatever it says."""
-
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text)
         self.value = UNKNOWN
@@ -120,18 +191,17 @@ class ValueFigure(FigureWidget):
         self.fit()
 
     def set_value(self, text: str) -> None:
-        """Show a number with its unit."""
         if text != self.value:
             self.setAccessibleName(f"{self.name}: {text}")
             self.update(self.dirty_rect(text))
             self.value = text
 
     def dirty_rect(self, text: str) -> QRect:  # noqa: ARG002
-        """Give what has to be painted anew where this text comes in place of the value."""
+        """The area to repaint for this text."""
         return self.rect()
 
     def minimumSizeHint(self) -> QSize:
-        """Narrow panes cut the name short, not the number."""
+        """Narrow panes elide the name, not the number."""
         return QSize(60, self.minimumHeight())
 
     def sizeHint(self) -> QSize:
@@ -139,8 +209,6 @@ class ValueFigure(FigureWidget):
 
 
 class LineFigure(ValueFigure):
-    """Name at the left, number at the right."""
-
     def __init__(self, theme: Theme, name: str, help_text: str, field: str = "") -> None:
         self._line = _Line(theme, name, field)
         super().__init__(theme, name, help_text)
@@ -193,7 +261,6 @@ class LargeFigure(ValueFigure):
         return QRect(0, 0, INSET_PX + math.ceil(widest) + OVERHANG_PX, math.floor(self._room.top()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The name is cut where there is no room for it."""
         super().resizeEvent(event)
         self._lay(event.size())
 
@@ -210,7 +277,7 @@ class LargeFigure(ValueFigure):
 
 
 class LegendRow(QPushButton):
-    """A source with its count; switched on, its tokens are marked in the answers."""
+    """A source with its count; when checked, its tokens are marked in the answers."""
 
     def __init__(self, theme: Theme, name: str, help_text: str, field: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Calls a function once a window has been painted for the first time: what the first frame does not need."""
+"""Defers work until a window's first paint."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LONGEST_MS = 10_000  # a window that starts as an icon may never be painted
 
 
 class FirstPaint(QObject):
-    """Calls ``then`` once, on the thread of the window; ``even_if_closed`` where it is closed before, too.
+    """Calls ``then`` once on the GUI thread; ``even_if_closed``: also if the window is closed before.
 
-    What nobody sees is called ``after_ms``: the page of messages fills itself right after the first paint.
+    After the first paint it waits ``after_ms``, since the message page fills itself first.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class FirstPaint(QObject):
         QTimer.singleShot(LONGEST_MS, self, self._end)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002
-        """The parts of the window are painted after it, in the same turn of the event loop."""
+        """A window's children are painted after it, in the same turn."""
         if event.type() == QEvent.Type.Paint:
             self._window.removeEventFilter(self)
             QTimer.singleShot(self._after_ms, self, self._end)

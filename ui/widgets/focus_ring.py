@@ -1,4 +1,4 @@
-"""A ring around what has the focus by keyboard and draws none itself: text in a message, the messages as a whole."""
+"""A focus ring around widgets without one of their own."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ AS_BEFORE = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusRe
 
 
 class FocusRing(QWidget):
-    """Lies above a widget; takes no click. ``outset`` pixels lie outside of it, or inside where negative.
+    """Lies above a widget; takes no click. ``outset``: pixels outside of the widget, or inside if negative.
 
-    While it is seen outside, it lies in the first of the widgets around that has room for all of it, and follows.
+    Outside, its parent is the first ancestor with room, and it follows.
     """
 
     def __init__(self, theme: Theme, around: QWidget, outset: int) -> None:
@@ -33,7 +33,7 @@ class FocusRing(QWidget):
         self.hide()
 
     def on_focus(self, event: QFocusEvent) -> None:
-        """Give it each focus event of the widget: it is seen where the focus came by keyboard."""
+        """Handle the widget's focus events: shown for keyboard focus."""
         if event.reason() not in AS_BEFORE:
             self._by_keyboard = event.gotFocus() and event.reason() in BY_KEYBOARD
         self._leave()
@@ -44,7 +44,6 @@ class FocusRing(QWidget):
             self.raise_()
 
     def _leave(self) -> None:
-        """Go back to the widget that it belongs to, which may be taken elsewhere."""
         for widget in self._followed:
             widget.removeEventFilter(self)
         self._followed = []
@@ -53,7 +52,7 @@ class FocusRing(QWidget):
             self.setParent(self._around)
 
     def _settle(self) -> None:
-        """Find a place with room, and follow whatever lies between there and the widget."""
+        """Find an ancestor with room, and follow the widgets between."""
         if self._outset <= 0:
             return
         host = self._around
@@ -75,7 +74,6 @@ class FocusRing(QWidget):
         self.setGeometry(self._place_in(self.parentWidget() or self._around))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """What it lies around has moved or grown, itself or with what it is in."""
         if event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
             self.follow()
         return super().eventFilter(watched, event)
@@ -88,6 +86,6 @@ class FocusRing(QWidget):
 
 
 def _scrolls(page: QWidget) -> bool:
-    """Whether this is what a scroll area moves: beyond it a ring would stay behind."""
+    """Whether a scroll area moves this widget: outside, a ring would stay behind."""
     viewport = page.parentWidget()
     return viewport is not None and isinstance(viewport.parentWidget(), QAbstractScrollArea)

@@ -1,6 +1,6 @@
-"""A small button with a bundled icon that follows the palette, and may stay out of sight until hover or focus.
+"""A small icon button that follows the palette, optionally hidden until hover or focus.
 
-Where there is little room, its words go; and with their changes it neither grows nor shrinks.
+In a narrow window its text is hidden; its width does not change with its usual texts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WORDS_GAP_PX = 6  # between an icon and its words
 
 
 class ShrinkingButton(QToolButton):
-    """A picture with words that go where there is little room: the hover has them all."""
+    """An icon with a text that is hidden in a narrow window; the tool tip has it."""
 
     usual_words: tuple[str, ...] = ()  # what it says in turn: it is as wide as the widest of them, whichever it says
     goes_whole = False  # rather than without its words, and after others have lost theirs
@@ -35,7 +35,7 @@ class ShrinkingButton(QToolButton):
             self.setToolButtonStyle(alone if compact else beside)
 
     def width_px(self, *, compact: bool) -> int:
-        """How wide it would be so, whatever it is now and says now."""
+        """Its width in this form, whatever it shows now."""
         option = QStyleOptionToolButton()
         self.initStyleOption(option)
         inside = QSize(self.iconSize())
@@ -46,7 +46,7 @@ class ShrinkingButton(QToolButton):
         return self.style().sizeFromContents(kind, option, inside, self).width()
 
     def sizeHint(self) -> QSize:
-        """One width for all its usual words."""
+        """One width for all its usual texts."""
         hint = super().sizeHint()
         if not self.usual_words:
             return hint
@@ -95,18 +95,17 @@ class IconButton(ShrinkingButton):
         self._recolor()
 
     def set_revealed(self, revealed: bool) -> None:
-        """Draw the button or not; its place is kept and it can still be reached by Tab."""
+        """Paint the button or not; it keeps its place and Tab reaches it."""
         if revealed != self._revealed:
             self._revealed = revealed
             self.update()
 
     def set_marked(self, marked: bool, tone: str = "accent_text") -> None:
-        """Draw the icon in a colour of the palette: something is set behind it."""
         self._marked = tone if marked else ""
         self._recolor()
 
     def confirm(self, text: str) -> None:
-        """Say for a moment that it happened, to screen readers too."""
+        """Confirm an action briefly, also for screen readers."""
         self._shown_icon = "check"
         self._recolor()
         if self._text:

@@ -1,6 +1,6 @@
-"""Schedules work on what is offscreen into turns of the event loop in which nothing else is done.
+"""Schedules offscreen work into idle turns of the event loop.
 
-Who scrolls sees a step late where its turn also makes a card.
+Scrolling looks late if its turn also creates a card.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SCROLLING_SLICE_S = 0.0008  # a step takes most of a frame
 
 
 class OffscreenScheduler:
-    """Follows the steps of a scroll bar, and says when and for how long a slice of offscreen work may run."""
+    """Follows a scroll bar, and says when and how long offscreen work may run."""
 
     own_s = staticmethod(time.thread_time)  # the clock of how long a slice takes, which other programs do not hurry
 
@@ -40,7 +40,6 @@ class OffscreenScheduler:
         self._place = self._speed = 0.0  # in heights of the page, and of these in a second
 
     def scrolled_to(self, place: float) -> None:
-        """The user scrolled to a place, in heights of the page; what came into sight is not painted yet."""
         now, before = self._clock(), self._place
         self._place = place
         if not self._is_auto_scrolling:
@@ -50,7 +49,7 @@ class OffscreenScheduler:
 
     @contextmanager
     def auto_scrolling(self) -> Iterator[None]:
-        """Within it the page scrolls by itself, by what it grew: this is no scrolling of the user's."""
+        """Within it the page scrolls by itself."""
         was, self._is_auto_scrolling = self._is_auto_scrolling, True
         try:
             yield
@@ -62,23 +61,23 @@ class OffscreenScheduler:
         return self._clock() - self._scrolled_s <= SCROLLING_S
 
     def slice_s(self, pages: float) -> float:
-        """How long a slice of work on what is so far away may take, in seconds; what was begun is ended."""
+        """The time for a slice of work at this distance, in seconds; begun work is finished."""
         if not self.is_scrolling:
             return CALM_SLICE_S
         is_soon = self._is_busy or pages < self._speed * HURRY_S
         return HURRIED_SLICE_S if is_soon else SCROLLING_SLICE_S
 
     def pause_ms(self, pages: float) -> int:
-        """How long to wait between two slices of work on what is so many heights of the page away."""
+        """The pause between two slices at this distance in page heights."""
         if not self.is_scrolling:
             return BETWEEN_SLICES_MS
         left_ms = 1000 * pages / self._speed / NUM_SLICES if self._speed else math.inf
         return max(BETWEEN_SLICES_MS, round(min(FRAME_S * 1000 * min(pages / HURRY_PAGES, 1), left_ms)))
 
     def run(self, timer: QTimer, work: Callable[[], object]) -> None:
-        """Do a slice of work that ``timer`` came for, or let it come again, once, when there is a turn for it.
+        """Run a slice of ``timer``'s work, or postpone it once to an idle turn.
 
-        Where there is none even then, turns take longer than the steps are apart: to wait would be to come too late.
+        Without one even then, turns take longer than scroll steps, and waiting would be too late.
         """
         wait_ms = self.wait_ms()
         if wait_ms and timer not in self._waited and not self._is_busy:
@@ -96,7 +95,7 @@ class OffscreenScheduler:
         self._worked_s = self._clock()
 
     def wait_ms(self) -> int:
-        """How long the next slice has to wait, in milliseconds; 0 where it need not."""
+        """Milliseconds to wait before the next slice; may be 0."""
         now = self._clock()
         left_s = max(self._scrolled_s + PAINT_S, self._worked_s + BETWEEN_S) - now
         return math.ceil(left_s * 1000) if left_s > 0 else 0

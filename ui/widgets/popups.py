@@ -1,17 +1,37 @@
-"""Menus and other popups with round corners."""
+"""Menus, combo boxes and other popups with round corners; and a slider. None changes by the mouse wheel."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QBitmap, QGuiApplication, QIcon, QKeyEvent, QPainter, QPaintEvent, QRegion, QResizeEvent
-from PySide6.QtWidgets import QFrame, QMenu, QStyle, QStyleOption, QWidget
+from PySide6.QtGui import (
+    QBitmap,
+    QGuiApplication,
+    QIcon,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QRegion,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QMenu,
+    QSlider,
+    QStyle,
+    QStyleOption,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
+from ui.text.formatting import hover
 from ui.theme.theme import Theme
-from ui.widgets.building import vbox
+from ui.widgets.building import rule, vbox
 from ui.widgets.choice_list import Choice, ChoiceList, kept_in_place
-from ui.widgets.styling import rule
 
 RADIUS_PX = 8  # as the stylesheet has it
 GAP_PX = 4  # between a popup and what it opens from
@@ -22,17 +42,17 @@ ROUND = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
 
 
 def make_round(popup: QWidget) -> None:
-    """Let what lies behind its corners be seen; to be called before it is shown, and `cut_corners` when it is resized.
+    """Make a popup's corners transparent; call before showing, and `cut_corners` on resize.
 
     Args:
-        popup: a window; the stylesheet gives it a border with round corners.
+        popup: a window; the stylesheet gives it a round border.
     """
     popup.setWindowFlags(popup.windowFlags() | ROUND)
     popup.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
 
 
 def cut_corners(popup: QWidget) -> None:
-    """Leave out the pixels that the round border does not touch: X11 without a compositor would draw them black."""
+    """Mask the pixels outside the round border: X11 without a compositor would paint them black."""
     if QGuiApplication.platformName() != "xcb":
         return
     mask = QBitmap(popup.size())
@@ -46,7 +66,7 @@ def cut_corners(popup: QWidget) -> None:
 
 
 def paint_ground(popup: QWidget) -> None:
-    """Draw background and border as the stylesheet has them: of a window that can be seen through, Qt does not."""
+    """Paint background and border of the stylesheet: Qt does not for translucent windows."""
     option, painter = QStyleOption(), QPainter(popup)
     option.initFrom(popup)
     popup.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, popup)
@@ -54,7 +74,7 @@ def paint_ground(popup: QWidget) -> None:
 
 
 class RoundGround(QObject):
-    """Gives a popup that Qt makes itself, such as the list of a combo box, round corners."""
+    """Rounds the corners of Qt's own popups, such as a combo box list."""
 
     def __init__(self, popup: QWidget) -> None:
         super().__init__(popup)
@@ -62,7 +82,7 @@ class RoundGround(QObject):
         popup.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Draw what Qt does not, below what it does, in the colours that the stylesheet has for popups."""
+        """Paint the round background in the stylesheet's popup colours."""
         if isinstance(watched, QWidget) and event.type() == QEvent.Type.Paint:
             palette, painter = watched.palette(), QPainter(watched)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -84,7 +104,6 @@ class Menu(QMenu):
         make_round(self)
 
     def add_submenu(self, title: str, icon: QIcon | None = None) -> Menu:
-        """Add a menu that opens beside this one."""
         below = Menu(self)
         below.setTitle(title)
         if icon is not None:
@@ -98,7 +117,7 @@ class Menu(QMenu):
 
 
 class Popup(QFrame):
-    """A frame that opens from a button and closes with a click beside it, or with Escape."""
+    """A frame that opens from a button; a click outside or Esc closes it."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -108,7 +127,7 @@ class Popup(QFrame):
         self.setAccessibleName(name)
 
     def open_from(self, button: QWidget, *, above: bool = False, at_right: bool = False) -> None:
-        """Show it below ``button``, or ``above`` it, within its screen; their left edges meet, or the right ones."""
+        """Show it below ``button``, or ``above``, within its screen; aligned left or ``at_right``."""
         self.setScreen(button.screen())
         self.ensurePolished()
         self.adjustSize()
@@ -131,13 +150,9 @@ class Popup(QFrame):
 
 
 class ChoicePopup(Popup):
-    """A list to choose from, with what belongs to it below.
+    """A list to choose from, with further widgets below."""
 
-    Signals:
-        picked(str): the key of a row that was clicked, or taken with Enter or Space.
-    """
-
-    picked = Signal(str)
+    picked = Signal(str)  # the key of a row that was clicked, or chosen by Enter or Space
     stays_open = False  # also when a row was picked
 
     def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
@@ -150,12 +165,11 @@ class ChoicePopup(Popup):
         self.setFocusProxy(self.list)
 
     def add_below(self, widget: QWidget) -> None:
-        """Add something below the list, behind a line."""
         self.column.addWidget(rule())
         self.column.addWidget(widget)
 
     def update_rows(self, rows: Sequence[Choice]) -> None:
-        """Show what is known by now while it is open: nothing moves under the pointer, what is new comes last."""
+        """Update the rows while it is open: shown rows stay in place, new ones follow."""
         bar = self.list.verticalScrollBar()
         scrolled = bar.value()
         self.list.set_rows(kept_in_place(self.list.rows.rows, rows))
@@ -163,7 +177,7 @@ class ChoicePopup(Popup):
         bar.setValue(scrolled)
 
     def fit_rows(self) -> None:
-        """Make the list as high as its rows, or as the screen lets it: where it is open, what is left below it."""
+        """Fit the list's height to its rows, within the screen."""
         model = self.list.model()
         height = sum(self.list.sizeHintForRow(row) for row in range(model.rowCount()))
         parent = self.parentWidget()
@@ -189,3 +203,45 @@ class ChoicePopup(Popup):
             self.close()
         else:
             super().keyPressEvent(event)
+
+
+class NoWheelComboBox(QComboBox):
+    _is_round = False
+
+    def __init__(self, name: str = "", choices: Iterable[tuple[str, object]] = (), *, tip: str = "") -> None:
+        """``name``: the accessible name; ``choices``: words and data; ``tip``: the tool tip."""
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setToolTip(hover(tip))
+        for words, data in choices:
+            self.addItem(words, data)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width()
+        option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+    def showPopup(self) -> None:
+        if not self._is_round:
+            self._is_round = True
+            RoundGround(self.view().window())
+        super().showPopup()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class NoWheelSlider(QSlider):
+    """A slider without mouse wheel that may be narrow."""
+
+    def __init__(self, orientation: Qt.Orientation) -> None:
+        super().__init__(orientation)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumWidth(60)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()

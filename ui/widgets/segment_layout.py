@@ -1,8 +1,7 @@
-"""A vertical layout for the widgets of an answer, each with a gap of its own above it.
+"""A vertical layout for an answer's widgets, with individual gaps.
 
-A layout of Qt's looks at each of its items several times whenever one of them changed, and a long answer has many, of
-which only the last one grows. This one asks each for its height once, and moves those that are to be elsewhere. Those
-above the end that grows it need not even ask.
+Qt's layouts query each item several times after a change, and in a long answer only the last item grows. This one
+queries each height once, skips items above the growing end, and moves only what changed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 @dataclass(slots=True, eq=False)
 class _Item:
-    """A widget with its minimum and preferred width and the gap above it, in pixels."""
+    """A widget with its minimum and preferred width and its gap, in pixels."""
 
     widget: QWidget
     minimum: int
@@ -28,7 +27,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Above:
-    """The first widgets, whose sizes are known to be unchanged: how many, their height with the gaps, and widths."""
+    """The leading widgets with known sizes: their number, height with gaps, and widths."""
 
     num: int = 0
     height: int = 0
@@ -38,7 +37,7 @@ class _Above:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """How many of the widgets above the end are in their places, down to where, and the place of them all."""
+    """How many leading widgets are placed, down to which y, and the layout's geometry."""
 
     num: int
     bottom: int
@@ -48,7 +47,7 @@ class _Placed:
 
 
 class SegmentLayout(QLayout):
-    """Like QVBoxLayout, but with a gap of its own above every widget."""
+    """Like QVBoxLayout with individual gaps."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -61,7 +60,7 @@ class SegmentLayout(QLayout):
 
     @property
     def widgets(self) -> list[QWidget]:
-        """From top to bottom. They are no items, which Qt would go through at every change."""
+        """From top to bottom. They are not items, which Qt would query at every change."""
         return [item.widget for item in self._items]
 
     @property
@@ -69,7 +68,7 @@ class SegmentLayout(QLayout):
         return [item.gap for item in self._items]
 
     def insert_widget(self, index: int, widget: QWidget) -> None:
-        """Add a widget before the one that was at ``index``, without a gap."""
+        """Insert a widget without a gap."""
         self.addChildWidget(widget)
         self._items.insert(index, _Item(widget, widget.minimumSizeHint().width(), widget.sizeHint().width()))
         self._change(index)
@@ -79,7 +78,7 @@ class SegmentLayout(QLayout):
         self._change(index)
 
     def set_gap(self, index: int, pixels: int) -> bool:
-        """Keep a widget so far from the one above it; 0 for the first. Returns whether it was not so far before."""
+        """Set the gap above a widget. Returns whether it changed."""
         item, wanted = self._items[index], pixels if index else 0
         if item.gap == wanted:
             return False
@@ -89,7 +88,7 @@ class SegmentLayout(QLayout):
 
     @contextmanager
     def only_end_changes(self, first: int) -> Iterator[None]:
-        """Meanwhile no widget before the ``first`` wants another size."""
+        """Within it no widget before ``first`` changes its size."""
         self._measure_above(first)
         self._only_end = True
         try:
@@ -110,7 +109,7 @@ class SegmentLayout(QLayout):
         )
 
     def _change(self, index: int) -> None:
-        """A widget came, went, or stands elsewhere."""
+        """A widget was added, removed or moved."""
         if index < self._known_above.num:
             self._forget_above()
         self.invalidate()
@@ -119,14 +118,13 @@ class SegmentLayout(QLayout):
         self._known_above, self._placed = _Above(), None
 
     def invalidate(self) -> None:
-        """Called when a widget wants another size; Qt does not say which."""
+        """A widget changed its size hint; Qt does not say which."""
         self._hint = None
         if not self._only_end:
             self._forget_above()
         super().invalidate()
 
     def sizeHint(self) -> QSize:
-        """As wide as the widest widget likes to be, and as high as all of them and their gaps."""
         if self._hint is None:
             above, rest = self._known_above, self._items[self._known_above.num :]
             width = max((above.preferred, *(item.preferred for item in rest)))
@@ -134,7 +132,6 @@ class SegmentLayout(QLayout):
         return self._hint
 
     def minimumSize(self) -> QSize:
-        """The height is not for others to choose."""
         width = max((self._known_above.minimum, *(item.minimum for item in self._items[self._known_above.num :])))
         return QSize(width, self.sizeHint().height())
 
@@ -142,7 +139,7 @@ class SegmentLayout(QLayout):
         return Qt.Orientation.Horizontal
 
     def setGeometry(self, rect: QRect) -> None:
-        """Put the widgets where they belong. What becomes wider may become lower at once."""
+        """Place the widgets. Wider ones may become lower at once."""
         super().setGeometry(rect)
         left, top, width = rect.left(), rect.top(), rect.width()
         if self._placed is None or (self._placed.left, self._placed.top, self._placed.width) != (left, top, width):
@@ -164,7 +161,7 @@ class SegmentLayout(QLayout):
         self._placed = _Placed(num_above, above_bottom, left, top, width) if is_known else None
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Widgets are put here by `put` only."""
+        """Widgets are added by `insert_widget` only."""
         raise NotImplementedError(f"not a widget: {item}")
 
     def count(self) -> int:
@@ -178,6 +175,6 @@ class SegmentLayout(QLayout):
 
 
 def _height_of(widget: QWidget) -> int:
-    """The height that a widget wants, in pixels: prose fixes its own, code knows it from what is in it."""
+    """A widget's height in pixels: prose fixes its own, code follows its content."""
     height = widget.minimumHeight()
     return height if height == widget.maximumHeight() else widget.sizeHint().height()

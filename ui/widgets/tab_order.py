@@ -1,4 +1,4 @@
-"""The order of Tab in what is laid out: as it is read, whenever it was made."""
+"""Tab order as read, for widgets created at any time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from itertools import pairwise
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QLayout, QWidget
 
-from ui.widgets.pyside_wrappers import invalidate_item
+from ui.widgets.building import invalidate_item
 from ui.widgets.segment_layout import SegmentLayout
 
 REST_MS = 250  # nobody presses Tab while somebody scrolls
 
 
 def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
-    """All that Tab stops at in a layout, and in those of its widgets, in their order."""
+    """The tab stops of a layout and its descendants, in order."""
     for widget, inner in _parts_of(layout) if layout is not None else ():
         if widget is not None and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
             yield widget
@@ -23,7 +23,6 @@ def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
 
 
 def _parts_of(layout: QLayout) -> Iterator[tuple[QWidget | None, QLayout | None]]:
-    """Each widget or inner layout of a layout, in order."""
     if isinstance(layout, SegmentLayout):
         yield from ((widget, None) for widget in layout.widgets)
     for index in range(layout.count()):
@@ -35,7 +34,7 @@ def _parts_of(layout: QLayout) -> Iterator[tuple[QWidget | None, QLayout | None]
 
 
 def set_tab_order(widgets: Iterable[QWidget], after: QWidget | None = None) -> None:
-    """Have Tab go through what is laid out in these, one after another, behind ``after``; else the first stop stays."""
+    """Set the tab order of these widgets' contents, after ``after`` if given."""
     first = [] if after is None else [after]
     stops = [*first, *(stop for widget in widgets for stop in tab_stops(widget.layout()))]
     for before, stop in pairwise(stops):  # asking for the next in the chain would tie its wrapper's life to this one's
@@ -43,9 +42,9 @@ def set_tab_order(widgets: Iterable[QWidget], after: QWidget | None = None) -> N
 
 
 class TabOrder(QObject):
-    """Puts what is laid out in ``widgets`` in order once nothing has come for a while, or before Tab is followed.
+    """Orders the tab stops in ``widgets`` after a pause, or when Tab is pressed.
 
-    It comes behind ``parent``, whose parts these are: else Tab would reach what is made late behind all of the window.
+    They come after ``parent``; otherwise late widgets would be last in the window.
     """
 
     def __init__(self, parent: QWidget, widgets: Callable[[], Sequence[QWidget]]) -> None:
@@ -57,15 +56,14 @@ class TabOrder(QObject):
 
     @property
     def is_due(self) -> bool:
-        """Whether something was added that has no place in the order yet."""
         return self._timer.isActive()
 
     def schedule(self, rest_ms: int = REST_MS) -> None:
-        """Something was added: set the order once nothing was added for so long."""
+        """Order after ``rest_ms`` without additions."""
         self._timer.start(rest_ms)
 
     def apply_now(self) -> None:
-        """Set the order now, if it is due: Tab was pressed."""
+        """Order now if due: Tab was pressed."""
         if self.is_due:
             self._timer.stop()
             set_tab_order(self._widgets(), self._parent)

@@ -1,6 +1,6 @@
-"""Opens the settings of a chat, its presets and reusable prompts: button, shortcuts, panel, prompt list.
+"""Opens a chat's settings, presets and reusable prompts: button, shortcuts, panel, prompt list.
 
-A line above the chat tells the system prompt that is in use.
+A line above the chat shows the system prompt.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from engine.records import Mode
 from ui.composer.composer import RACE_COMMAND
 from ui.composer.prompt_list import PromptList
 from ui.text.formatting import hover
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.mode_words import mode_words
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
 from ui.widgets.commands import CHAT, Commands, native_keys
 from ui.widgets.icon_button import IconButton
+
+tr = translator("ChatSettings")
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.settings.chat_panel import ChatSettingsPanel
@@ -45,7 +47,7 @@ _SAID: dict[Layer, str] = {
 
 
 class PromptLine(QPushButton):
-    """Away while there is none."""
+    """Hidden without a system prompt."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -59,7 +61,6 @@ class PromptLine(QPushButton):
         self.hide()
 
     def show_prompt(self, prompt: LayeredValue | None) -> None:
-        """Tell this one, as it holds for the open chat."""
         text = str(prompt.value or "").strip() if prompt is not None else ""
         self.setVisible(bool(text) and prompt is not None and prompt.origin in _SAID)
         if not self.isHidden() and prompt is not None:
@@ -70,15 +71,13 @@ class PromptLine(QPushButton):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """One line."""
         return QSize(120, round(self._theme.text_height(-1)) + 12)
 
     def minimumSizeHint(self) -> QSize:
-        """It may be narrow."""
         return QSize(0, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """As much of it as fits, on the ground of a button."""
+        """The elided text on a button's background."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setFont(self._theme.paint_cache.font(-1))
@@ -89,22 +88,17 @@ class PromptLine(QPushButton):
 
 
 class ChatSettings(QObject):
-    """The button, the shortcuts and the panel; what the user changes goes out by signals.
+    """The button, the shortcuts and the panel; changes leave by signals."""
 
-    Signals:
-        changed(object, dict), reset(object, object): a `Layer`, and values or the keys of values that are to go.
-        kept_for_model: what the chat has of its own is to be its model's.
-        preset_saved(str, dict), preset_renamed(str, str), preset_deleted(str): what is to become of presets.
-        prompts_changed(object): all prompts as they are to be.
-    """
-
+    # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
     reset = Signal(object, object)
-    kept_for_model = Signal()
+    kept_for_model = Signal()  # copy the chat's own values to its model
+    # changes of presets
     preset_saved = Signal(str, dict)
     preset_renamed = Signal(str, str)
     preset_deleted = Signal(str)
-    prompts_changed = Signal(object)
+    prompts_changed = Signal(object)  # all prompts
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -123,14 +117,13 @@ class ChatSettings(QObject):
         self.prompt_list.manage_requested.connect(window.dialogs.open_prompts)
         window.empty.completing_chosen.connect(self.choose_completing)
         window.tool_servers.changed.connect(self.show_servers)
-        self.button = IconButton(theme, "sliders-horizontal", translate("ChatSettings", "Chat settings"))
+        self.button = IconButton(theme, "sliders-horizontal", tr("Chat settings"))
         self.button.clicked.connect(self.open)
         header.bar.insertWidget(header.bar.indexOf(header.stats_button), self.button)
         composer.thinking.chosen.connect(lambda name: self.changed.emit(Layer.CHAT, {"thinking": name}))
         self._show_button()
 
     def add_commands(self, commands: Commands) -> None:
-        """Have its keys."""
         commands.add(CHAT, mark("Commands", "Chat settings"), SETTINGS_KEYS, self.open)
         keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
         for mode, key in zip(Mode, keys, strict=True):
@@ -138,10 +131,8 @@ class ChatSettings(QObject):
         commands.describe(CHAT, mark("Commands", "Choose a speculation mode"), keys)
         commands.describe(CHAT, mark("Commands", "Insert a prompt (in an empty message)"), "/")
 
-    # ---- values -----------------------------------------------------------------------------------------------------
-
     def set_view(self, view: LayersView, chat_id: int | None) -> None:
-        """Show the layers as they are; ``chat_id`` tells one chat from another."""
+        """Show the layers; ``chat_id`` tells chats apart."""
         other, self._view, self._chat_id = chat_id != self._chat_id, view, chat_id
         held = view.values.get(Layer.CHAT, {}).get("prompt_format")
         completes = held is not None and held.value == COMPLETES
@@ -155,48 +146,41 @@ class ChatSettings(QObject):
         self._show_button()
 
     def choose_completing(self, completes: bool) -> None:
-        """Have this model continue messages as texts, or answer them."""
+        """Continue messages as texts, or answer them, with this model."""
         self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETES if completes else "chat"})
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
-        """The presets there are."""
         self._presets = tuple(presets)
         if self.panel is not None:
             self.panel.presets.set_presets(self._presets)
 
     def set_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
-        """The prompts there are."""
         self._prompts = tuple(prompts)
         self.prompt_list.set_prompts((*self._prompts, SavedPrompt("race", f"{RACE_COMMAND} {{question}}")))
 
     def show_servers(self) -> None:
-        """Offer the servers of tools as they are now."""
         if self.panel is not None:
             self.panel.set_servers(self._window.tool_servers.names())
 
     def set_engine(self, view: EngineView) -> None:
-        """What can run now."""
         self._engine = view
         if self.panel is not None:
             self.panel.set_unavailable(view.unavailable)
 
     def flush(self) -> None:
-        """Emit pending edits: another chat is about to be opened."""
+        """Emit pending edits before another chat is opened."""
         if self.panel is not None:
             self.panel.flush()
 
     def prompts_page(self) -> PromptsPage:
-        """A page of the settings on which the prompts are edited."""
         from ui.settings.prompts_page import PromptsPage  # noqa: PLC0415
 
         page = PromptsPage(self._prompts)
         page.saved.connect(self.prompts_changed)
         return page
 
-    # ---- requests ---------------------------------------------------------------------------------------------------
-
     def open(self) -> None:
-        """Show the settings of this chat beside it, or let them go where they are seen already."""
+        """Show or hide the settings of this chat."""
         if self.panel is not None and self.panel.isVisible():
             self.panel.hide()
             return
@@ -210,7 +194,6 @@ class ChatSettings(QObject):
         self.panel.switch.buttons[self.panel.layer].setFocus()
 
     def open_prompt(self) -> None:
-        """Show the settings at the system prompt."""
         if self.panel is None or not self.panel.isVisible():
             self.open()
         if self.panel is not None and "system_prompt" in self.panel.rows:
@@ -218,12 +201,11 @@ class ChatSettings(QObject):
 
     @property
     def has_focus(self) -> bool:
-        """Whether something in the panel has the focus."""
         focus = QApplication.focusWidget()
         return self.panel is not None and focus is not None and self.panel.isAncestorOf(focus)
 
     def leave(self) -> bool:
-        """Let the panel go; False where it was away."""
+        """Hide the panel; False if it was hidden."""
         if self.panel is None or self.panel.isHidden():
             return False
         self.panel.hide()
@@ -253,10 +235,10 @@ class ChatSettings(QObject):
         return panel
 
     def take_mode(self, mode: Mode) -> None:
-        """Take a mode by its key; where it cannot run, say why."""
+        """Set a mode by its key; if it cannot run, say why."""
         reason = self._engine.unavailable.get(mode, "")
         if reason:
-            words = translate("ChatSettings", "{mode} is not available now. {reason}")
+            words = tr("{mode} is not available now. {reason}")
             self._window.show_notice(words.format(mode=mode_words(mode).name, reason=reason))
             return
         self._composer.set_mode(mode)
@@ -264,8 +246,8 @@ class ChatSettings(QObject):
 
     def _show_button(self) -> None:
         num_own = self._view.num_own
-        name = translate("ChatSettings", "Chat settings")
-        own = translate("ChatSettings", "%n values set for this chat", None, num_own) if num_own else ""
+        name = tr("Chat settings")
+        own = tr("%n values set for this chat", None, num_own) if num_own else ""
         self.button.setToolTip(hover(f"{name} ({native_keys(SETTINGS_KEYS)})\n{own}".strip()))
         self.button.setAccessibleName(name)
         self.button.setAccessibleDescription(own)

@@ -1,6 +1,6 @@
-"""The dialogs that the window opens: settings, prompts, shortcuts, and questions about a file or a link.
+"""The window's dialogs: settings, prompts, shortcuts, and questions about a file or a link.
 
-Keeps the values of the settings that the dialogs show; what saves them follows `saved`.
+Holds the settings' values for the dialogs; `saved` reports changes.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from app.core.domain.settings.table import SERVER, TOOLS
 from ui.text.language import translate
 from ui.widgets.building import Stretch, button, grid, hbox, label, vbox
 from ui.widgets.commands import CommandRow
-from ui.widgets.dialogs import link_dialog
-from ui.widgets.enter_key import EnterInDialog
+from ui.widgets.dialogs import EnterInDialog, link_dialog
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.settings.dialog import SettingsDialog
@@ -39,7 +38,7 @@ BORDER_PX = 1  # that shows the focus
 
 
 class ShortcutsDialog(QDialog):
-    """Every shortcut and what it does, by group. What the screen has no room for is reached by scrolling."""
+    """Every shortcut by group; scrolls on a small screen."""
 
     def __init__(self, parent: QWidget, rows: Sequence[CommandRow]) -> None:
         super().__init__(parent)
@@ -62,7 +61,7 @@ class ShortcutsDialog(QDialog):
         close.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Its words have their fonts now, which tell how large all is."""
+        """The fonts, and so the sizes, are known only now."""
         room, parent = self.screen().availableSize(), self.parentWidget()
         if parent is not None:
             room = room.expandedTo(parent.window().size())  # a window may span two screens
@@ -70,7 +69,7 @@ class ShortcutsDialog(QDialog):
         super().showEvent(event)
 
     def _fit(self, most: QSize) -> None:
-        """Be as large as all of it, or as the screen lets it; narrow screens have one column."""
+        """Fit its content, within the screen; one column on narrow screens."""
         sides, bar = 2 * (MARGINS_PX + BORDER_PX), self._bar_px(most)
         if self.content.sizeHint().width() + sides + bar > most.width():
             self.columns.setDirection(QBoxLayout.Direction.TopToBottom)
@@ -83,14 +82,14 @@ class ShortcutsDialog(QDialog):
         self.resize((wanted + QSize(sides + bar, chrome.height() + 2 * BORDER_PX)).boundedTo(most))
 
     def _bar_px(self, most: QSize) -> int:
-        """The width of the scroll bar that its height then needs; 0 where it needs none."""
+        """The scroll bar's width if it needs one, else 0."""
         around = self.sizeHint().height() - self.area.sizeHint().height() + 2 * BORDER_PX
         if self.content.sizeHint().height() + around <= most.height():
             return 0
         return self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
 
     def _columns(self, rows: Sequence[CommandRow]) -> QBoxLayout:
-        """The first group at the left, the others at the right: all fits on a small screen."""
+        """The first group at the left, the others at the right."""
         groups = list(dict.fromkeys(row.group for row in rows))
         made = [
             vbox(*(self._grid(group, [row for row in rows if row.group == group]) for group in wanted), Stretch())
@@ -110,15 +109,10 @@ class ShortcutsDialog(QDialog):
 
 
 class WindowDialogs(QObject):
-    """Opens them above the window.
+    """Opens dialogs above the window."""
 
-    Signals:
-        saved(dict): settings were changed, in their dialog or where else the window offers them; only those.
-        file_chosen(str, str): a path, to be the "target" or the "draft"; also of a file that was dropped.
-    """
-
-    saved = Signal(dict)
-    file_chosen = Signal(str, str)
+    saved = Signal(dict)  # changed settings only, from the dialog or elsewhere
+    file_chosen = Signal(str, str)  # a path, as "target" or "draft"; also for a dropped file
 
     def __init__(self, window: MainWindow, fields: Sequence[SettingField]) -> None:
         super().__init__(window)
@@ -127,27 +121,22 @@ class WindowDialogs(QObject):
         self.values: dict[str, SettingValue] = {field.key: field.default for field in fields}
 
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
-        """The values in force, by key."""
         self.values.update(values)
 
     def open_settings(self) -> None:
-        """Open the settings dialog."""
         self.make_settings().open()
 
     def open_prompts(self) -> None:
-        """Open the settings at the page of the prompts."""
         dialog = self.make_settings()
         dialog.show_page(dialog.pages.count() - 1)
         dialog.open()
 
     def open_section(self, section: str) -> None:
-        """Open the settings at a page: `SERVER` or `TOOLS` of the table."""
         dialog = self.make_settings()
         dialog.show_section(section)
         dialog.open()
 
     def make_settings(self) -> SettingsDialog:
-        """The settings dialog, not shown yet."""
         from ui.settings.dialog import SettingsDialog  # noqa: PLC0415
 
         window = self._window
@@ -181,16 +170,13 @@ class WindowDialogs(QObject):
         {"theme": window.set_theme, "text_size": window.set_text_size, "density": window.set_density}[key](value)
 
     def save(self, changed: dict[str, SettingValue]) -> None:
-        """Ask for other values of settings."""
         self.values.update(changed)
         self.saved.emit(changed)
 
     def open_shortcuts(self) -> None:
-        """Open the overview of shortcuts."""
         ShortcutsDialog(self._window, self._window.commands.rows()).open()
 
     def browse(self, role: str) -> None:
-        """Let the user choose a file to be the "target" or "draft"."""
         from ui.settings.rows import ask_model_file  # noqa: PLC0415
         from ui.text.setting_words import in_words  # noqa: PLC0415
 
@@ -199,7 +185,6 @@ class WindowDialogs(QObject):
         ask_model_file(self._window, what, lambda path: self.file_chosen.emit(path, role))
 
     def ask_link(self, address: str) -> None:
-        """Ask before a link is opened."""
         question = link_dialog(self._window, address)
         if question is not None:
             question.open()

@@ -1,4 +1,4 @@
-"""Files dragged over the window: says what dropping them will do, and asks what a GGUF file is to be. Opens no file."""
+"""Files dragged over the window: shows what dropping does, and asks for a GGUF file's role. Opens no file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 from shiboken6 import isValid
 
 from ui.composer.message_edit import local_paths
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, vbox
+
+tr = translator("DropZone")
 
 MARGIN_PX = 16
 _NAMES_SHOWN = 4
@@ -22,13 +24,9 @@ CHOICE_PX = 240
 
 
 class DropOverlay(QFrame):
-    """Asks target or draft.
+    """Asks for target or draft."""
 
-    Signals:
-        chosen(str, str): path and "target" or "draft".
-    """
-
-    chosen = Signal(str, str)
+    chosen = Signal(str, str)  # path and "target" or "draft"
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -63,7 +61,6 @@ class DropOverlay(QFrame):
         return made
 
     def ask(self, path: str) -> None:
-        """Ask what the file is to be."""
         focus = self._window.focusWidget()
         if focus is None or not self.isAncestorOf(focus):
             self._focus = focus
@@ -75,14 +72,14 @@ class DropOverlay(QFrame):
         self.target_button.setFocus()
 
     def leave(self) -> None:
-        """Go, and give the keyboard back to where it was."""
+        """Close and return the focus."""
         focus, self._focus = self._focus, None
         self.hide()
         if focus is not None and isValid(focus):
             focus.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tab goes round among the three: what lies below is covered."""
+        """Tab cycles among the three buttons: the rest is covered."""
         is_tab = isinstance(event, QKeyEvent) and event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
         if not is_tab or not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
@@ -99,28 +96,27 @@ class DropOverlay(QFrame):
 
 
 def is_model(path: str) -> bool:
-    """Whether a file is a model by its name."""
     return path.lower().endswith(".gguf")
 
 
 def what_happens(paths: Sequence[str]) -> tuple[str, str]:
-    """What dropping these files does, as a title and the icon for it."""
+    """The effect of dropping these files, as a title and an icon."""
     models = [path for path in paths if is_model(path)]
     if models:
-        return translate("DropZone", "Open as a model"), "file-box"
+        return tr("Open as a model"), "file-box"
     if all(QFileInfo(path).isDir() for path in paths):
-        return translate("DropZone", "Folders cannot be attached: drop the files in it"), "folder"
+        return tr("Folders cannot be attached: drop the files in it"), "folder"
     if all(path.lower().endswith(".zip") for path in paths):
-        return translate("DropZone", "Import the chats in it"), "download"
+        return tr("Import the chats in it"), "download"
     if any(path.lower().endswith(_MAY_BE_EXPORTS) for path in paths):
-        return translate("DropZone", "Import it if it contains chats, otherwise attach it to the message"), "paperclip"
+        return tr("Import it if it contains chats, otherwise attach it to the message"), "paperclip"
     if len(paths) == 1:
-        return translate("DropZone", "Attach it to the message"), "paperclip"
-    return translate("DropZone", "Attach %n files to the message", None, len(paths)), "paperclip"
+        return tr("Attach it to the message"), "paperclip"
+    return tr("Attach %n files to the message", None, len(paths)), "paperclip"
 
 
 class DropHint(QFrame):
-    """A frame over the window while files are dragged over it; the pointer goes through it."""
+    """A frame over the window while files are dragged; the pointer passes through."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -140,12 +136,11 @@ class DropHint(QFrame):
         self.hide()
 
     def show_for(self, paths: Sequence[str]) -> None:
-        """Say what dropping these does."""
         title, icon = what_happens(paths)
         self.title.setText(title)
         names = [PurePath(path).name for path in paths]
         rest = len(names) - _NAMES_SHOWN
-        more = [translate("DropZone", "and {count} more").format(count=rest)] if rest > 0 else []
+        more = [tr("and {count} more").format(count=rest)] if rest > 0 else []
         self.names.setText("\n".join([*names[:_NAMES_SHOWN], *more]))
         color = self._theme.tokens.accent_text
         self._icon.setPixmap(self._theme.pixmap(icon, color, 40, self.devicePixelRatioF()))
@@ -155,15 +150,10 @@ class DropHint(QFrame):
 
 
 class DropZone(QObject):
-    """Watches a window for dragged files.
+    """Watches a window for dragged files."""
 
-    Signals:
-        model_dropped(str): a GGUF file.
-        files_dropped(list): all other files, to be attached or imported.
-    """
-
-    model_dropped = Signal(str)
-    files_dropped = Signal(list)
+    model_dropped = Signal(str)  # a GGUF file
+    files_dropped = Signal(list)  # other files, to be attached or imported
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
@@ -173,7 +163,7 @@ class DropZone(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take what is dragged and dropped; everything else goes on."""
+        """Handle drag and drop only."""
         if not isinstance(event, QDropEvent | QDragLeaveEvent):  # most of all events; to ask for its type takes longer
             return False
         if isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop:

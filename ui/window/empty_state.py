@@ -1,4 +1,4 @@
-"""What an empty page offers: a model where there is none, prompts to try where a chat is new."""
+"""The empty page: models if there is none, example prompts for a new chat."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
 
 from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import ModelInfo
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
-from ui.widgets.building import Stretch, button, grid, hbox, label, vbox
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.gutter import GUTTER_PX, reserve_scroll_bar
+from ui.widgets.building import GUTTER_PX, ElidedLabel, Stretch, button, grid, hbox, label, reserve_scroll_bar, vbox
+
+tr = translator("EmptyState")
 
 NARROW_PX = 560  # below this buttons stand below one another
 
@@ -120,7 +120,7 @@ _CODE_NAME = re.compile(
 
 
 def examples_for(model: ModelInfo | None, *, builtin: bool, completes: bool) -> tuple[Example, ...]:
-    """What suits a model: the built-in pair knows little, a coder writes code, a text model goes on with texts."""
+    """Examples for a model: the built-in pair knows little, a coder writes code, a base model continues texts."""
     if builtin:
         return BUILTIN
     if completes:
@@ -129,10 +129,10 @@ def examples_for(model: ModelInfo | None, *, builtin: bool, completes: bool) -> 
 
 
 class PromptCard(QPushButton):
-    """Draws its words with labels, which a plain button cannot elide."""
+    """Draws its text with labels, which a button cannot elide."""
 
-    def __init__(self, theme: Theme, icon: str, title: str, prompt: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, icon: str, title: str, prompt: str) -> None:
+        super().__init__()
         self._theme = theme
         self._icon_name = icon
         self.prompt = prompt
@@ -151,11 +151,10 @@ class PromptCard(QPushButton):
         self.recolor()
 
     def sizeHint(self) -> QSize:
-        """As wide as the page gives."""
         return QSize(240, self._height)
 
     def minimumSizeHint(self) -> QSize:
-        """Narrower in a narrow page; the prompt is cut, and whole in the hover."""
+        """Narrower in a narrow page; the prompt is elided, with a tool tip."""
         return QSize(LEAST_PX, self._height)
 
     @property
@@ -164,25 +163,19 @@ class PromptCard(QPushButton):
         return max(HEIGHT_PX, words + BETWEEN_PX + BESIDE_PX)
 
     def recolor(self) -> None:
-        """Take the palette in force, and the height that its words need."""
         self.setFixedHeight(self._height)
         ratio = self.devicePixelRatioF()
         self._mark.setPixmap(self._theme.pixmap(self._icon_name, self._theme.tokens.accent_text, 18, ratio))
 
 
 class EmptyState(QScrollArea):
-    """Shown in place of the transcript.
+    """Shown in place of the transcript."""
 
-    Signals:
-        prompt_chosen(str): an example is to be sent.
-        completing_chosen(bool): messages are to be continued as texts, or to be answered.
-    """
+    prompt_chosen = Signal(str)  # send an example
+    completing_chosen = Signal(bool)  # continue messages as texts, or answer them
 
-    prompt_chosen = Signal(str)
-    completing_chosen = Signal(bool)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._builtin = True
         self._completes = False
@@ -190,15 +183,15 @@ class EmptyState(QScrollArea):
         self._examples: tuple[Example, ...] = ()
         self.setWidgetResizable(True)
         reserve_scroll_bar(self)
-        self.setAccessibleName(translate("EmptyState", "Start"))
+        self.setAccessibleName(tr("Start"))
         self.mark = QLabel()
         self.title, self.text = label("", "title", wrap=True), label("", "muted", wrap=True)
         tip = translate("Header", TINY_NOTE)
-        self.builtin_button = button(translate("EmptyState", "Quick demo"), kind="primary", tip=tip)
-        tip = translate("EmptyState", "Choose a model file on this computer")
-        self.open_button = button(translate("EmptyState", " Open a GGUF file…"), tip=tip)
-        tip = translate("EmptyState", "Recommended models, search and library")
-        self.browse_button = button(translate("EmptyState", " Find models"), tip=tip)
+        self.builtin_button = button(tr("Quick demo"), kind="primary", tip=tip)
+        tip = tr("Choose a model file on this computer")
+        self.open_button = button(tr(" Open a GGUF file…"), tip=tip)
+        tip = tr("Recommended models, search and library")
+        self.browse_button = button(tr(" Find models"), tip=tip)
         self.complete_button = button("", lambda: self.completing_chosen.emit(not self._completes))
         self.prompt_cards: list[PromptCard] = []
         self._arrange()
@@ -227,7 +220,7 @@ class EmptyState(QScrollArea):
         self.setWidget(page)
 
     def _show_examples(self, examples: tuple[Example, ...]) -> None:
-        """Offer these; the cards stay where they are the same."""
+        """Show these examples; unchanged cards are reused."""
         if examples == self._examples:
             return
         self._examples = examples
@@ -235,14 +228,12 @@ class EmptyState(QScrollArea):
             self._grid.removeWidget(card)
             card.hide()
             card.deleteLater()
-        self.prompt_cards = [
-            self._card(icon, *(translate("EmptyState", text) for text in texts)) for icon, *texts in examples
-        ]
+        self.prompt_cards = [self._card(icon, *(tr(text) for text in texts)) for icon, *texts in examples]
         for place, card in enumerate(self.prompt_cards):
             self._grid.addWidget(card, place // 2, place % 2)
 
     def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
-        """Offer a model where there is none, prompts where there is one. ``builtin`` tells whose model it is."""
+        """Offer a model, or example prompts. ``builtin``: the notes on a built-in model."""
         self._builtin, self._view = builtin, view
         # While another model takes its place, nothing is said of the built-in one.
         loading = view.state is EngineState.LOADING and (view.target is None or builtin)
@@ -259,57 +250,49 @@ class EmptyState(QScrollArea):
             card.setEnabled(ready)
         if loading:
             self._say(
-                translate("EmptyState", "Loading {name}").format(name=title_of(view.loading))
-                if view.loading
-                else translate("EmptyState", "Loading the model"),
-                translate("EmptyState", "This takes a moment. You can already write your message."),
+                tr("Loading {name}").format(name=title_of(view.loading)) if view.loading else tr("Loading the model"),
+                tr("This takes a moment. You can already write your message."),
             )
         elif missing:
             self._say(
-                translate("EmptyState", "No model yet"),
-                translate(
-                    "EmptyState", "Open a GGUF file from your computer, or start with the quick demo. {note}"
-                ).format(note=translate("Header", TINY_NOTE)),
+                tr("No model yet"),
+                tr("Open a GGUF file from your computer, or start with the quick demo. {note}").format(
+                    note=translate("Header", TINY_NOTE)
+                ),
             )
         elif self._builtin:
             self._say(
-                translate("EmptyState", "Quick demo"),
-                translate("EmptyState", "{note} Try messages like these.").format(note=translate("Header", TINY_NOTE)),
+                tr("Quick demo"), tr("{note} Try messages like these.").format(note=translate("Header", TINY_NOTE))
             )
         else:
             self._say(*self._ready_words(untold))
 
     def set_completing(self, completes: bool) -> None:
-        """Whether messages are continued as texts instead of being answered."""
+        """Whether messages are continued as texts."""
         self._completes = completes
-        words = (
-            translate("EmptyState", "Answer my messages instead")
-            if completes
-            else translate("EmptyState", "Continue my texts instead")
-        )
+        words = tr("Answer my messages instead") if completes else tr("Continue my texts instead")
         self.complete_button.setText(words)
         self.complete_button.setAccessibleName(words)
         self.set_engine(self._view, builtin=self._builtin)
 
     def _ready_words(self, untold: bool) -> tuple[str, str]:
-        """Title and text of a new chat with a model of one's own; ``untold``: it came without a chat template."""
+        """Title and text of a new chat; ``untold``: the model has no chat template."""
         if self._completes:
             return (
-                translate("EmptyState", "Continue a text"),
-                translate("EmptyState", "Write the beginning of a text below; the model goes on with it."),
+                tr("Continue a text"),
+                tr("Write the beginning of a text below; the model goes on with it."),
             )
         if untold:
             return (
-                translate("EmptyState", "New chat"),
-                translate(
-                    "EmptyState",
-                    "This model came without a chat template, so it was probably made to continue texts rather than to "
-                    "answer. You can chat with it in a usual format, or have it continue what you write.",
+                tr("New chat"),
+                tr(
+                    "This model has no chat template, so it was probably trained to continue texts, not to "
+                    "answer. You can chat with it in a common format, or let it continue what you write."
                 ),
             )
         return (
-            translate("EmptyState", "New chat"),
-            translate("EmptyState", "Write a message below, or try one of these."),
+            tr("New chat"),
+            tr("Write a message below, or try one of these."),
         )
 
     def _say(self, title: str, text: str) -> None:
@@ -317,14 +300,12 @@ class EmptyState(QScrollArea):
         self.text.setText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Words beside a button need room."""
         super().resizeEvent(event)
         narrow = event.size().width() < NARROW_PX
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._first_row.setDirection(direction)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The mark is drawn for the screen it appears on."""
         super().showEvent(event)
         self._recolor()
 

@@ -1,4 +1,4 @@
-"""The line above the transcript: title, the models in use with their menu, and the panes' switches."""
+"""The header: title, models with their menu, pane switches."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from app.core.domain.model_name import shown_name
 from app.core.domain.models import LibraryRow, PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
+from ui.widgets.building import ElidedLabel, invalidate_item
 from ui.widgets.choice_list import Choice, grouped
-from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton, ShrinkingButton
 from ui.widgets.popups import ChoicePopup, Menu
-from ui.widgets.pyside_wrappers import invalidate_item
 from ui.widgets.tab_order import set_tab_order
+
+tr = translator("Header")
 
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
 PROGRESS_PX = 4
@@ -39,7 +40,7 @@ TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 
 
 UNUSED_WORDS = {"pictures": mark("Header", "pictures")}
-EXACT = mark("Header", "The same question gets the same words in every mode, to the letter.")
+EXACT = mark("Header", "Every mode gives exactly the same answer to a question.")
 MOST_EACH = 30  # of the models of one engine; its page has all
 WIDTH_PX = 404
 LEAST_CONTEXT = 2048  # of the lengths that are offered
@@ -47,7 +48,7 @@ TARGET, DRAFT, ACTION = "target:", "draft:", "action:"  # how keys of rows begin
 
 
 def target_choice(row: LibraryRow, used: str) -> Choice:
-    """A model that can answer: its name and size, how it was quantized and what drafts for it."""
+    """A target in the list: name, size, quantization, draft."""
     draft = title_of(row.paired_with)
     paired = translate("ModelPicker", "draft: {name}").format(name=draft) if draft else ""
     line = " · ".join(piece for piece in (row.quantization, paired) if piece)
@@ -55,10 +56,10 @@ def target_choice(row: LibraryRow, used: str) -> Choice:
 
 
 def engine_choice(record: EngineRecord, model: RemoteModel, used: str, *, silent: bool = False) -> Choice:
-    """A model that an engine of others has, and whether that did not answer: it can be chosen all the same."""
+    """A remote model in the list; it can be chosen even if its server is ``silent``."""
     path = remote_path(record.url, model.name)
     if silent:
-        line = " · ".join((record.host, translate("ModelPicker", "does not answer")))
+        line = " · ".join((record.host, translate("ModelPicker", "not reachable")))
         return Choice(TARGET + path, model.title, (line,), icon="triangle-alert", tone="warn")
     line = f"{record.host} · {record.facts.title}"
     icon = "server" if record.is_here else "upload"
@@ -66,7 +67,6 @@ def engine_choice(record: EngineRecord, model: RemoteModel, used: str, *, silent
 
 
 def draft_choice(row: LibraryRow, used: str) -> Choice:
-    """A model that can draft for the target in use."""
     return _choice(DRAFT + row.path, row, row.quantization or row.architecture, is_used=row.path == used)
 
 
@@ -82,17 +82,14 @@ def _ticked(choice: Choice, *, is_used: bool) -> Choice:
 
 
 def file_row(path: str, name: str, size_bytes: int, quantization: str = "") -> LibraryRow:
-    """A loaded model that the library does not have."""
+    """A loaded model that the library lacks."""
     return LibraryRow(path, path, name, size_bytes, quantization=quantization)
 
 
 class ModelPicker(ChoicePopup):
-    """Values in by `show_models`.
+    """Values in by `show_models`."""
 
-    Signals:
-        target_picked(str), draft_picked(str): the path of a model; an empty one as the draft is none.
-    """
-
+    # a model's path; empty: no draft
     target_picked = Signal(str)
     draft_picked = Signal(str)
 
@@ -110,11 +107,10 @@ class ModelPicker(ChoicePopup):
         engines: Sequence[EngineRecord] = (),
         silent: frozenset[str] = frozenset(),
     ) -> None:
-        """Fill the list; in one that is open nothing moves.
+        """Fill the list; an open list keeps its rows in place.
 
-        ``builtin`` is what leads to the models in use where they came with the app.
-
-        Of the ``engines`` those at the ``silent`` addresses do not answer.
+        ``builtin``: the row of the built-in models if they are in use. ``engines``: the remote servers; those at the
+        ``silent`` URLs do not respond.
         """
         target, draft = view.target, view.draft
         used = target.path if target else ""
@@ -147,7 +143,7 @@ class ModelPicker(ChoicePopup):
                 [choice for record, choice in others if record.is_here],
             ),
             (
-                translate("ModelPicker", "On other engines (leaves this computer)"),
+                translate("ModelPicker", "On remote servers (messages leave this computer)"),
                 [choice for record, choice in others if not record.is_here],
             ),
             (translate("ModelPicker", "More"), [each for each in actions if each is not None]),
@@ -180,19 +176,18 @@ class ModelPicker(ChoicePopup):
 
 
 def describe(model: ModelInfo) -> str:
-    """A model in a few lines, for the hover."""
+    """A model in a few lines, for the tool tip."""
     if model.engine_url:
         words = (
-            translate("Header", "{name}\nOn {host} ({engine}), another program on this computer.")
+            tr("{name}\nOn {host} ({engine}), another program on this computer.")
             if stays_here(model.engine_url)
-            else translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this computer.")
+            else tr("{name}\nOn {host} ({engine}); what you write leaves this computer.")
         )
         words = words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
         return f"{words} {in_language(model.inexact)}".rstrip()
-    words = translate(
-        "Header",
+    words = tr(
         "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
-        "{threads} threads, {where}\nChat template: {template_name}\n{path}",
+        "{threads} threads, {where}\nChat template: {template_name}\n{path}"
     ).format(
         name=model.name,
         architecture=model.architecture,
@@ -202,41 +197,40 @@ def describe(model: ModelInfo) -> str:
         trained=count(model.n_ctx_train),
         threads=count(model.threads),
         where=_where(model),
-        template_name=translate("Header", model.template_name),
+        template_name=tr(model.template_name),
         path=model.path,
     )
-    words += f"\n{in_language(model.inexact) or translate('Header', EXACT)}"
-    unused = [translate("Header", UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
+    words += f"\n{in_language(model.inexact) or tr(EXACT)}"
+    unused = [tr(UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
     if not unused:
         return words
-    left_out = translate("Header", "Not used in chats, which are text only: {parts}")
+    left_out = tr("Not used in chats, which are text only: {parts}")
     return f"{words}\n{left_out.format(parts=', '.join(unused))}"
 
 
 def _where(model: ModelInfo) -> str:
-    """What computes: the processor, the GPU, or each of several devices with its layers."""
     number = model.gpu_layers
     if number == 0:
-        return translate("Header", "CPU only")
+        return tr("CPU only")
     devices = [one for one in (model.memory.devices if model.memory else ()) if one.num_layers and one.name != "CPU"]
     if len(devices) > 1:
         where = ", ".join(_layers_on(one) for one in devices)
     else:
-        where = translate("Header", "{number} layers on the GPU", None, number).format(number=count(number))
+        where = tr("{number} layers on the GPU", None, number).format(number=count(number))
     experts = model.placement.cpu_moe_layers
     if experts:
-        words = translate("Header", "experts of {number} layers in main memory", None, experts)
+        words = tr("experts of {number} layers in main memory", None, experts)
         where += ", " + words.format(number=count(experts))
     return where
 
 
 def _layers_on(use: DeviceUse) -> str:
-    words = translate("Header", "{number} layers on {device}", None, use.num_layers)
+    words = tr("{number} layers on {device}", None, use.num_layers)
     return words.format(number=count(use.num_layers), device=use.name)
 
 
 def _apart(target: str, draft: str) -> tuple[str, str]:
-    """Both names without the words that they share: the ends of both, and how the draft's begins; never nothing."""
+    """Both names without their common words; never empty."""
     first, second = target.split(), draft.split()
     while min(len(first), len(second)) > 1 and first[-1] == second[-1]:
         del first[-1], second[-1]
@@ -247,24 +241,20 @@ def _apart(target: str, draft: str) -> tuple[str, str]:
 
 
 class Header(QFrame):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        models_wanted: the list of models is opened; answer by `set_models`.
-        target_picked(str), draft_picked(str): a path from that list.
-        remove_draft, use_builtin: from there, too; what else it offers are actions.
-    """
-
-    models_wanted = Signal()
+    models_wanted = Signal()  # the model list opens; answer by `set_models`
+    # a path from that list
     target_picked = Signal(str)
     draft_picked = Signal(str)
+    # from that list; its other entries are actions
     remove_draft = Signal()
     use_builtin = Signal()
     unload = Signal()
     context_chosen = Signal(object)  # tokens; None: as many as suit the computer
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._view = EngineView()
         self._note = ""
@@ -275,9 +265,9 @@ class Header(QFrame):
         self._indicators: list[ShrinkingButton] = []
         self._compact = self._sparse = False  # whether the indicators have lost their words, and some are gone
         self.setObjectName("header")
-        self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar"))
-        self.stats_button = IconButton(theme, "panel-right", translate("Header", "Show or hide the statistics"))
-        self.title = ElidedLabel(translate("Header", "New chat"))
+        self.sidebar_button = IconButton(theme, "panel-left", tr("Show the sidebar"))
+        self.stats_button = IconButton(theme, "panel-right", tr("Show or hide the statistics"))
+        self.title = ElidedLabel(tr("New chat"))
         self.title.setProperty("kind", "strong")
         self.model_button = QToolButton()
         self.progress = QProgressBar(self)  # along the lower edge: it moves nothing when it comes
@@ -295,30 +285,29 @@ class Header(QFrame):
         self.model_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.model_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.progress.setTextVisible(False)
-        self.progress.setAccessibleName(translate("Header", "Loading the model"))
+        self.progress.setAccessibleName(tr("Loading the model"))
         self.model_button.clicked.connect(self.open_models)
         self._make_actions()
 
     def _make_actions(self) -> None:
-        """What the list of models offers beside them."""
-        self.browse_action = QAction(translate("Header", "Find and download models…"), self)
-        words = translate("Header", "Recommended pairs, search, drafts, library, downloads")
+        """The model list's further actions."""
+        self.browse_action = QAction(tr("Find and download models…"), self)
+        words = tr("Recommended pairs, search, drafts, library, downloads")
         self.browse_action.setToolTip(hover(words))
-        self.stop_action = QAction(translate("Header", "Stop loading"), self)
-        self.target_action = QAction(translate("Header", "Open a GGUF file…"), self)
-        self.draft_action = QAction(translate("Header", "Open a GGUF as draft…"), self)
-        self.builtin_action = QAction(translate("Header", "Quick demo"), self)
-        self.builtin_action.setToolTip(hover(translate("Header", TINY_NOTE)))
+        self.stop_action = QAction(tr("Stop loading"), self)
+        self.target_action = QAction(tr("Open a GGUF file…"), self)
+        self.draft_action = QAction(tr("Open a GGUF as draft…"), self)
+        self.builtin_action = QAction(tr("Quick demo"), self)
+        self.builtin_action.setToolTip(hover(tr(TINY_NOTE)))
         self.builtin_action.triggered.connect(self.use_builtin)
         self.context_action = QAction(self)
         self.context_action.triggered.connect(self.open_contexts)
-        self.unload_action = QAction(translate("Header", "Unload the model"), self)
-        self.unload_action.setToolTip(hover(translate("Header", "Frees its memory until a model is chosen again.")))
+        self.unload_action = QAction(tr("Unload the model"), self)
+        self.unload_action.setToolTip(hover(tr("Frees its memory until a model is chosen again.")))
         self.unload_action.triggered.connect(self.unload)
 
     @property
     def picker(self) -> ModelPicker:
-        """The list of models; made when it is first opened."""
         if self._picker is None:
             actions = (
                 (self.stop_action, "square"),
@@ -335,7 +324,7 @@ class Header(QFrame):
         return self._picker
 
     def open_models(self) -> None:
-        """Open the list of models below its button, ready for the keyboard."""
+        """Open the model list with the keyboard focus."""
         if not self.model_button.isVisible():
             return
         self.models_wanted.emit()
@@ -344,31 +333,30 @@ class Header(QFrame):
         self.picker.list.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def open_contexts(self) -> None:
-        """Offer lengths of the context, up to what the model was trained for; the model is loaded again with one."""
+        """Offer context lengths up to the trained one; choosing one reloads the model."""
         target = self._view.target
         if target is None:
             return
         menu = self.contexts = Menu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(translate("Header", "Automatic"), lambda: self.context_chosen.emit(None))
+        menu.addAction(tr("Automatic"), lambda: self.context_chosen.emit(None))
         most = max(target.n_ctx_train, target.n_ctx)
         doubled = {LEAST_CONTEXT << step for step in range(16)}
         for length in sorted({each for each in doubled if each < most} | {target.n_ctx, most}):
-            words = translate("Header", "{count} tokens", None, length).format(count=count(length))
+            words = tr("{count} tokens", None, length).format(count=count(length))
             action = menu.addAction(words, partial(self.context_chosen.emit, length))
             action.setCheckable(True)
             action.setChecked(length == target.n_ctx)
         menu.popup(self.model_button.mapToGlobal(self.model_button.rect().bottomLeft()))
 
     def set_models(self, models: PickerView) -> None:
-        """The models that can be chosen."""
         if models != self._models:
             self._models = models
             if self._picker is not None and self._picker.isVisible():
                 self._fill_picker()
 
     def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
-        """The engines of others, whose models can be chosen, too; the ``silent``, by address, did not answer."""
+        """The remote servers; those at the ``silent`` URLs do not respond."""
         self._engines, self._silent = tuple(records), silent
         if self._picker is not None and self._picker.isVisible():
             self._fill_picker()
@@ -397,7 +385,7 @@ class Header(QFrame):
         self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + AROUND_TEXT_PX))
 
     def add_indicator(self, indicator: QWidget) -> None:
-        """Put a sign of something under way beside the models; one that can loses its words before they lose theirs."""
+        """Add an indicator beside the models; its text is hidden before theirs."""
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
         if isinstance(indicator, ShrinkingButton):
             self._indicators.append(indicator)
@@ -405,13 +393,11 @@ class Header(QFrame):
         set_tab_order((self,))
 
     def set_title(self, title: str) -> None:
-        """Name the conversation."""
-        self.title.setText(title or translate("Header", "New chat"))
+        self.title.setText(title or tr("New chat"))
         self.title.setToolTip(as_written(title))
         self._fit_models()
 
     def set_engine(self, view: EngineView) -> None:
-        """Show the models in use."""
         state = view.state if view.state is EngineState.LOADING else EngineState.READY  # an answer begins as it ends:
         shown = replace(view, state=state)  # with the same models
         if shown != self._view:
@@ -419,7 +405,7 @@ class Header(QFrame):
             self._show()
 
     def set_note(self, note: str) -> None:
-        """A sentence on the models in use, for the hover."""
+        """A note on the models, for the tool tip."""
         if note != self._note:
             self._note = note
             self._show()
@@ -428,7 +414,7 @@ class Header(QFrame):
         view = self._view
         self._fit_models()
         self.model_button.setToolTip(hover(self._details()))
-        self.model_button.setAccessibleName(translate("Header", "Models: {names}").format(names=self._summary()))
+        self.model_button.setAccessibleName(tr("Models: {names}").format(names=self._summary()))
         self.model_button.setAccessibleDescription(self._details())
         loading = view.state is EngineState.LOADING
         self.progress.setVisible(loading)
@@ -440,16 +426,16 @@ class Header(QFrame):
         for action in (self.context_action, self.unload_action):
             action.setVisible(is_own and not loading)
         if view.target is not None:
-            words = translate("Header", "Context: {size} tokens…")
+            words = tr("Context: {size} tokens…")
             self.context_action.setText(words.format(size=count(view.target.n_ctx)))
         if self._picker is not None and self._picker.isVisible():
             self._fill_picker()
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fit_models(self) -> None:
-        """The title needs its room, too: first the indicators lose their words, then names are cut; hovers have all.
+        """Share the width with the title: first the indicators lose their text, then names are shortened.
 
-        An indicator that goes whole goes where not even the short names and a piece of the title have room beside it.
+        An indicator is hidden if even the short names and a piece of the title lack room.
         """
         if self._view.state is not EngineState.LOADING:  # what is said meanwhile is short, and soon gone
             title, least = self._title_px(), LEAST_TITLE * self.title.fontMetrics().averageCharWidth()
@@ -468,14 +454,14 @@ class Header(QFrame):
         return self._sparse if indicator.goes_whole else self._compact
 
     def _short_summary(self) -> str:
-        """The names of the models, of the draft's what differs."""
+        """The models' names; for the draft, what differs."""
         view = self._view
         if not view.target or not view.draft:
             return self._summary()
         return " · ".join(_apart(shown_name(view.target), shown_name(view.draft)))
 
     def _fitting(self) -> str:
-        """As much of the names as there is room for: of the draft's what differs, and at last the target's alone."""
+        """The names that fit: both, the draft shortened, or the target alone."""
         metrics, room = self.model_button.fontMetrics(), self._models_px()
         view = self._view
         target = shown_name(view.target) if view.state is not EngineState.LOADING else ""
@@ -492,16 +478,15 @@ class Header(QFrame):
         return metrics.elidedText(target, Qt.TextElideMode.ElideMiddle, left) + draft
 
     def _models_px(self) -> int:
-        """What the names of the models have: more than half where there is not enough, but some of the title stays."""
+        """The width of the model names: more than half if it is scarce, but some of the title stays."""
         room, title = self._room_px(compact=self._compact), self._title_px()
-        least = min(title, self._title_px(translate("Header", "New chat")))
+        least = min(title, self._title_px(tr("New chat")))
         return max(room - title, min(round(room * MODELS_SHARE), room - least))
 
     def _title_px(self, title: str = "") -> int:
         return self.title.fontMetrics().horizontalAdvance(title or self.title.text()) + 1
 
     def _room_px(self, *, compact: bool) -> int:
-        """What title and names share."""
         margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
         taken = margins.left() + margins.right() + spacing + CHROME_PX
         for at in range(self.bar.count()):
@@ -519,14 +504,12 @@ class Header(QFrame):
         return self.width() - taken
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The names of the models give way to the title where there is little room."""
         super().resizeEvent(event)
         self.progress.setGeometry(0, self.height() - PROGRESS_PX, self.width(), PROGRESS_PX)
         if event.size().width() != event.oldSize().width():
             self._fit_models()
 
     def event(self, event: QEvent) -> bool:
-        """The same where something beside them came, went or has another width."""
         if event.type() is QEvent.Type.LayoutRequest:
             self._fit_models()
         return super().event(event)
@@ -536,39 +519,34 @@ class Header(QFrame):
         if view.state is EngineState.LOADING:
             is_read = view.progress is not None and view.progress >= 1.0  # the caches are made, and the draft is tried
             if view.loading and is_read:
-                return translate("Header", "Preparing {name}").format(name=title_of(view.loading))
-            if view.loading:
-                words = translate("Header", "Loading {name}").format(name=title_of(view.loading))
-            else:
-                words = translate("Header", "Loading a model")
+                return tr("Preparing {name}").format(name=title_of(view.loading))
+            words = tr("Loading {name}").format(name=title_of(view.loading)) if view.loading else tr("Loading a model")
             return words if view.progress is None else f"{words}, {percent(view.progress)}"
         if view.target is None:
-            return translate("Header", "No model")
+            return tr("No model")
         if view.target.engine_url:
             return f"{shown_name(view.target)} · {host_in(view.target.engine_url)}"
-        draft = shown_name(view.draft) if view.draft else translate("Header", "no draft")
+        draft = shown_name(view.draft) if view.draft else tr("no draft")
         if view.own_head:
-            draft = translate("Header", "own head ({method})").format(method=view.own_head.head)
+            draft = tr("own head ({method})").format(method=view.own_head.head)
         return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:
         view = self._view
         if view.target is None:
-            return translate("Header", "No model is loaded. Open a GGUF file or start the quick demo.")
+            return tr("No model is loaded. Open a GGUF file or start the quick demo.")
         parts = [self._note] if self._note else []
-        parts.append(translate("Header", "Target: {words}").format(words=describe(view.target)))
+        parts.append(tr("Target: {words}").format(words=describe(view.target)))
         if view.target.engine_url:
-            parts.append(translate("Header", "The engine decides how it drafts."))
+            parts.append(tr("Its server decides how it drafts."))
         elif view.draft:
-            parts.append(translate("Header", "Draft: {words}").format(words=describe(view.draft)))
+            parts.append(tr("Draft: {words}").format(words=describe(view.draft)))
             if view.draft.speaks is not None:
-                speaks = translate("Header", "It has another vocabulary and speaks {share} of the target's tokens.")
+                speaks = tr("It has another vocabulary, with {share} of the target's tokens.")
                 parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
         elif view.own_head:
-            words = translate("Header", "Draft: a head in the model's own file ({method}).")
+            words = tr("Draft: a head in the model's own file ({method}).")
             parts.append(words.format(method=view.own_head.head))
         else:
-            parts.append(
-                translate("Header", "No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip()
-            )
+            parts.append(tr("No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip())
         return "\n\n".join([*parts, *view.notices])

@@ -1,4 +1,4 @@
-"""Which panes are open and how wide, and what is marked in answers, remembered as bytes."""
+"""The panes' state and widths, and the marks, saved as bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.statistics.panel import StatsPanel
 from ui.theme.stylesheet import DRAWN_FOR_PX
-from ui.widgets.file_dialogs import FOLDERS
+from ui.widgets.dialogs import FOLDERS
 from ui.window.header import Header
 
 SIDEBAR_PX, STATS_PX = 248, 272
@@ -31,7 +31,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Panes:
-    """Widths in pixels, and which are open; either may be wanted where there is no room for it."""
+    """Widths in pixels, and which panes are open; a pane may be wanted without having room."""
 
     sizes: tuple[int, ...]
     sidebar_wanted: bool
@@ -41,13 +41,9 @@ class Panes:
 
 
 class WindowLayout(QObject):
-    """Opens and closes the side panes; gone with the splitter.
+    """Opens and closes the side panes; deleted with the splitter."""
 
-    Signals:
-        changed: what stands within the window has other widths, is open or away, or other sources are marked.
-    """
-
-    changed = Signal()
+    changed = Signal()  # widths, open panes or marks changed
 
     def __init__(
         self, window: QMainWindow, splitter: QSplitter, sidebar: QWidget, stats: StatsPanel, header: Header
@@ -76,7 +72,7 @@ class WindowLayout(QObject):
             signal.connect(self.changed)
 
     def fit_text(self, base_px: int) -> None:
-        """Make the side panes as much wider as text of this size is than that which they were drawn for."""
+        """Widen the side panes for this text size."""
         scale = max(base_px / DRAWN_FOR_PX, 1.0)
         if scale == self._scale:
             return
@@ -97,7 +93,7 @@ class WindowLayout(QObject):
         self.changed.emit()
 
     def make_room_beside(self, width: int) -> None:
-        """Give what stands beside the chat this many pixels; where there is no room, side panes go until it is away."""
+        """Give the panel beside the chat this width; side panes close meanwhile if there is no room."""
         self._beside_px = width
         self._keep_chat_wide()
         self._fit_panes()
@@ -105,7 +101,7 @@ class WindowLayout(QObject):
 
     @property
     def _most_px(self) -> int:
-        """The width of a window that fills its screen."""
+        """The greatest window width on its screen."""
         return self._window.screen().availableSize().width() - FRAME.width()
 
     def _keep_chat_wide(self) -> None:
@@ -114,16 +110,15 @@ class WindowLayout(QObject):
             chat.setMinimumWidth(min(round(LEAST_CHAT_PX * self._scale) + self._beside_px, self._most_px))
 
     def _widen(self, sizes: Sequence[int], times: float) -> None:
-        """Make the side panes wider than these pixels; what is between them gives the room."""
+        """Widen the side panes at the expense of the centre."""
         wanted = round(sizes[0] * times), round(sizes[-1] * times)
         self._splitter.setSizes([wanted[0], max(sum(sizes) - sum(wanted), 0), wanted[1]])
 
     def show_buttons(self) -> None:
-        """The header's button shows the sidebar only while it is away."""
+        """The header's sidebar button shows only while the sidebar is closed."""
         self._header.sidebar_button.setVisible(self._sidebar.isHidden())
 
     def toggle_sidebar(self) -> None:
-        """Show or hide the sidebar."""
         self._sidebar_wanted = self._sidebar.isHidden()
         self._sidebar.setVisible(self._sidebar_wanted)
         self._make_room(self._stats)
@@ -131,7 +126,6 @@ class WindowLayout(QObject):
         self.changed.emit()
 
     def show_sidebar(self) -> None:
-        """Show the sidebar."""
         self._sidebar_wanted = True
         self._sidebar.show()
         self._make_room(self._stats)
@@ -139,7 +133,6 @@ class WindowLayout(QObject):
         self.changed.emit()
 
     def toggle_stats(self) -> None:
-        """Show or hide the statistics."""
         self._stats_wanted = self._stats.isHidden()
         self._stats.setVisible(self._stats_wanted)
         self._make_room(self._sidebar)
@@ -148,7 +141,7 @@ class WindowLayout(QObject):
         self.changed.emit()
 
     def fit_screen(self) -> None:
-        """Make a window that nobody gave a size no larger than its screen: a small one, or one with large pixels."""
+        """Fit a window without a saved size to its screen."""
         if not self._is_restored and not self._fills_screen():
             self._window.resize(self._window.size().boundedTo(self._window.screen().availableSize() - FRAME))
 
@@ -156,7 +149,7 @@ class WindowLayout(QObject):
         return bool(self._window.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen))
 
     def adapt(self, width: int) -> None:
-        """A window that becomes narrow shows no statistics of itself; the button still does."""
+        """A narrow window closes the statistics; the button reopens them."""
         is_narrower, self._width = width < self._width, width
         if width >= self._narrow_px():
             self._stats.setVisible(self._stats_wanted)
@@ -166,20 +159,20 @@ class WindowLayout(QObject):
         self.show_buttons()
 
     def _restore_sidebar(self) -> None:
-        """Show it where it went only because there was no room, which there is now."""
+        """Reopen the sidebar if it was closed for lack of room."""
         if self._sidebar_wanted and self._sidebar.isHidden():
             more = self._sidebar.minimumWidth() + self._splitter.handleWidth()
             self._sidebar.setVisible(self._splitter.minimumSizeHint().width() + more <= self._window.width())
 
     def _narrow_px(self) -> int:
-        """Below this width the statistics make room: never less than all three panes take at this size of the text."""
+        """The width below which the statistics close: at least what three panes need at this text size."""
         places = range(self._splitter.count())
         panes = [pane for pane in map(self._splitter.widget, places) if pane is not None]
         least = (pane.minimumWidth() or pane.minimumSizeHint().width() for pane in panes)
         return max(NARROW_PX, sum(least) + self._splitter.handleWidth() * (len(panes) - 1))
 
     def _fit_panes(self) -> None:
-        """Where larger text leaves no room for all that is open, the statistics go first, then the sidebar."""
+        """If larger text leaves no room, close the statistics first, then the sidebar."""
         for pane in (self._stats, self._sidebar):
             if self._splitter.minimumSizeHint().width() > self._window.width():
                 pane.hide()
@@ -189,7 +182,7 @@ class WindowLayout(QObject):
         self.show_buttons()
 
     def _make_room(self, other: QWidget) -> None:
-        """Widen the window for the pane that was just shown; where it cannot be wider the ``other`` pane goes."""
+        """Widen the window for a new pane; if that is impossible close the ``other`` one."""
         most = self._window.width()  # which may span two screens
         if not self._fills_screen():
             most = max(most, self._window.screen().availableGeometry().width())
@@ -200,13 +193,11 @@ class WindowLayout(QObject):
             self._window.resize(needed, self._window.height())
 
     def panes(self) -> Panes:
-        """The panes as they are."""
         sizes = tuple(self._splitter.sizes())
         shown = not self._sidebar.isHidden(), not self._stats.isHidden()
         return Panes(sizes, self._sidebar_wanted, shown[0], self._stats_wanted, shown[1])
 
     def set_panes(self, panes: Panes) -> None:
-        """The panes as they were."""
         if len(panes.sizes) == len(self._splitter.sizes()) and all(size >= 0 for size in panes.sizes):
             self._splitter.setSizes(panes.sizes)
         self._sidebar_wanted = panes.sidebar_wanted
@@ -233,7 +224,7 @@ class WindowLayout(QObject):
         return json.dumps(state).encode()
 
     def restore(self, data: bytes) -> None:
-        """Bytes of `save`; anything else is ignored."""
+        """Restore `save`'s bytes; anything else is ignored."""
         try:
             state = json.loads(data)
             geometry = base64.b64decode(state["geometry"])

@@ -1,4 +1,4 @@
-"""The local server in the window: its sign in the header, with a menu, and its page."""
+"""The local server in the window: its header button with a menu, and its page."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from app.core.domain.local_server import LoggedRequest, ServerState, ServerView
 from app.core.domain.settings.table import SERVER
 from engine.records import Problem
 from ui.text.formatting import count, hover
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.problem_words import explanation
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
+
+tr = translator("LocalServer")
 
 if TYPE_CHECKING:
     from ui.server.page import ServerPage
@@ -27,55 +29,49 @@ BUSY_WORDS = mark("LocalServer", "Server answering")
 
 
 def state_words(view: ServerView) -> str:
-    """What it is doing, in a sentence."""
     if view.state is ServerState.FAILED:
-        return explanation(view.problem) if view.problem else translate("LocalServer", "The server is off.")
+        return explanation(view.problem) if view.problem else tr("The server is off.")
     if view.state is ServerState.STARTING:
-        return translate("LocalServer", "The server is starting.")
+        return tr("The server is starting.")
     if view.state is ServerState.OFF:
-        return translate("LocalServer", "The server is off.")
+        return tr("The server is off.")
     return _busy_words(view)
 
 
 def _busy_words(view: ServerView) -> str:
     if view.yours_waits:
-        return translate("LocalServer", "A program's request is being answered; yours is next.")
+        return tr("A program's request is being answered; yours is next.")
     if view.activity.num_running > 1:
-        words = translate("LocalServer", "{number} requests of programs are being answered.")
+        words = tr("{number} requests of programs are being answered.")
         return words.format(number=count(view.activity.num_running))
     if view.activity.num_running:
-        return translate("LocalServer", "A program's request is being answered.")
+        return tr("A program's request is being answered.")
     if view.guest:
-        words = translate(
-            "LocalServer", "{name} is loaded for a program. Your model comes back with your next message."
-        )
+        words = tr("{name} is loaded for a program. Your model comes back with your next message.")
         return words.format(name=view.guest)
-    return translate("LocalServer", "The server is ready.")
+    return tr("The server is ready.")
 
 
 def count_words(view: ServerView) -> str:
-    """How much it has done, and has to do."""
     done, waiting = view.activity.num_answered, view.activity.num_waiting
-    answered = translate("LocalServer", "{number} requests answered", None, done).format(number=count(done))
+    answered = tr("{number} requests answered", None, done).format(number=count(done))
     if not waiting:
         return answered
     return f"{answered}, {_waiting_words(waiting)}"
 
 
 def _waiting_words(number: int) -> str:
-    return translate("LocalServer", "{number} waiting", None, number).format(number=count(number))
+    return tr("{number} waiting", None, number).format(number=count(number))
 
 
 class ServerButton(IconButton):
-    """In the header while the server is wanted: whether it is ready, or whom it answers; its menu has actions."""
+    """Shown while the server is on: ready, or answering; its menu has actions."""
 
     def __init__(self, theme: Theme) -> None:
-        name = translate("LocalServer", "Local server")
+        name = tr("Local server")
         super().__init__(theme, "server", name, text=name)
         self._view = ServerView()
-        self.usual_words = tuple(
-            translate("LocalServer", words) for words in (mark("LocalServer", "Server on"), BUSY_WORDS)
-        )
+        self.usual_words = tuple(tr(words) for words in (mark("LocalServer", "Server on"), BUSY_WORDS))
         self._calms_down = QTimer(self, singleShot=True, interval=CALM_MS)
         self._calms_down.timeout.connect(self._show)
         self._make_menu()
@@ -86,15 +82,14 @@ class ServerButton(IconButton):
         self.menu_of_server = menu = QMenu(self)
         self._lines = [self._line(menu) for _ in range(3)]
         menu.addSeparator()
-        self.copy_action = menu.addAction(translate("LocalServer", "Copy the base URL"))
-        self.stop_action = menu.addAction(translate("LocalServer", "Stop the program's answer"))
-        self.retry_action = menu.addAction(translate("LocalServer", "Try again"))
+        self.copy_action = menu.addAction(tr("Copy the base URL"))
+        self.stop_action = menu.addAction(tr("Stop the program's answer"))
+        self.retry_action = menu.addAction(tr("Try again"))
         menu.addSeparator()
-        self.page_action = menu.addAction(translate("LocalServer", "Show the server page"))
-        self.off_action = menu.addAction(translate("LocalServer", "Turn the server off"))
+        self.page_action = menu.addAction(tr("Show the server page"))
+        self.off_action = menu.addAction(tr("Turn the server off"))
 
     def _line(self, menu: QMenu) -> tuple[QLabel, QWidgetAction]:
-        """A line that says something and does nothing."""
         label = QLabel()
         label.setObjectName("menuLine")
         label.setTextFormat(Qt.TextFormat.PlainText)
@@ -106,7 +101,6 @@ class ServerButton(IconButton):
         return label, action
 
     def set_view(self, view: ServerView) -> None:
-        """What the server does now."""
         was_busy, self._view = self._view.activity.num_running, view
         if was_busy and not view.activity.num_running and view.state is ServerState.ON:
             self._calms_down.start()
@@ -118,7 +112,7 @@ class ServerButton(IconButton):
         self._fill_menu()
 
     def open_menu(self) -> None:
-        """Show what it does, and what can be done, under the button."""
+        """Open the menu under the button."""
         self._fill_menu()
         below = self.mapToGlobal(self.rect().bottomLeft())
         self.menu_of_server.popup(below + QPoint(0, 1))
@@ -136,11 +130,7 @@ class ServerButton(IconButton):
         self.stop_action.setVisible(is_on)
         self.stop_action.setEnabled(bool(view.activity.num_running))
         several = view.activity.num_running > 1
-        self.stop_action.setText(
-            translate("LocalServer", "Stop the programs' answers")
-            if several
-            else translate("LocalServer", "Stop the program's answer")
-        )
+        self.stop_action.setText(tr("Stop the programs' answers") if several else tr("Stop the program's answer"))
         self.retry_action.setVisible(view.state is ServerState.FAILED)
         for action, icon in (
             (self.copy_action, "copy"),
@@ -156,11 +146,11 @@ class ServerButton(IconButton):
         self.setVisible(view.state is not ServerState.OFF)
         failed, busy = view.state is ServerState.FAILED, bool(view.activity.num_running)
         if failed:
-            text = translate("LocalServer", "Server off")
+            text = tr("Server off")
         elif busy:
-            text = translate("LocalServer", BUSY_WORDS)
+            text = tr(BUSY_WORDS)
         else:
-            text = translate("LocalServer", "Server on")
+            text = tr("Server on")
         self.set_icon_name("triangle-alert" if failed else "refresh-cw" if busy else "server")
         self.set_marked(busy)
         if self.text().strip() != text:
@@ -172,25 +162,19 @@ class ServerButton(IconButton):
         self.setToolTip(hover(words))
         if busy and view.activity.num_waiting:
             text = f"{text}, {_waiting_words(view.activity.num_waiting)}"
-        self.setAccessibleName(translate("LocalServer", "Local server: {state}").format(state=text))
+        self.setAccessibleName(tr("Local server: {state}").format(state=text))
         self.setAccessibleDescription(words)
 
 
 class LocalServer(QObject):
-    """Values in by methods.
+    """Values in by methods."""
 
-    Signals:
-        key_requested, renewal_requested: the key is to be shown; another one is to be made.
-        stop_requested: of the answer to a program.
-        retry_requested: the server failed, and is to be started again.
-        page_shown: the page is seen; `set_models` and `set_requests` are for it.
-    """
-
+    # show the key; create another
     key_requested = Signal()
     renewal_requested = Signal()
-    stop_requested = Signal()
-    retry_requested = Signal()
-    page_shown = Signal()
+    stop_requested = Signal()  # stop the answer to a program
+    retry_requested = Signal()  # restart the failed server
+    page_shown = Signal()  # the page is visible; call `set_models` and `set_requests`
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -208,7 +192,6 @@ class LocalServer(QObject):
 
     @property
     def is_page_open(self) -> bool:
-        """Whether somebody sees the page."""
         return self._window.server.is_open
 
     def _follow(self, page: ServerPage) -> None:
@@ -231,7 +214,6 @@ class LocalServer(QObject):
             self.page_shown.emit()
 
     def set_view(self, view: ServerView) -> None:
-        """What the server does."""
         if view != self.view:
             self.view = view
             self.button.set_view(view)
@@ -239,25 +221,22 @@ class LocalServer(QObject):
                 self._window.server.page.set_view(view, state_words(view))
 
     def set_values(self) -> None:
-        """Other settings are in force."""
         if self._window.server.is_created:
             self._window.server.page.set_values(self._window.dialogs.values)
 
     def set_models(self, others: Sequence[str]) -> None:
-        """What may be named beside the model in use."""
         if self._window.server.is_created:
             self._window.server.page.set_models(self._window.engine_view.target, others)
 
     def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
-        """The latest requests."""
         if self._window.server.is_created:
             self._window.server.page.set_requests(rows)
 
     def set_key(self, key: str, problem: Problem | None = None) -> None:
-        """The key that programs show; empty, and why, where there is none."""
+        """The key; if empty, ``problem`` says why."""
         if self._window.server.is_created:
             self._window.server.page.access.set_key(key, explanation(problem) if problem is not None else "")
 
     def _copy_address(self) -> None:
         QGuiApplication.clipboard().setText(f"{self.view.address}/v1")
-        self.button.confirm(translate("LocalServer", "Copied"))
+        self.button.confirm(tr("Copied"))

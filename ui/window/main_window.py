@@ -1,4 +1,4 @@
-"""The main window: its parts together. Values come in by methods, requests go out by signals."""
+"""The main window. Values come in by methods, requests go out by signals."""
 
 from __future__ import annotations
 
@@ -70,12 +70,10 @@ from ui.transcript.keys import PassKeys, TranscriptKeys, VersionFocus
 from ui.transcript.marks.legend import MarksLegend, SourceSwitch
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
-from ui.widgets.building import Stretch, button, hbox, vbox
+from ui.widgets.building import ElidedLabel, Stretch, button, hbox, set_style_property, vbox
 from ui.widgets.commands import CHAT, CHATS, WINDOW, Commands
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.enter_key import press_button
+from ui.widgets.dialogs import press_button
 from ui.widgets.icon_button import IconButton
-from ui.widgets.styling import set_style_property
 from ui.widgets.tab_order import set_tab_order
 from ui.window.chat_settings import ChatSettings
 from ui.window.dialogs import WindowDialogs
@@ -113,18 +111,13 @@ FOOT_PX = 24  # beside the parts below a page
 
 
 class UndoBar(QFrame):
-    """Hidden until something was deleted. It stays while the pointer is over it or one of its buttons has the focus.
+    """Hidden until something was deleted. It stays while hovered or while a button has the focus."""
 
-    Signals:
-        undone: it is to be taken back.
-        expired: nobody wanted it back in time, or the bar was dismissed.
-    """
+    undone = Signal()  # undo the deletion
+    expired = Signal()  # the time is over, or the bar was dismissed
 
-    undone = Signal()
-    expired = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.setObjectName("noticeBanner")
         self.icon, self.words = QLabel(), ElidedLabel()
@@ -140,7 +133,6 @@ class UndoBar(QFrame):
         self.hide()
 
     def show_deleted(self, words: str) -> None:
-        """Say what was deleted; what was said before it expires."""
         self.expire()
         self.words.setText(words)
         self.setAccessibleName(words)
@@ -149,23 +141,21 @@ class UndoBar(QFrame):
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def undo(self) -> None:
-        """Take it back, where there is something to take back."""
         if not self.isHidden():
             self._leave()
             self.undone.emit()
 
     def expire(self) -> None:
-        """Let it be gone."""
         if not self.isHidden():
             self._leave()
             self.expired.emit()
 
     def watch(self, editor: QPlainTextEdit) -> None:
-        """Have Ctrl+Z in an editor that has nothing to undo mean this bar."""
+        """Ctrl+Z in an editor without its own undo means this bar."""
         editor.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """An editor claims Ctrl+Z even where it can do nothing with it."""
+        """Editors claim Ctrl+Z even without an undo."""
         if (
             event.type() is QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -179,12 +169,12 @@ class UndoBar(QFrame):
         return super().eventFilter(watched, event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Whoever comes near has time."""
+        """Hovering stops the time."""
         self._timer.stop()
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Time runs again."""
+        """Time continues."""
         if not self.isHidden():
             self._timer.start()
         super().leaveEvent(event)
@@ -206,10 +196,9 @@ class UndoBar(QFrame):
 
 
 class KeyForwarder:
-    """Sends the keys that write something to ``edit`` and gives it the focus; all others are left alone.
+    """Sends typing keys to ``edit`` and focuses it; ignores all others.
 
-    A window hands over the keys that came up to it unused. A button has no input method, so a dead key comes as itself
-    and is put together with its letter here.
+    The window passes unused keys. A button has no input method, so dead keys are combined here.
     """
 
     def __init__(self, edit: QPlainTextEdit) -> None:
@@ -218,7 +207,7 @@ class KeyForwarder:
         self._marked_at: QWidget | None = None
 
     def take(self, event: QKeyEvent) -> bool:
-        """Use a key that nobody else wanted; False where it writes nothing."""
+        """Use a key; False if it types nothing."""
         if self._edit.hasFocus():  # what the box itself did not want comes up as well
             return False
         if event.matches(QKeySequence.StandardKey.Paste):
@@ -253,7 +242,7 @@ class KeyForwarder:
 
 
 def types_text(event: QKeyEvent) -> bool:
-    """Whether a key writes something that can be seen. A space presses or scrolls where the caret is not in a text."""
+    """Whether a key types visible text. Outside of a text, Space presses or scrolls."""
     text, modifiers = event.text(), event.modifiers()
     if not text or text.isspace() or not text.isprintable():
         return False
@@ -265,13 +254,9 @@ def types_text(event: QKeyEvent) -> bool:
 
 
 class MainWindow(QMainWindow):
-    """The chat with its panes, and the panel of the models. Whoever does what a part wants connects to that part.
+    """The chat with its panes, and the other pages. Controllers connect to the parts they serve."""
 
-    Signals:
-        closing: the window is about to close.
-    """
-
-    closing = Signal()
+    closing = Signal()  # the window is about to close
     _is_made = False
     _problem_goes = False
 
@@ -291,8 +276,6 @@ class MainWindow(QMainWindow):
         self.layout_state.show_buttons()
         self.composer.setFocus()
         self._is_made = True
-
-    # ---- building ----------------------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:
         self.sidebar = Sidebar(self.theme)
@@ -351,10 +334,7 @@ class MainWindow(QMainWindow):
     def _has_conversation(self) -> bool:
         return self.pages.currentWidget() is self.transcript
 
-    # ---- conversations -----------------------------------------------------------------------------------------
-
     def show_conversation(self, title: str, messages: Sequence[MessageView]) -> None:
-        """Replace the page; an empty conversation shows what to try."""
         if self._problem_goes:
             self.problem_banner.hide()
         self.name_conversation(title)
@@ -375,26 +355,23 @@ class MainWindow(QMainWindow):
         self.composer.set_streaming(self.transcript.is_streaming)
 
     def name_conversation(self, title: str) -> None:
-        """The open conversation is called so; its messages stay where they are."""
         self.header.set_title(title)
         self._title = title
         self.name_window()
 
     def name_window(self) -> None:
-        """Name the window after what is seen; Qt adds the name of the app, as to dialogs, in the platform's way."""
+        """Set the window title from the visible page; Qt adds the app's name where that is usual."""
         seen = translate("ModelsPanel", "Models") if self.models.is_open else self._title
         seen = translate("Race", "Race") if self.race.is_open else seen
         seen = translate("ServerPage", "Local server") if self.server.is_open else seen
         self.setWindowTitle(seen or "Paceline")
 
     def add_message(self, view: MessageView) -> None:
-        """Show one more message."""
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.add(view)
         self.legend.add_message(view)
 
     def begin_answer(self, view: MessageView) -> None:
-        """Show an answer in the making; it is the loaded model's unless it says another's."""
         view = replace(view, target=view.target or model_name(self.engine_view.target))
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.begin_answer(view)
@@ -403,7 +380,6 @@ class MainWindow(QMainWindow):
         self.composer.set_streaming(True)
 
     def finish_answer(self, view: MessageView) -> None:
-        """The answer ended with this text, state and figures."""
         self.transcript.finish_answer(view)
         self.legend.add_message(view)
         self.stats.end(view.stats)
@@ -413,15 +389,11 @@ class MainWindow(QMainWindow):
         self.composer.set_streaming(False)
 
     def show_stats(self, stats: RunStats) -> None:
-        """The counters of the answer in the making, a few times a second."""
         self.stats.show_stats(stats)
         if stats.context_size:
             self.composer.set_context(stats.context_used, stats.context_size)
 
-    # ---- engine and settings -----------------------------------------------------------------------------------
-
     def set_engine(self, view: EngineView) -> None:
-        """What is loaded and what the engine is doing."""
         reasons = {mode: in_language(reason) for mode, reason in view.unavailable.items()}
         notices = tuple(in_language(notice) for notice in view.notices)
         self.engine_view = view = replace(view, unavailable=reasons, notices=notices)
@@ -436,7 +408,7 @@ class MainWindow(QMainWindow):
         self._show_builtin_note()
 
     def note_titles(self, titles: Sequence[tuple[str, str]]) -> None:
-        """Models by the names of their files, and what a person reads: answers on the page say it."""
+        """Titles of models by file name, for the answers on the page."""
         changed = [note_title(name, title) for name, title in titles]
         if any(changed):
             for card in self.transcript.cards:
@@ -444,69 +416,60 @@ class MainWindow(QMainWindow):
                     card.show_title()
 
     def set_settings(self, values: Mapping[str, SettingValue]) -> None:
-        """The values in force, by key."""
         self.dialogs.set_values(values)
         self.composer.set_overflow(str(self.dialogs.values.get("overflow", "")))
         self.speech.level = str(self.dialogs.values.get("announce", "words"))
         self.local_server.set_values()
 
     def set_theme(self, name: str) -> None:
-        """Take a theme: "system", "light" or "dark"."""
+        """Set "system", "light" or "dark"."""
         self.theme.apply(name, self)
 
     def set_text_size(self, name: str) -> None:
-        """Take a text size: a key of `ui.theme.theme.TEXT_SIZES`."""
+        """Set a key of `ui.theme.theme.TEXT_SIZES`."""
         self.theme.set_text_size(name, self)
         self.layout_state.fit_text(self.theme.type.base)
 
     def set_density(self, name: str) -> None:
-        """Take a density: "comfortable" or "compact"."""
+        """Set "comfortable" or "compact"."""
         self.theme.set_density(name, self)
 
     def _show_builtin_note(self) -> None:
-        """Say what the built-in model is, in the header and on the empty page; nothing where another is in use."""
+        """Show the note on the built-in model in the header and on the empty page."""
         target = self.engine_view.target
         is_tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
         self.header.set_note(translate("Header", TINY_NOTE) if is_tiny else "")
         self.empty.set_engine(self.engine_view, builtin=is_tiny)
 
-    # ---- banners -----------------------------------------------------------------------------------------------
-
     def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
-        """Say calmly what went wrong and what to do; what is of this chat alone goes when another one is shown."""
+        """Show a problem; one ``of_chat`` disappears with the chat."""
         self._problem_goes = of_chat
         self.problem_banner.show_problem(problem)
 
     def withdraw_problem(self, problem: Problem) -> None:
-        """It is solved: where it is still what is said, nothing is."""
+        """Hide a solved problem if it is still shown."""
         if self.problem_banner.problem == problem:
             self.problem_banner.hide()
 
     def correct_problem(self, problem: Problem, now: Problem) -> None:
-        """Say how it stands by now, where it is still what is said and nobody has dismissed it."""
         if self.problem_banner.problem == problem and not self.problem_banner.isHidden():
             self.problem_banner.show_problem(now)
 
     def place_notices(self) -> None:
-        """Have what is said stand below the page that is seen: in the chat above the message."""
+        """Place messages below the visible page; in the chat above the composer."""
         foot = self._foot if self.shows_chat else self._page_foot
         for place, bar in enumerate(self._bars):
             foot.insertWidget(place, bar)
             set_style_property(bar, "onPage", "false" if self.shows_chat else "true")
 
     def show_notice(self, text: str) -> None:
-        """Say something that needs nothing done."""
         self.notice_banner.show_notice(text)
 
     def restore_composer(self, text: str) -> None:
-        """Give back a text that could not be sent."""
         self.composer.set_text(text)
         self.composer.setFocus()
 
-    # ---- requests of the window --------------------------------------------------------------------------------
-
     def copy_last_answer(self) -> None:
-        """Put the last answer on the clipboard."""
         answer = self.transcript.last_answer()
         if answer is not None:
             answer.copy_text()
@@ -514,30 +477,28 @@ class MainWindow(QMainWindow):
 
     @property
     def shows_chat(self) -> bool:
-        """Whether nothing else is in its place: models, a race, the server."""
+        """Whether no other page covers it: models, a race, the server."""
         return self.models.stack.currentWidget() is self.splitter
 
     def show_chat(self) -> None:
-        """Back to the chat from whatever is in its place."""
         self.models.leave()
         self.race.leave()
         self.server.leave()
 
     def focus_search(self) -> None:
-        """Go to the search of the chats."""
         self.show_chat()
         self.layout_state.show_sidebar()
         self.sidebar.focus_search()
 
     def find_in_chat(self) -> None:
-        """Find words in the open chat; where there is none yet, in all of them."""
+        """Find words in the open chat; without one, in all chats."""
         if self._has_conversation:
             self.find_bar.open()
         else:
             self.focus_search()
 
     def escape(self) -> None:
-        """Take back what is in the way, or stop the answer."""
+        """Close the topmost panel, or stop the answer."""
         if self.drop_overlay.isVisible():
             self.drop_overlay.leave()
         elif self.models.is_open:
@@ -554,15 +515,11 @@ class MainWindow(QMainWindow):
             self.chat_settings.leave()
 
     def try_prompt(self, text: str) -> None:
-        """Send one of the suggested messages."""
         self.composer.set_text(text)
         self.composer.setFocus()  # the page with the button goes, and what follows is written here
         self.composer.submit()
 
-    # ---- Qt ----------------------------------------------------------------------------------------------------
-
     def childEvent(self, event: QChildEvent) -> None:
-        """A dialog takes the room of the window, once it is made."""
         super().childEvent(event)
         if not (event.added() and self._is_made and self.theme.compact):
             return  # asking Qt for the child first would make all its classes known to Python before the first paint
@@ -571,7 +528,7 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(0, child, lambda: self.theme.apply_density(child))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses a button; letters that nothing in the chat takes go into the message."""
+        """Enter presses a button; unused letters go to the composer."""
         if event.key() == Qt.Key.Key_Alt and event.modifiers() == Qt.KeyboardModifier.AltModifier:
             self.commands.alt_pressed()
         in_chat = self.shows_chat and not self.drop_overlay.isVisible()
@@ -579,19 +536,18 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The overlay covers everything; narrow windows let go of the statistics."""
+        """The overlay covers everything; narrow windows close the statistics."""
         super().resizeEvent(event)
         self.drop_overlay.setGeometry(self.rect())
         self.layout_state.adapt(event.size().width())
         self.layout_state.changed.emit()
 
     def moveEvent(self, event: QMoveEvent) -> None:
-        """It stands in another place."""
         super().moveEvent(event)
         self.layout_state.changed.emit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """It may fill the screen, or no longer; it is come back to, maybe on another day."""
+        """The window was maximised, restored or activated, maybe on another day."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange:
             self.sidebar.list.follow_day()
@@ -600,13 +556,11 @@ class MainWindow(QMainWindow):
             self.layout_state.changed.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Let the app put things away."""
         self.closing.emit()
         super().closeEvent(event)
 
 
 def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
-    """Pages of which one is seen."""
     stack = QStackedWidget()
     for page in pages:
         stack.addWidget(page)
@@ -614,13 +568,13 @@ def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
 
 
 def _foot(parts: Sequence[QWidget]) -> tuple[QVBoxLayout, QHBoxLayout]:
-    """The column below a page, as wide as the text at most, and the row that has it in its middle."""
+    """The column below a page, at most as wide as the text, and its centring row."""
     inner = vbox(*parts, margins=(FOOT_PX, 0, FOOT_PX, 0), spacing=8)
     return inner, hbox(Stretch(), (inner, 1000), Stretch())
 
 
 def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot: QHBoxLayout) -> QWidget:
-    """A page with its head, and the foot below it."""
+    """A page with its header and foot."""
     middle = QWidget()
     middle.setObjectName("page")
     vbox(*head, (pages, 1), foot, parent=middle, margins=0, spacing=0)
@@ -628,14 +582,14 @@ def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot: QHBoxLayout) 
 
 
 def _with_side(page: QWidget, side: QHBoxLayout) -> QWidget:
-    """The page with what may stand at its right."""
+    """A page with a panel at its right."""
     both = QWidget()
     hbox((page, 1), side, parent=both, margins=0, spacing=0)
     return both
 
 
 def _side_by_side(panes: Sequence[QWidget]) -> QSplitter:
-    """Panes with handles between them."""
+    """Panes in a splitter."""
     splitter = QSplitter(Qt.Orientation.Horizontal)
     splitter.setHandleWidth(1)
     for pane in panes:
@@ -644,7 +598,7 @@ def _side_by_side(panes: Sequence[QWidget]) -> QSplitter:
 
 
 def connect_parts(window: MainWindow) -> None:
-    """Connect what the parts want with who does it."""
+    """Connect the parts' signals with each other."""
     window.models.connect_entry_points(window.header, window.sidebar, window.empty)
     window.models.stack.currentChanged.connect(lambda _place: _on_view_changed(window))
     _connect_sidebar(window)
@@ -692,7 +646,7 @@ def _connect_conversation(window: MainWindow) -> None:
 
 
 def add_commands(window: MainWindow) -> None:
-    """Give the window its commands. Keys that a part handles itself are described, so that the overview has them."""
+    """Add the window's commands. Keys that a part handles itself are only listed."""
     _add_chat_commands(window)
     _add_list_commands(window)
     _add_page_commands(window)
@@ -776,7 +730,7 @@ def _step(window: MainWindow, by: int) -> None:
 
 
 def _on_view_changed(window: MainWindow) -> None:
-    """The keys of a chat that nobody sees must not change it."""
+    """Disable the chat's keys while it is not visible."""
     window.commands.set_suspended(CHAT, not window.shows_chat)
     window.place_notices()
     window.name_window()
@@ -793,7 +747,7 @@ def _rename(window: MainWindow) -> None:
 
 
 def _open_menu() -> None:
-    """As Qt does where there is a menu key, which many keyboards lack."""
+    """For keyboards without a menu key."""
     focused = QApplication.focusWidget()
     if focused is not None:
         caret = focused.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)  # texts give it in parts of pixels

@@ -1,4 +1,4 @@
-"""Switches between the chat, the panel of the models, and the pages of races and of the server."""
+"""Switches between the chat, the Models panel, the race page and the server page."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from shiboken6 import isValid
 
 from app.core.domain.settings.fields import SettingField
 from ui.conversations.sidebar import Sidebar
-from ui.models.requests import WELCOME
+from ui.models.parts import WELCOME
 from ui.text.formatting import percent
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.window.empty_state import EmptyState
 from ui.window.header import Header
+
+tr = translator("DownloadIndicator")
 
 if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
     from app.core.domain.models import Download
@@ -28,15 +30,14 @@ if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits f
 
 
 class DownloadIndicator(IconButton):
-    """In the header while something downloads, or has stopped and needs a look; a click opens the downloads."""
+    """Shown in the header while downloads run or need attention; opens the downloads."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "download", translate("DownloadIndicator", "Downloads"), text="-", parent=parent)
+        super().__init__(theme, "download", tr("Downloads"), text="-", parent=parent)
         self.usual_words = (percent(1.0),)
         self.hide()
 
     def set_rows(self, rows: Sequence[Download]) -> None:
-        """Show the share of all that is on its way."""
         from app.core.domain.models import DownloadStatus  # noqa: PLC0415
         from ui.models.downloads_page import overall, summary  # noqa: PLC0415  (brings the whole panel)
 
@@ -44,25 +45,19 @@ class DownloadIndicator(IconButton):
         failed = sum(row.status is DownloadStatus.FAILED for row in rows)
         waiting = any(row.status is DownloadStatus.QUEUED or row.status.is_active for row in rows)
         self.setVisible(waiting or bool(failed))
-        self.setText(f" {percent(moving)}" if waiting else translate("DownloadIndicator", " stopped"))
-        words = (
-            summary(rows) if waiting else translate("DownloadIndicator", "A download has stopped and needs attention")
-        )
+        self.setText(f" {percent(moving)}" if waiting else tr(" stopped"))
+        words = summary(rows) if waiting else tr("A download has stopped and needs attention")
         self.setToolTip(words)
-        self.setAccessibleName(translate("DownloadIndicator", "Downloads: {words}").format(words=words))
+        self.setAccessibleName(tr("Downloads: {words}").format(words=words))
 
 
 class PageNavigation(QObject):
-    """A page in the same stack as the chat, made when it is first wanted.
+    """A page in the chat's stack, created when first needed."""
 
-    Signals:
-        page_created(object): the page, once; whoever serves it connects to it.
-    """
-
-    page_created = Signal(object)
+    page_created = Signal(object)  # the page, once, for its controllers
 
     def __init__(self, theme: Theme, chat: QWidget, first: PageNavigation | None = None) -> None:
-        """``first`` has made the stack."""
+        """``first`` created the stack."""
         super().__init__()
         self._theme, self._chat, self._first = theme, chat, first
         self._made: QWidget | None = None
@@ -72,11 +67,10 @@ class PageNavigation(QObject):
             self.stack.addWidget(chat)
 
     def _make(self) -> QWidget:
-        """The page, with a signal ``back``."""
+        """Create the page, which has a signal ``back``."""
         raise NotImplementedError
 
     def _wanted(self) -> QWidget:
-        """The page; asking for it makes it."""
         if self._made is None:
             self._made = page = self._make()
             # A page that is not seen must not keep the window wide.
@@ -94,11 +88,9 @@ class PageNavigation(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is seen."""
         return self._made is not None and self.stack.currentWidget() is self._made
 
     def show_page(self) -> None:
-        """Show the page."""
         page = self._wanted()
         if not self.is_open:
             if self._first is not None:
@@ -107,7 +99,7 @@ class PageNavigation(QObject):
             self.stack.setCurrentWidget(page)
 
     def leave(self) -> None:
-        """Back to the chat, with the focus where it was; what goes on there goes on."""
+        """Return to the chat and its focus; the page's work continues."""
         if self.is_open:
             self.stack.setCurrentWidget(self._chat)
             if self._focus is not None and isValid(self._focus) and self._chat.isAncestorOf(self._focus):
@@ -115,7 +107,7 @@ class PageNavigation(QObject):
 
 
 class ModelsNavigation(PageNavigation):
-    """The panel of the models, and the downloads in the chat's header."""
+    """The Models panel, and the download indicator in the header."""
 
     def __init__(self, theme: Theme, chat: QWidget) -> None:
         super().__init__(theme, chat)
@@ -124,7 +116,6 @@ class ModelsNavigation(PageNavigation):
 
     @property
     def panel(self) -> ModelsPanel:
-        """The panel; asking for it makes it."""
         return cast("ModelsPanel", self._wanted())
 
     def _make(self) -> QWidget:
@@ -137,11 +128,11 @@ class ModelsNavigation(PageNavigation):
 
     @property
     def page(self) -> str:
-        """Which page of the panel is shown, or was last; empty where none was."""
+        """The current or last page of the panel; empty before the first."""
         return self.panel.page if self.is_created else ""
 
     def connect_entry_points(self, header: Header, sidebar: Sidebar, empty: EmptyState) -> None:
-        """Every way in."""
+        """Connect all buttons that open it."""
         header.add_indicator(self.indicator)
         self.indicator.clicked.connect(lambda: self.open("downloads"))
         for wanted in (header.browse_action.triggered, sidebar.models_button.clicked, empty.browse_button.clicked):
@@ -149,24 +140,21 @@ class ModelsNavigation(PageNavigation):
         sidebar.new_chat.connect(self.leave)
 
     def open(self, page: str = "") -> None:
-        """Show the panel, at a page or where it was left."""
+        """Show the panel, at a page or the last one."""
         self.show_page()
         self.panel.open(page or ("" if self.panel.page != WELCOME else "recommended"))
 
     def find_draft(self) -> None:
-        """Show what can draft for the target in use."""
         self.open("drafts")
         self.panel.requests.drafts_requested.emit(None)
 
     def toggle(self) -> None:
-        """Open it, or go back to the chat."""
         if self.is_open:
             self.panel.leave()
         else:
             self.open()
 
     def set_downloads(self, rows: Sequence[Download]) -> None:
-        """Show the downloads, there and in the chat's header."""
         if not rows and not self._downloads:
             return
         self._downloads = rows
@@ -176,14 +164,10 @@ class ModelsNavigation(PageNavigation):
 
 
 class RaceNavigation(PageNavigation):
-    """The page of races.
+    """The race page."""
 
-    Signals:
-        asked: it was opened with no question of a message. question_asked(str): with this one.
-    """
-
-    asked = Signal()
-    question_asked = Signal(str)
+    asked = Signal()  # it was opened without a question
+    question_asked = Signal(str)  # with this one
 
     def _make(self) -> QWidget:
         from ui.race.page import RacePage  # noqa: PLC0415  (as the panel)
@@ -192,11 +176,9 @@ class RaceNavigation(PageNavigation):
 
     @property
     def page(self) -> RacePage:
-        """The page; asking for it makes it."""
         return cast("RacePage", self._wanted())
 
     def ask(self) -> None:
-        """Show the page, or go back to the chat where it is shown."""
         if self.is_open:
             self.leave()
         else:
@@ -204,8 +186,6 @@ class RaceNavigation(PageNavigation):
 
 
 class ServerNavigation(PageNavigation):
-    """The page of the local server."""
-
     def __init__(self, theme: Theme, chat: QWidget, models: ModelsNavigation, fields: Sequence[SettingField]) -> None:
         super().__init__(theme, chat, models)
         self._fields = fields
@@ -217,11 +197,9 @@ class ServerNavigation(PageNavigation):
 
     @property
     def page(self) -> ServerPage:
-        """The page; asking for it makes it."""
         return cast("ServerPage", self._wanted())
 
     def toggle(self) -> None:
-        """Show the page, or go back to the chat."""
         if self.is_open:
             self.leave()
         else:

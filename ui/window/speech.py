@@ -1,4 +1,4 @@
-"""What a screen reader hears of a chat: roles that Qt cannot know, and what happens while an answer is made."""
+"""Screen reader support: roles that Qt does not know, and announcements during an answer."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _CALLS = {
 
 
 class HeadingInterface(QAccessibleWidget):
-    """A label that is a heading; its words may change."""
+    """A label that is a heading."""
 
     def text(self, kind: QAccessible.Text) -> str:
-        """The words of the label as its name."""
+        """The label's text as its name."""
         shown = self.object()
         if kind != QAccessible.Text.Name or not isinstance(shown, QLabel):
             return ""
@@ -43,7 +43,7 @@ class HeadingInterface(QAccessibleWidget):
 
 
 def interface_of(name: str, item: QObject) -> QAccessibleInterface | None:
-    """Give a part of the window its role; None where Qt knows better."""
+    """The interface of a part of the window; None for Qt's own."""
     role = ROLES.get(name) or ROLES.get(item.objectName())
     if role is not None and isinstance(item, QWidget):
         return QAccessibleWidget(item, role)
@@ -54,12 +54,12 @@ def interface_of(name: str, item: QObject) -> QAccessibleInterface | None:
 
 @cache
 def _install_roles() -> None:
-    """Once for the program: Qt asks each factory that it was given."""
+    """Once per process: Qt asks each installed factory."""
     QAccessible.installFactory(interface_of)
 
 
 class AnswerSpeech:
-    """Announces the answer on the page. ``level`` is the setting `announce`: "words", "events" or "nothing"."""
+    """Announces the answer on the page. ``level``: the setting `announce`, "words", "events" or "nothing"."""
 
     def __init__(self, page: QWidget) -> None:
         self.level = "words"
@@ -69,17 +69,15 @@ class AnswerSpeech:
         _install_roles()
 
     def begin(self) -> None:
-        """An answer is wanted."""
         self._raw, self._num_said, self._is_reading = "", 0, False
 
     def reading(self) -> None:
-        """The model reads the prompt."""
         if not self._is_reading:
             self._is_reading = True
             self._say(translate("AnswerSpeech", "Reading the prompt."))
 
     def add_text(self, text: str) -> None:
-        """More of the answer is there: its sentences are said once they are whole."""
+        """Announce complete sentences of the answer."""
         if not QAccessible.isActive() or self.level == "nothing":
             return
         if not self._raw:
@@ -88,18 +86,16 @@ class AnswerSpeech:
         self._say_words(is_end=False)
 
     def show_call(self, view: MessageView) -> None:
-        """A call of a tool has got further."""
         call = view.call
         if call is not None and call.status in _CALLS:
             self._say(translate("AnswerSpeech", _CALLS[call.status]).format(tool=call.title or call.name))
 
     def end(self, figures: str) -> None:
-        """The answer has ended."""
         self._say_words(is_end=True)
         self._say(translate("MainWindow", "Answer finished. {figures}").format(figures=figures).strip())
 
     def _say_words(self, *, is_end: bool) -> None:
-        """Say what was not said yet of the answer, without its reasoning."""
+        """Announce the rest of the answer without its reasoning."""
         if self.level != "words" or not self._raw:
             return
         rest = split_thinking(self._raw, final=is_end).answer(self._raw)[self._num_said :]

@@ -1,4 +1,4 @@
-"""Answers, one in a chat at a time: from a submitted text to the stored, finished answer."""
+"""Runs answers, at most one per chat: from the submitted text to the stored answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from app.controllers.chat.context import ContextController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.projects import ProjectController
-from app.controllers.chat.repeats import repeat_notice
 from app.controllers.chat.tools import ToolController, ToolTurn
 from app.controllers.models.models import NO_BUILTIN
 from app.controllers.parts import Parts, PartsController
@@ -22,6 +21,7 @@ from app.core.domain.projects import with_citations
 from app.core.domain.requests import chat_request
 from app.core.domain.seeds import Drawn, drawn_with, gone_on
 from app.core.domain.settings.fields import SettingValue
+from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import answer_speed, credited_draft
 from app.core.domain.sums import draft_in, summed
@@ -50,8 +50,12 @@ from engine.records import (
 )
 from engine.requests import next_number
 from engine.sentences import joined
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
+from ui.text.model_titles import title_of
 from ui.text.problem_words import in_language
+from ui.text.setting_words import in_words
+
+tr = translator("AnswerController")
 
 log = logging.getLogger(__name__)
 
@@ -60,10 +64,8 @@ AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFaile
 _CERTAIN_CHARS = 8  # held back: more than a sign of comparison or a bracket
 _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
-WORDLESS = mark("AnswerController", "The model ended without a word. Ask again, or in other words.")
-ONE_AT_A_TIME = mark(
-    "AnswerController", "A chat gets one answer at a time. Wait for the one in the making, or stop it."
-)
+WORDLESS = mark("AnswerController", "The model gave an empty answer. Ask again, or rephrase the question.")
+ONE_AT_A_TIME = mark("AnswerController", "This chat is still writing an answer. Wait for it, or stop it.")
 RACE_GOES_ON = mark("AnswerController", "A race is using the model. Wait until it is over, or stop it.")
 NOT_KEPT = mark("AnswerController", "Chats cannot be saved. This is kept only until Paceline is closed.")
 LENGTH = mark("AnswerController", "Stopped at the maximum length set in the settings.")
@@ -84,18 +86,17 @@ FULL = {
 }
 FULL_OF_ONE_TURN = mark(
     "AnswerController",
-    "Stopped because the context is full with this question alone. To continue, choose a larger context in "
-    "the settings.",
+    ("Stopped: this question alone fills the context. To continue, choose a larger context in the settings."),
 )
 
 
 @dataclass(slots=True)
 class _StreamingAnswer:
-    """An answer in the making. ``abandoned``: its conversation is deleted, only its end is awaited.
+    """An answer that is being generated.
 
-    ``settings`` and ``title`` are its chat's, which need not be open. ``instead_of``: the version that it stands
-    beside. ``before``: the answer as it was, where one goes on. ``values``: settings in place of the chat's.
-    ``repeats``: the answer that its seed is to give again.
+    ``abandoned``: its chat was deleted and only its end is awaited. ``settings`` and ``title`` belong to its chat,
+    which need not be open. ``instead_of``: the version it stands beside. ``before``: the answer that is continued.
+    ``values``: settings that override the chat's. ``repeats``: the answer that the same seed should reproduce.
     """
 
     request_id: int
@@ -127,7 +128,7 @@ class _StreamingAnswer:
 
 
 class AnswerController(PartsController):
-    """Answers in the making, at most one in a chat; they go on in the background when another chat is opened."""
+    """Manages running answers, at most one per chat; they continue in the background when another chat is opened."""
 
     def __init__(
         self,
@@ -158,7 +159,6 @@ class AnswerController(PartsController):
         page.attachments_left_out.connect(self._left_out.__setitem__)
 
     def _tell(self) -> None:
-        """Say which answers are in the making."""
         answers = {
             each.conversation_id: ChatAnswer(
                 each.state, not each.has_begun, self._before(each), self._beside(each), each.abandoned
@@ -170,9 +170,9 @@ class AnswerController(PartsController):
         self._state.set_answers({**running, **answers})
 
     def submit(self, text: str) -> None:
-        """Store the question and ask for its answer; where that cannot be, the text goes back to the composer.
+        """Store the question and request its answer; on failure the text returns to the composer.
 
-        The engine is asked first: it reads while the page is drawn.
+        The request goes to the engine before the page is drawn, so that reading and drawing overlap.
         """
         if not self._state.models.usable:
             self._window.show_problem(NO_MODEL if builtin_target().exists() else NO_BUILTIN)
@@ -199,7 +199,7 @@ class AnswerController(PartsController):
         conversations.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
-        """Ask an edited question: it becomes another version beside the one that was edited."""
+        """Ask the edited question; it becomes another version of the message."""
         chat, without = self._state.chat, self._left_out.pop(message_id, frozenset())
         changes = AttachmentChanges(without, self._projects.for_question(text))
         turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth, message_id, changes))
@@ -217,10 +217,9 @@ class AnswerController(PartsController):
         values: Mapping[str, SettingValue] | None = None,
         repeats: MessageView | None = None,
     ) -> None:
-        """Ask again for an answer of the open conversation; the old one stays.
+        """Generate another version of an answer in the open chat; the old one stays.
 
-        ``mode``: in another one than the chat's. ``values``: with these settings in place of the chat's. ``repeats``:
-        the answer as it was, where it is to be the same.
+        ``mode`` and ``values`` override the chat's settings. ``repeats``: the answer that the seed should reproduce.
         """
         chat, chats = self._state.chat, self._conversations
         conversation_id = chat.id
@@ -234,16 +233,14 @@ class AnswerController(PartsController):
             self._ask(streaming, turn, chat.mode if mode is None else chats.runnable(mode))
 
     def continue_answer(self, answer_id: int) -> None:
-        """Let an answer that was cut short go on in the same message."""
+        """Continue a truncated answer in the same message."""
         conversation_id = self._state.chat_id
         if conversation_id is None:
             return
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
         before = views[-1] if views and views[-1].id == answer_id else None
         if before is None or not before.can_continue:
-            self._window.show_notice(
-                translate("AnswerController", "Only the last answer can be continued, if it was cut off.")
-            )
+            self._window.show_notice(tr("Only the last answer can be continued, if it was cut off."))
             return
         turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:
@@ -253,7 +250,6 @@ class AnswerController(PartsController):
             self._ask(streaming, turn, self._state.chat.mode)
 
     def stop(self, conversation_id: int) -> None:
-        """Stop the answer in the making of a conversation; what is there stays."""
         streaming = self._in(conversation_id)
         if streaming is None:
             self.tools.stop(conversation_id)
@@ -265,14 +261,14 @@ class AnswerController(PartsController):
             self._tell()
 
     def abandon(self, conversation_id: int) -> None:
-        """Stop the answer in the making of this conversation, which is about to be gone for good."""
+        """Stop the answer of a conversation that is about to be deleted for good."""
         if (streaming := self._in(conversation_id)) is not None:
             streaming.abandoned = True
             self._tell()
         self.stop(conversation_id)
 
     def close(self) -> None:
-        """Store the answers in the making as interrupted: the app is closing."""
+        """Store running answers as interrupted; the app is closing."""
         for streaming in self._making.values():
             if not streaming.abandoned:
                 ending = self._counted(streaming, AnswerEnding(MessageState.INTERRUPTED, streaming.stats))
@@ -281,7 +277,7 @@ class AnswerController(PartsController):
         self.tools.close()
 
     def _show(self) -> None:
-        """Show how far the answer of the open chat is: its words are on the page already."""
+        """Show the progress of the open chat's answer; its text is on the page already."""
         streaming = self._in(self._state.chat_id)
         if streaming is None:
             return
@@ -293,7 +289,6 @@ class AnswerController(PartsController):
             self._window.show_stats(streaming.stats)
 
     def on_event(self, event: AnswerEvent) -> None:
-        """Take what the engine says about an answer."""
         streaming = self._making.get(event.request_id)
         if streaming is None:
             log.info("%s of an answer that is no longer awaited", type(event).__name__)
@@ -320,36 +315,34 @@ class AnswerController(PartsController):
         return next((each for each in self._making.values() if each.conversation_id == conversation_id), None)
 
     def _before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
-        """The titles of the chats whose answers the engine makes first, as many at once as it can; none: it is next."""
+        """Titles of the chats whose answers the engine generates first; empty if this one is next."""
         before = self._asked_before(streaming)
         at_once = self._state.models.num_parallel
         waits = streaming.is_asked and not streaming.has_begun and len(before) >= at_once
         return tuple(each.title for each in before) if waits else ()
 
     def _beside(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
-        """The titles of the chats beside whose answers this one is about to begin."""
+        """Titles of the chats whose answers are generated at the same time."""
         if streaming.has_begun or not streaming.is_asked or self._before(streaming):
             return ()
         return tuple(each.title for each in self._asked_before(streaming))
 
     def _asked_before(self, streaming: _StreamingAnswer) -> list[_StreamingAnswer]:
-        """The answers in the making that the same engine was asked for earlier."""
         numbers = list(self._making)
         asked = (self._making[number] for number in numbers[: numbers.index(streaming.request_id)])
         return [each for each in asked if each.is_asked and each.engine_url == streaming.engine_url]
 
     def _new_answer(self, turn: StoredTurn) -> _StreamingAnswer:
-        """An answer that is about to be asked for in the open chat."""
         settings = self._state.chat.settings
         return _StreamingAnswer(next_number(), turn.conversation_id, turn.answer.id, settings, turn.title)
 
     def _begin(self, store_it: Callable[[], StoredTurn]) -> StoredTurn | None:
-        """Store what an answer needs; None where the open chat has one in the making or nothing could be stored."""
+        """Store what an answer needs; None if the open chat has a running answer or storing failed."""
         if self._state.answer is not None:
-            self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
+            self._window.show_notice(tr(ONE_AT_A_TIME))
             return None
         if self._state.is_racing:
-            self._window.show_notice(translate("AnswerController", RACE_GOES_ON))
+            self._window.show_notice(tr(RACE_GOES_ON))
             return None
         turn = self._attempt(store_it)
         if turn is not None:
@@ -357,7 +350,7 @@ class AnswerController(PartsController):
         return turn
 
     def _ask_again(self, tool_turn: ToolTurn, after: int) -> None:
-        """Let the model go on below the results of its calls."""
+        """Continue with the model's answer to the tool results."""
         conversation_id = tool_turn.conversation_id
         turn = self._attempt(lambda: self._store.begin_next(conversation_id, after))
         if turn is None:
@@ -371,7 +364,6 @@ class AnswerController(PartsController):
         self._ask(streaming, turn, tool_turn.mode, tool_turn)
 
     def _ask(self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None) -> None:
-        """Ask for an answer whose card is on the page already."""
         self._request(streaming, turn, mode, tools)
         self._show()
         self._tell()
@@ -379,7 +371,7 @@ class AnswerController(PartsController):
     def _request(
         self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None
     ) -> None:
-        """Ask the engine, now or once servers of tools have started."""
+        """Submit to the engine now, or as soon as the tool servers have started."""
         self._making[streaming.request_id] = streaming
         streaming.mode = mode
 
@@ -391,7 +383,6 @@ class AnswerController(PartsController):
             self._send(streaming, turn, tools)
 
     def _send(self, streaming: _StreamingAnswer, turn: StoredTurn, tools: ToolTurn | None = None) -> None:
-        """Ask the engine: the tools are known."""
         mode, settings = streaming.mode, streaming.settings
         self._making[streaming.request_id] = self._making.pop(streaming.request_id)  # behind what was asked meanwhile
         tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
@@ -417,7 +408,7 @@ class AnswerController(PartsController):
         streaming.engine_url = self._state.models.engine_url
         self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
-            self._window.show_notice(translate("AnswerController", NOT_KEPT))
+            self._window.show_notice(tr(NOT_KEPT))
 
     def _on_text(self, streaming: _StreamingAnswer, event: TextChunk) -> None:
         streaming.state = EngineState.ANSWERING
@@ -459,7 +450,7 @@ class AnswerController(PartsController):
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
             cut = event.reason in _CUT
             is_wordless = state is MessageState.COMPLETE and not (cut or streaming.has_words or streaming.before)
-            notice = translate("AnswerController", WORDLESS) if is_wordless else _notice(event, streaming.full)
+            notice = tr(WORDLESS) if is_wordless else _notice(event, streaming.full)
             if streaming.repeats is not None:
                 notice = f"{self._repeated(streaming, streaming.repeats, state, cut=cut)} {notice}".rstrip()
             self._end(streaming, AnswerEnding(state, event.stats, notice, cut=cut))
@@ -467,7 +458,7 @@ class AnswerController(PartsController):
             self._restore(streaming)
 
     def _end_with_calls(self, streaming: _StreamingAnswer, event: Finished) -> bool:
-        """Store the calls of an answer, and end it; False where it has none, and all of it is its text."""
+        """Store the tool calls of an answer and finish it; False if it has none and is plain text."""
         visible, turn = streaming.visible, self.tools.turns.get(streaming.conversation_id)
         if visible is None or turn is None or streaming.abandoned or event.reason is FinishReason.CANCELLED:
             return False
@@ -489,7 +480,7 @@ class AnswerController(PartsController):
         return True
 
     def _repeated(self, streaming: _StreamingAnswer, before: MessageView, state: MessageState, *, cut: bool) -> str:
-        """Whether the seed gave the same again, and if not, why."""
+        """Whether the seed reproduced the answer; if not, the reason."""
         written = self._store.unwritten(streaming.answer_id)
         text = written.text if written is not None else ""
         after = MessageView(streaming.answer_id, "assistant", text, state, cut=cut, target=streaming.target)
@@ -519,7 +510,6 @@ class AnswerController(PartsController):
             self._window.show_problem(problem, of_chat=True)
 
     def _restore(self, streaming: _StreamingAnswer) -> None:
-        """Leave everything as it was before an answer that brought no word."""
         before = streaming.before
         if before is None:
             self._store.discard_answer(streaming.answer_id)
@@ -532,7 +522,7 @@ class AnswerController(PartsController):
             self._conversations.show()
 
     def _counted(self, streaming: _StreamingAnswer, ending: AnswerEnding) -> AnswerEnding:
-        """An ending with the counters of its run: they are added to the totals, and to those of the runs before it."""
+        """Add the counters of this run to the totals and to those of earlier runs of the same answer."""
         stats, before = ending.stats, streaming.before
         ending = replace(ending, thinking_ms=streaming.thinking.thinking_ms)
         if stats is None:
@@ -544,7 +534,7 @@ class AnswerController(PartsController):
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
 
     def _keep_speed(self, run: Generation, temperature: float) -> None:
-        """Have the figures of a run that drafted, or could have, kept by the thread that writes chats."""
+        """Save the statistics of a run that drafted, or could have, on the storage thread."""
         if run.stats.mode is Mode.OFF or not run.target or run.stats.looped:
             return
         speed = answer_speed(run.stats, temperature, time.time())
@@ -552,9 +542,9 @@ class AnswerController(PartsController):
         self._store.run_on_writer_thread(lambda: self._speeds.add_answer(run.target, draft, speed))
 
     def _note_models(self, streaming: _StreamingAnswer) -> None:
-        """Whose answer it is: noted when it is asked for, and again when it begins, as others may be loaded meanwhile.
+        """Record the models of an answer when it is requested and again when it starts: others may be loaded meanwhile.
 
-        One that goes on stays whose it is until it does.
+        A continued answer keeps its models until it starts.
         """
         if streaming.before is not None and not streaming.has_text:
             streaming.target = streaming.before.target
@@ -564,7 +554,7 @@ class AnswerController(PartsController):
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
     def _note_drawn(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
-        """How it is drawn. One that goes on otherwise than it began is not given again by any seed."""
+        """Record how the answer is sampled. If it is continued with other settings, no seed reproduces it."""
         before = streaming.before
         streaming.drawn = drawn if before is None else gone_on(before.drawn, drawn)
         self._store.note_drawn(streaming.answer_id, streaming.drawn)
@@ -574,44 +564,97 @@ class AnswerController(PartsController):
 
 
 def _with_spans(text: str, spans: tuple[TokenSpan, ...]) -> tuple[str, tuple[TokenSpan, ...]]:
-    """Text of which it is not known which tokens it is, as the target's."""
+    """Text whose tokens are not known, attributed to the target."""
     return text, spans or ((TokenSpan(len(text), Source.TARGET),) if text else ())
 
 
 def _seed_of(streaming: _StreamingAnswer, settings: Settings) -> Mapping[str, SettingValue]:
-    """What an answer that goes on is drawn by, where its chat has no seed: its own."""
+    """The seed of a continued answer if its chat has no seed."""
     drawn = streaming.before.drawn if streaming.before is not None else None
     return {"seed": drawn.seed} if drawn is not None and settings.whole("seed") is None else {}
 
 
 def _when_full(request: ChatRequest) -> str:
-    """Why an answer to this ends where the context is full, and what continuing it takes."""
+    """Explains why an answer ends at a full context and how to continue it."""
     num_turns = sum(message.role == "user" for message in request.messages)
     return FULL_OF_ONE_TURN if num_turns < 2 else FULL[request.overflow]
 
 
 def _notice(event: Finished, full: str) -> str:
-    """What a person should know of how an answer came about: what the model did not see, why it ended."""
+    """What the user should know about an answer: text the model did not see, or why it ended."""
     count = event.stats.left_out
     parts = []
     if count:
-        parts.append(
-            translate("AnswerController", "The context is full: the %n oldest messages were left out.", None, count)
-        )
+        parts.append(tr("The context is full: the %n oldest messages were left out.", None, count))
     waiting = event.stats.unanswered
     if waiting:
-        parts.append(
-            translate(
-                "AnswerController",
-                "The context is full: %n earlier questions without an answer were left out.",
-                None,
-                waiting,
-            )
-        )
+        parts.append(tr("The context is full: %n earlier questions without an answer were left out.", None, waiting))
     if event.reason is FinishReason.LENGTH:
-        parts.append(translate("AnswerController", LENGTH))
+        parts.append(tr(LENGTH))
     elif event.reason is FinishReason.CONTEXT:
-        parts.append(translate("AnswerController", full))
+        parts.append(tr(full))
     elif event.reason is FinishReason.LOOP:
-        parts.append(translate("AnswerController", LOOP))
+        parts.append(tr(LOOP))
     return " ".join(parts)
+
+
+SAME = mark("Repeat", "Seed {seed} gave the same answer again.")
+SAME_SO_FAR = mark("Repeat", "Seed {seed} gave the same text, up to the end of the shorter answer.")
+OTHER = mark("Repeat", "Seed {seed} gave another answer than before.")
+MODEL = mark("Repeat", "The earlier answer came from {model}.")
+MODEL_ELSEWHERE = mark("Repeat", "On a remote server, a seed may give another answer.")
+SYSTEM_PROMPT = mark("Repeat", "The system prompt has changed.")
+MESSAGES = mark("Repeat", "The messages before it, or their files, have changed.")
+TOOLS = mark("Repeat", "The tools have changed.")
+ASKED_THE_SAME = mark("Repeat", "Question and settings were the same.")
+OTHERWISE_SET = mark("Repeat", "Question and settings were the same, so the model's file or the engine has changed.")
+ITS_OWN = mark("Repeat", "It used its own settings, not the chat's current ones: {settings}.")
+
+
+def repeat_notice(before: MessageView, after: MessageView, chat: Settings, inexact: str) -> str:
+    """Compare an answer with the one its seed should reproduce; ``chat`` holds the current settings.
+
+    ``inexact`` is what `ModelInfo` says of the target.
+    """
+    then, now = before.drawn, after.drawn
+    if then is None or now is None or then.seed is None:
+        return ""
+    verdict = _verdict(before, after)
+    parts = [translate("Repeat", verdict).format(seed=then.seed)]
+    if verdict is OTHER:
+        parts += _reasons(before, then, after, now, inexact)
+    others = [in_words(FIELD_BY_KEY[key]).label for key, value in now.values.items() if _differs(key, value, chat)]
+    if others:
+        parts.append(translate("Repeat", ITS_OWN).format(settings=", ".join(others)))
+    return " ".join(parts)
+
+
+def _verdict(before: MessageView, after: MessageView) -> str:
+    if before.text == after.text:
+        return SAME
+    one, other = sorted((before, after), key=lambda view: len(view.text))
+    is_begun = one.cut or one.state is not MessageState.COMPLETE
+    return SAME_SO_FAR if is_begun and other.text.startswith(one.text.rstrip()) else OTHER
+
+
+def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, inexact: str) -> list[str]:
+    found = []
+    if before.target != after.target:
+        found.append(translate("Repeat", MODEL).format(model=title_of(before.target)))
+    if then.system_prompt != now.system_prompt:
+        found.append(translate("Repeat", SYSTEM_PROMPT))
+    if then.messages != now.messages:
+        found.append(translate("Repeat", MESSAGES))
+    if then.tools != now.tools:
+        found.append(translate("Repeat", TOOLS))
+    if found:
+        return found
+    if AT in after.target:
+        return [translate("Repeat", MODEL_ELSEWHERE)]
+    return (
+        [translate("Repeat", ASKED_THE_SAME), in_language(inexact)] if inexact else [translate("Repeat", OTHERWISE_SET)]
+    )
+
+
+def _differs(key: str, value: object, chat: Settings) -> bool:
+    return key != "seed" and chat.values[key] != value

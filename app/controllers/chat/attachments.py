@@ -1,4 +1,4 @@
-"""The files that go along with the unsent message: read, kept, shown, counted, removed; and the shown ones opened.
+"""The attachments of the unsent message: read, stored, shown, counted and removed; opens shown attachments.
 
 Files are read by `app.core.attachments`.
 """
@@ -17,7 +17,7 @@ from PySide6.QtGui import QImage
 from app.controllers.chat.token_sum import TokenSumController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.unsent import UnsentController
-from app.controllers.models.lists import ModelLists
+from app.controllers.models.engines import ModelLists
 from app.controllers.parts import Parts, PartsController
 from app.core.attachments.reader import AttachmentReader, ReadOutcome, ReadRequest
 from app.core.domain.attachment_errors import TooManyFilesError
@@ -27,7 +27,9 @@ from app.core.domain.file_kinds import kind_of, shown_name
 from engine.records import Problem
 from engine.sentences import joined, said
 from ui.composer.message_edit import fits_box
-from ui.text.language import translate
+from ui.text.language import translator
+
+tr = translator("Attachments")
 
 log = logging.getLogger(__name__)
 
@@ -36,13 +38,9 @@ SHOWN_REFUSALS = 3
 
 
 class AttachmentController(PartsController):
-    """Follows the open conversation, as `UnsentController` does for the text.
+    """Follows the open conversation, as `UnsentController` does for the text."""
 
-    Signals:
-        outcome_ready(object): a `ReadOutcome`, from the thread that reads.
-    """
-
-    outcome_ready = Signal(object)
+    outcome_ready = Signal(object)  # a `ReadOutcome`, from the thread that reads
 
     def __init__(self, parts: Parts, unsent: UnsentController, transfer: TransferController, lists: ModelLists) -> None:
         super().__init__(parts)
@@ -77,16 +75,14 @@ class AttachmentController(PartsController):
         self._request(files, may_import=may_import)
 
     def attach_text(self, text: str) -> None:
-        """Attach a pasted text."""
         self._request([(self._pasted_name(), None, text)])
 
     def attach_picture(self, image: QImage) -> None:
-        """Attach a pasted picture."""
-        name = self._free_name(translate("Attachments", "Pasted picture"), "png")
+        name = self._free_name(tr("Pasted picture"), "png")
         self._request([(name, None, "")], picture=lambda: _png(image))
 
     def remove(self, attachment_id: int) -> None:
-        """Let go of one; a file that is being read is not waited for."""
+        """Remove an attachment; a file that is still being read is cancelled."""
         request = self._reading.pop(-attachment_id, None)
         if request is not None:
             self._reader.cancel(request.key)
@@ -99,7 +95,7 @@ class AttachmentController(PartsController):
         self._changed()
 
     def show_text(self, attachment_id: int) -> None:
-        """Show the text or the picture of an attachment, sent or not."""
+        """Open the text or the picture of an attachment, sent or unsent."""
         found = self._attempt(lambda: self._store.attachments.read(attachment_id))
         if found is not None and found.picture is not None:
             from ui.composer.attachments.reader import PictureViewer  # noqa: PLC0415  (opened by a click)
@@ -112,11 +108,9 @@ class AttachmentController(PartsController):
             ReaderDialog(self._window.theme, shown, self._window).open()
 
     def close(self, timeout_s: float) -> bool:
-        """Stop reading; False where that takes longer."""
+        """Stop reading; False if reading does not end within the time limit."""
         self.sums.stop()
         return self._reader.close(timeout_s)
-
-    # ---- what is there ----------------------------------------------------------------------------------------------
 
     def _open(self, conversation_id: int | None) -> None:
         try:
@@ -132,10 +126,8 @@ class AttachmentController(PartsController):
         self._show()
 
     def _show(self) -> None:
-        counting = translate("Attachments", "counting tokens")
-        note = (
-            counting if self.sums.can_count else translate("Attachments", "tokens are counted once a model is loaded")
-        )
+        counting = tr("counting tokens")
+        note = counting if self.sums.can_count else tr("tokens are counted once a model is loaded")
         target = self._state.engine.target
         note = "" if target is not None and target.engine_url else note  # its vocabulary is not known
         shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
@@ -145,12 +137,12 @@ class AttachmentController(PartsController):
         ]
         reading = [request for request in self._reading.values() if self._is_here(request)]
         shown += [Attachment(-request.key, shown_name(request.name), kind_of(request.name), 0) for request in reading]
-        notes += [translate("Attachments", "reading")] * len(reading)
+        notes += [tr("reading")] * len(reading)
         self._window.composer.show_attachments(shown, notes, reading=bool(reading))
         self._show_sight()
 
     def _show_sight(self) -> None:
-        """Where a picture is attached that the model cannot see, say so, and offer one that can."""
+        """If the model cannot see an attached picture, say so and offer a model that can."""
         tray = self._window.composer.tray
         if not self._of_picture or not any(each.picture for each in self._attached):
             self._seeing = None
@@ -159,7 +151,7 @@ class AttachmentController(PartsController):
         if self._seeing is None:
             self._seeing = ()
             self._lists.find_seeing(self._offer_seeing)
-        words = translate("Attachments", "This model cannot see pictures: it gets their names alone.")
+        words = tr("This model cannot see pictures. It only gets their names.")
         tray.show_sight(words, *(self._seeing[0] if self._seeing else ()))
 
     def _offer_seeing(self, models: Sequence[tuple[str, str]]) -> None:
@@ -169,16 +161,14 @@ class AttachmentController(PartsController):
 
     @property
     def _of_picture(self) -> str:
-        """What is said of an attached picture: whether the loaded model sees it."""
+        """The note on an attached picture: whether the loaded model can see it."""
         target = self._state.engine.target
         if target is None or target.sees:
             return ""
-        return translate("Attachments", "this model cannot see it")
+        return tr("this model cannot see it")
 
     def _is_here(self, request: ReadRequest) -> bool:
         return request.conversation_id == self._state.chat_id
-
-    # ---- what comes -------------------------------------------------------------------------------------------------
 
     def _on_dropped(self, paths: Sequence[str]) -> None:
         self._window.show_chat()
@@ -205,7 +195,7 @@ class AttachmentController(PartsController):
         self._show()
 
     def _pasted_name(self) -> str:
-        return self._free_name(translate("Attachments", "Pasted text"), "txt")
+        return self._free_name(tr("Pasted text"), "txt")
 
     def _free_name(self, first: str, ending: str) -> str:
         reading = (request.name for request in self._reading.values() if self._is_here(request))
@@ -235,7 +225,7 @@ class AttachmentController(PartsController):
         self._changed()
 
     def _report_refusals(self) -> None:
-        """Say why files were not attached, several in one problem: the window shows one at a time."""
+        """Report rejected files as one problem, since the window shows one at a time."""
         if self._reading or not self._refused:
             return
         refused, self._refused = self._refused, []
@@ -252,7 +242,7 @@ class AttachmentController(PartsController):
 
 
 def _png(image: QImage) -> bytes:
-    """A picture as a file, for the process that reads all pictures."""
+    """Encode a picture for the process that decodes pictures."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     image.save(buffer, "PNG")  # type: ignore[call-overload]
@@ -260,7 +250,7 @@ def _png(image: QImage) -> bytes:
 
 
 def _too_many(num_files: int) -> str:
-    """So many were chosen beside those that a message can have."""
+    """The problem for more files than a message may have."""
     if num_files == 1:
         return said("A message can have {limit} attachments; 1 more was chosen.", limit=MAX_ATTACHMENTS)
     return said(

@@ -1,18 +1,17 @@
-"""The context in the window: what takes it up, what happens when it is full, the summaries, the kept caches."""
+"""The context in the window: its use, its overflow, the summaries and the cached states."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.controllers.chat.condensing import CondensedMessages, condensed_messages
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.token_sum import MESSAGE_TOKENS
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.context import ContextParts, SummaryView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.model_name import model_name
-from app.core.domain.requests import counted_text, picture_sizes
+from app.core.domain.requests import Decode, counted_text, picture_sizes, prompt_parts
 from app.core.domain.settings.context_fields import KEPT_CACHES, MIB
 from app.core.domain.settings.layers import Layer
 from app.core.storage.chats import summaries
@@ -23,6 +22,7 @@ from engine.records import (
     CountRequest,
     EngineFailed,
     Finished,
+    Message,
     ModelInfo,
     PictureSize,
     StatsUpdate,
@@ -30,16 +30,46 @@ from engine.records import (
     TokensCounted,
 )
 from engine.requests import SetStateLimit, next_number
+from engine.session.summarising import with_summary
 from ui.composer.context_meter import ContextMeter
 from ui.text.language import translate
 from ui.text.problem_words import in_language
 
 
+@dataclass(frozen=True, slots=True)
+class CondensedMessages:
+    """Messages without a system prompt, and for each the id of the last stored message it contains.
+
+    ``summary_at``: the last stored message that the summary covers; None without a summary.
+    """
+
+    messages: tuple[Message, ...]
+    last_ids: tuple[int, ...]
+    summary_at: int | None = None
+    summary: str = ""
+
+
+def condensed_messages(
+    views: Sequence[MessageView], summaries: Mapping[int, str], decode: Decode | None = None
+) -> CondensedMessages:
+    """Replace the messages that the latest summary covers with the summary.
+
+    ``summaries`` may hold those of other branches: they end with messages that are not on this path.
+    """
+    parts = prompt_parts(views, decode)
+    messages, ids = tuple(message for message, _ in parts), tuple(number for _, number in parts)
+    for place in range(len(parts) - 2, -1, -1):
+        if ids[place] in summaries and messages[place + 1].role == "user":
+            text = summaries[ids[place]]
+            return CondensedMessages(with_summary(messages, place + 1, text), ids[place + 1 :], ids[place], text)
+    return CondensedMessages(messages, ids)
+
+
 @dataclass(slots=True)
 class _Question:
-    """An answer that was asked for: which stored messages its messages end with, and where it goes.
+    """A submitted answer: the stored messages that its prompt ends with, and its destination.
 
-    ``writing`` is the summary that is made for it: the last message that it is of, and what there is.
+    ``writing``: the summary that is being written for it: the last message it covers, and its text so far.
     """
 
     request_id: int
@@ -50,7 +80,7 @@ class _Question:
 
 
 class ContextController(PartsController):
-    """Makes the meter of the header, and the lines of the transcript true."""
+    """Updates the context meter in the header and the summary lines of the transcript."""
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
@@ -79,10 +109,7 @@ class ContextController(PartsController):
         meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
         return meter
 
-    # ---- settings and models ----------------------------------------------------------------------------------------
-
     def start(self) -> None:
-        """Say how many caches may be kept."""
         self._worker.submit(SetStateLimit((self._state.settings.whole(KEPT_CACHES) or 0) * MIB))
 
     def _on_settings(self, changed: Collection[str]) -> None:
@@ -90,21 +117,18 @@ class ContextController(PartsController):
             self.start()
 
     def model_changed(self, target: ModelInfo) -> None:
-        """Count anew for a model that may see other tokens, and hold another number of them."""
+        """Count again for a model with another vocabulary or context size."""
         self._size, self._target = target.n_ctx, model_name(target)
         self.show()
 
     def _follow_chat(self) -> None:
-        """Other settings hold for the open chat, or it has other tools."""
         held = self._state.chat.settings
         self.meter.set_policy(held.text("overflow"))
         if held.text("system_prompt") != self._system_prompt or self._state.tools_text != self._shown_tools:
             self.show()
 
-    # ---- summaries --------------------------------------------------------------------------------------------------
-
     def prepare(self, request: ChatRequest, turn: StoredTurn) -> ChatRequest:
-        """Put a stored summary in the place of what it stands for, and name the conversation."""
+        """Put a stored summary in place of the messages it covers, and set the conversation key."""
         conversation_id = turn.conversation_id
         stored = self._attempt(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
         short = condensed_messages(turn.history, stored or {}, self._parts.decode)
@@ -118,7 +142,6 @@ class ContextController(PartsController):
         return replace(request, messages=messages, conversation_id=conversation_id)
 
     def on_summary(self, event: SummaryUpdate) -> None:
-        """Show a summary in the making; keep one that is there."""
         asked = self._question(event.request_id)
         if asked is None:
             return
@@ -144,14 +167,11 @@ class ContextController(PartsController):
         return next((each for each in self._asked.values() if each.request_id == request_id), None)
 
     def undo(self, message_id: int) -> None:
-        """Send the messages themselves again."""
+        """Remove a summary: send the messages themselves again."""
         self._attempt(lambda: self._store.write(lambda db: summaries.remove(db, message_id)))
         self.show()
 
-    # ---- what is shown ----------------------------------------------------------------------------------------------
-
     def show(self) -> None:
-        """Show the open conversation's summaries, and count what it takes."""
         views = self._path()
         short = self._show_lines(views)
         system = self._system_prompt = self._state.chat.settings.text("system_prompt")
@@ -175,7 +195,6 @@ class ContextController(PartsController):
         self._worker.submit(CountRequest(self._count, (*texts, *sizes)))
 
     def on_counted(self, event: TokensCounted) -> None:
-        """Take what the engine counted for the newest question."""
         if event.request_id == self._count and event.counts is not None:
             system, said, answer, *pictures = event.counts
             said = said + self._overhead + sum(pictures) if said or answer or pictures else 0
@@ -185,7 +204,7 @@ class ContextController(PartsController):
             self.meter.set_parts(replace(parts, refused=needed))
 
     def on_failed(self, event: EngineFailed) -> None:
-        """Say what a question would have taken that was too long; a summary in the making is in the making no more."""
+        """Report how many tokens a question that was too long needs; discard an unfinished summary."""
         asked = self._question(event.request_id)
         if asked is None:
             return
@@ -199,14 +218,13 @@ class ContextController(PartsController):
                 self.show()
 
     def _needed(self, num_counted: int) -> int:
-        """Tokens of a last question that exceeded the context, counted here without the engine's report; 0: it fits."""
+        """Tokens of a last question that exceeded the context, counted without the engine's report; 0 if it fits."""
         if self._failed is None:
             return 0
         needed = self._refused.get(self._failed.id, num_counted)
         return needed if needed > self._size - LEAST_ROOM else 0
 
     def on_stats(self, event: StatsUpdate | Finished) -> None:
-        """Follow the answer in the making, where its conversation is the open one."""
         asked, stats = self._question(event.request_id), event.stats
         if asked is None or not stats.context_size:
             return
@@ -216,7 +234,7 @@ class ContextController(PartsController):
 
     @staticmethod
     def _as_used(parts: ContextParts, used: int) -> ContextParts:
-        """Use the total that the engine reported, if any: the conversation is the total minus the other parts."""
+        """Use the engine's total if it reported one: the conversation is the total minus the other parts."""
         if used <= parts.system + parts.last_answer:
             return parts
         return replace(parts, conversation=used - parts.system - parts.last_answer)
@@ -229,7 +247,7 @@ class ContextController(PartsController):
         return tuple(view for view in views if view.state is not MessageState.STREAMING)
 
     def _sizes(self, views: tuple[MessageView, ...], short: CondensedMessages) -> tuple[PictureSize, ...]:
-        """Tokens of the pictures in the prompt: those after a summary, for a model that sees."""
+        """Tokens of the pictures in the prompt after a summary, for a vision model."""
         ids = [view.id for view in views]
         begin = ids.index(short.summary_at) + 1 if short.summary_at is not None else 0
         return picture_sizes(views[begin:]) if self._parts.decode is not None else ()

@@ -1,4 +1,4 @@
-"""The conversation list and the one that is open: new, select, rename, and the settings that hold for it."""
+"""The chat list and the open chat: create, select, rename, and the settings in force."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.conversations.model import BATCH
 
 
 class ConversationController(PartsController):
-    """Writes which chat is open. One that has no message yet is stored with its first one."""
+    """Sets the open chat. A new chat is stored with its first message."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -53,9 +53,9 @@ class ConversationController(PartsController):
         state.chat_shown.connect(self._mark_chats)
 
     def start(self) -> None:
-        """Show the list and the chat that was open last, else the one that changed last.
+        """Show the list and open the last chat, or else the one that changed last.
 
-        The list has what can be scrolled to at first; `list_rest` is to follow the first paint.
+        Loads only the first rows; call `list_rest` after the first paint.
         """
         self._num_first = BATCH
         last = self._open_chat.read()
@@ -66,7 +66,6 @@ class ConversationController(PartsController):
             self.select(found)
 
     def refresh(self) -> None:
-        """Show the list as it is stored."""
         newest, self._num_first = self._num_first, None
         listed = self._attempt(lambda: self._store.conversations(newest))
         self._rest_waits = listed is not None and newest is not None and len(listed) >= newest
@@ -79,12 +78,11 @@ class ConversationController(PartsController):
         self._state.chats_listed.emit()
 
     def list_rest(self) -> None:
-        """Show the whole list where it is not yet."""
         if self._rest_waits:
             self.refresh()
 
     def new_chat(self, folder_id: int | None = None) -> None:
-        """Open an empty chat, with nothing of its own, that will be in a folder or outside of any."""
+        """Open an empty chat without settings of its own, in a folder or outside."""
         self._window.chat_settings.flush()  # what was typed there is the chat's before
         self._open(None)
         self._new_in = folder_id
@@ -97,7 +95,6 @@ class ConversationController(PartsController):
         self.refresh()
 
     def select(self, conversation_id: int) -> None:
-        """Open a stored conversation, with the settings of its own."""
         self._window.chat_settings.flush()  # what was typed there is the chat's before
         conversation = self._attempt(lambda: self._store.conversation(conversation_id))
         if conversation is None:
@@ -111,7 +108,7 @@ class ConversationController(PartsController):
         self.refresh()
 
     def show(self, title: str | None = None) -> None:
-        """Show the open conversation's messages again; an answer in the making goes on growing there."""
+        """Show the open chat's messages again; a running answer continues there."""
         conversation_id = self._state.chat_id
         if conversation_id is None:
             return
@@ -129,7 +126,7 @@ class ConversationController(PartsController):
         self._state.show_chat()
 
     def stored(self, conversation_id: int) -> None:
-        """Note that the open chat was stored with its first turn."""
+        """Record that the open chat was stored with its first message."""
         self._open(conversation_id)
         if self._new_in is not None:
             folder_id = self._new_in
@@ -137,7 +134,7 @@ class ConversationController(PartsController):
         self._attempt(lambda: self.layers.stored_as(conversation_id))
 
     def show_first(self, turn: StoredTurn) -> None:
-        """Show the chat that was stored with this turn, with its name."""
+        """Show the chat that was stored with this message, with its title."""
         self._window.show_conversation(turn.title, turn.history)
         self.unsent.sent(turn.conversation_id)
         self._state.show_chat()
@@ -147,7 +144,7 @@ class ConversationController(PartsController):
         self._open_chat.keep(conversation_id)
 
     def _mark_chats(self) -> None:
-        """Mark in the list which chats have an answer in the making, and which one that was not looked at yet."""
+        """Mark the chats in the list that are answering or have an unread answer."""
         if self._state.chat_id is not None:
             self._unseen.discard(self._state.chat_id)
         marks = self._state.answering, frozenset(self._unseen)
@@ -156,7 +153,7 @@ class ConversationController(PartsController):
             self._window.sidebar.list.set_activity(*marks)
 
     def rename(self, conversation_id: int, title: str) -> None:
-        """Give a conversation the user's title; an empty one is not taken."""
+        """Set a user's title; an empty title is ignored."""
         if title.strip():
             self._attempt(lambda: self._store.rename_conversation(conversation_id, title.strip()))
         renamed = self._attempt(lambda: self._store.conversation(conversation_id))
@@ -165,29 +162,29 @@ class ConversationController(PartsController):
         self.refresh()
 
     def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
-        """Give this chat or its model values of their own, from the next message on."""
+        """Set values of this chat or its model, from the next message on."""
         self._attempt(lambda: self.layers.change(layer, values))
         self.show_settings()
 
     def reset(self, layer: Layer, keys: Collection[str]) -> None:
-        """Take values of this chat's or its model's own away."""
+        """Remove values of this chat or its model."""
         self._attempt(lambda: self.layers.reset(layer, keys))
         self.show_settings()
 
     def remember_for_model(self) -> None:
-        """Let the model have what this chat has of its own."""
+        """Copy this chat's own values to its model."""
         self._attempt(self.layers.remember_for_model)
         self.show_settings()
 
     def runnable(self, mode: Mode) -> Mode:
-        """Give the mode that can run in place of a wanted one; where it is another, say why."""
+        """The mode that runs in place of the wanted one; if it differs, say why."""
         possible, reason = self._state.models.runnable(mode)
         if reason:
             self._window.show_notice(reason)
         return possible
 
     def models_changed(self, target: ModelInfo) -> None:
-        """Take what the loaded model remembers. A mode that cannot run now is left, and why is said; it comes back."""
+        """Load the model's settings. A mode that cannot run is replaced until it can, and the reason is shown."""
         before = self._state.chat.mode
         self.layers.use_target(target)
         reason = self.show_settings()
@@ -195,7 +192,7 @@ class ConversationController(PartsController):
             self._window.show_notice(reason)
 
     def show_settings(self) -> str:
-        """Show the settings as they hold for the open chat; return why its mode cannot run, if it cannot."""
+        """Show the settings of the open chat; returns why its mode cannot run, or an empty text."""
         held = self.layers.effective()
         (mode, reason), depth = self._state.models.runnable(Mode(held.text("mode"))), held.whole("depth")
         self._window.composer.set_mode(mode)

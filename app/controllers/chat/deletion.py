@@ -1,6 +1,6 @@
-"""Deletes chats, messages and folders so that it can be taken back: by the bar for some seconds, the last deletion.
+"""Deletes chats, messages and folders; the last deletion can be undone for some seconds.
 
-Then messages are gone for good. Chats can be restored for 30 days from "Recently deleted".
+After that, messages are gone. Chats can be restored for 30 days from "Recently deleted".
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from app.controllers.parts import Parts, PartsController
 from engine.requests import ForgetPast, ForgetState
 from engine.sentences import one_stop
 from ui.text.formatting import count
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.widgets.building import Stretch, button, hbox
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import ConfirmDialog
+
+tr = translator("DeletionController")
 
 LIST_PX = 280
 
 
 @dataclass(frozen=True, slots=True)
 class _Deleted:
-    """``kept_in`` is the marked chat that is wiped in the end; ``of`` the chats that the engine forgets then."""
+    """``kept_in``: the marked chat that is wiped in the end; ``of``: the chats that the engine forgets then."""
 
     kept_in: int | None
     of: tuple[int, ...]
@@ -34,7 +36,7 @@ class _Deleted:
 
 
 class DeletionController(PartsController):
-    """Follows the list's and the messages' wish to delete, and the bar that offers to take it back."""
+    """Handles delete requests of the list and the messages, and the undo bar."""
 
     def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
         super().__init__(parts)
@@ -58,11 +60,11 @@ class DeletionController(PartsController):
         bar.expired.connect(self.wipe)
 
     def start(self) -> None:
-        """Have the engine forget what was deleted last time and is wiped now."""
+        """Make the engine forget the chats of the last deletion, which are wiped now."""
         self._forget(self._store.wiped)
 
     def delete_chats(self, conversation_ids: Sequence[int]) -> None:
-        """Take chats out of sight; an answer in the making ends as it is."""
+        """Hide chats; a running answer ends as it is."""
         ids, deletions = tuple(conversation_ids), self._store.deletions
         for conversation_id in ids:
             self._answers.stop(conversation_id)
@@ -77,8 +79,8 @@ class DeletionController(PartsController):
 
         def words() -> str:
             if len(titles) > 1:
-                return translate("DeletionController", "Deleted %n chats.", None, len(titles))
-            sentence = translate("DeletionController", "Deleted “{title}”.")
+                return tr("Deleted %n chats.", None, len(titles))
+            sentence = tr("Deleted “{title}”.")
             return one_stop(sentence, {"title": titles[0]}).format(title=titles[0])
 
         self._offer(_Deleted(None, ids, take_back, words))
@@ -88,17 +90,16 @@ class DeletionController(PartsController):
             self._conversations.refresh()
 
     def show_deleted(self) -> None:
-        """Show the chats that can be restored, with what restores one and what wipes it."""
         self._window.undo_bar.expire()
         dialog = ConfirmDialog(
             self._window,
-            translate("DeletionController", "Recently deleted"),
-            translate("DeletionController", "Deleted chats stay here for 30 days. Then they are gone for good."),
-            translate("DeletionController", "Restore"),
+            tr("Recently deleted"),
+            tr("Deleted chats stay here for 30 days. Then they are gone for good."),
+            tr("Restore"),
         )
-        chats = ChoiceList(self._window.theme, translate("DeletionController", "Deleted chats"))
+        chats = ChoiceList(self._window.theme, tr("Deleted chats"))
         chats.setFixedHeight(LIST_PX)
-        wipe = button(translate("DeletionController", "Delete for good"), kind="danger")
+        wipe = button(tr("Delete for good"), kind="danger")
 
         def fill() -> None:
             rows = self._attempt(self._store.deletions.deleted_chats) or ()
@@ -130,7 +131,7 @@ class DeletionController(PartsController):
         self._forget(conversation_ids)
 
     def delete_messages(self, message_id: int, *, alone: bool = False) -> None:
-        """Take a message out of sight, ``alone`` or with all that follows it in all branches."""
+        """Hide a message, ``alone`` or with everything that follows it in all branches."""
         if self._state.answer is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return
@@ -150,13 +151,12 @@ class DeletionController(PartsController):
         num_messages = len(branch.message_ids)
 
         def words() -> str:
-            return translate("DeletionController", "Deleted %n messages.", None, num_messages)
+            return tr("Deleted %n messages.", None, num_messages)
 
         self._offer(_Deleted(branch.kept_in, (branch.conversation_id,), take_back, words))
         self._conversations.show()
 
     def delete_folder(self, folder_id: int) -> None:
-        """Take a folder away; its chats stay in the list."""
         library = self._store.library
         folder = self._attempt(lambda: library.delete_folder(folder_id))
         self._conversations.refresh()
@@ -170,23 +170,20 @@ class DeletionController(PartsController):
 
         def words() -> str:
             if not num_chats:
-                sentence = translate("DeletionController", "Deleted the empty folder “{name}”.")
+                sentence = tr("Deleted the empty folder “{name}”.")
                 return one_stop(sentence, {"name": name}).format(name=name)
-            sentence = translate(
-                "DeletionController", "Deleted the folder “{name}”; its %n chats were kept.", None, num_chats
-            )
+            sentence = tr("Deleted the folder “{name}”; its %n chats were kept.", None, num_chats)
             return sentence.format(name=name)
 
         self._offer(_Deleted(None, (), take_back, words))
 
     def take_back(self) -> None:
-        """Show again what was deleted last."""
         last, self._last = self._last, None
         if last is not None:
             last.take_back()
 
     def wipe(self) -> None:
-        """Let what was deleted last be taken back by the bar no more; messages are gone for good then."""
+        """End the undo period: messages are gone for good."""
         last, self._last = self._last, None
         if last is None:
             return
@@ -208,7 +205,7 @@ class DeletionController(PartsController):
         self._conversations.refresh()
 
     def _forget(self, conversation_ids: Sequence[int]) -> None:
-        """Have the engine lose what it keeps of these chats."""
+        """Make the engine drop the cached states of these chats."""
         for conversation_id in conversation_ids:
             self._worker.submit(ForgetState(conversation_id))
         if conversation_ids:
@@ -217,4 +214,4 @@ class DeletionController(PartsController):
 
 def _days_left(until: datetime) -> str:
     days = max((until - datetime.now(UTC)).days + 1, 0)
-    return translate("DeletionController", "{count} days left", None, days).format(count=count(days))
+    return tr("{count} days left", None, days).format(count=count(days))

@@ -1,4 +1,4 @@
-"""Search, folders, pins, archive, order and copies: from the sidebar to the store and back."""
+"""Search, folders, pins, archive, order and copies: from the sidebar to the store."""
 
 from __future__ import annotations
 
@@ -20,13 +20,9 @@ Hits = tuple[SearchHit, ...]
 
 
 class LibraryController(PartsController):
-    """Connects the sidebar's wishes.
+    """Connects the sidebar's signals."""
 
-    Signals:
-        found(str, object): what a search found, from the store's thread.
-    """
-
-    found = Signal(str, object)
+    found = Signal(str, object)  # what a search found, from the store's thread
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
@@ -51,7 +47,7 @@ class LibraryController(PartsController):
         library_signals.folders_arranged.connect(self._then_refresh(library.arrange_folders))
 
     def search(self, typed: str) -> None:
-        """Look for words on the store's thread; what is found comes back as a signal."""
+        """Search on the storage thread; the hits arrive by a signal."""
         if not typed.strip():
             return
         future = self._attempt(lambda: self._library.search(typed))
@@ -59,18 +55,18 @@ class LibraryController(PartsController):
             future.add_done_callback(lambda done: self._report_found(typed, done))
 
     def _search_again(self) -> None:
-        """What was found may be gone, or be called otherwise."""
+        """Refresh the hits: they may be deleted or renamed."""
         if self._window.sidebar.is_searching:
             self.search(self._window.sidebar.search.text())
 
     def duplicate(self, conversation_id: int) -> None:
-        """Copy a conversation with all its branches, and open the copy."""
+        """Copy a conversation with all its branches and open the copy."""
         copy = self._attempt(lambda: self._library.duplicate(conversation_id))
         if copy is not None:
             self._conversations.select(copy)
 
     def make_folder(self, conversation_id: int | None) -> None:
-        """Add a folder, put a conversation into it if one is given, and let it be named."""
+        """Add a folder, move a conversation into it if one is given, and edit its name."""
 
         def make() -> int:
             folder_id = self._library.create_folder(translate("LibraryController", NEW_FOLDER))
@@ -84,7 +80,6 @@ class LibraryController(PartsController):
             self._window.sidebar.list.name_folder(made)
 
     def _report_found(self, typed: str, done: Future[Hits | None]) -> None:
-        """Run on the store's thread: only the signal leaves it."""
         error = done.exception()
         if error is not None:
             log.warning("A search failed: %s", type(error).__name__)

@@ -1,4 +1,4 @@
-"""Connects the dialogs for settings, presets and prompts with where these are kept."""
+"""Connects the dialogs for settings, presets and prompts with their storage."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ LOOK = frozenset({"theme", "text_size", "density"})
 
 
 class ChatSettingsController(PartsController):
-    """Takes what is wanted of the settings, of the app's and those of chats and models."""
-
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
         self._conversations = conversations
@@ -31,7 +29,6 @@ class ChatSettingsController(PartsController):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What a person should know of the files that were read at the start."""
         found = (*self._conversations.problems, self.presets.problem, self.prompts.problem)
         return tuple(problem for problem in found if problem is not None)
 
@@ -50,7 +47,6 @@ class ChatSettingsController(PartsController):
         wants.prompts_changed.connect(self._on_prompts)
 
     def show(self) -> None:
-        """Give the window the settings of the app, and the look that they have."""
         self._on_settings(LOOK)
 
     def _on_settings(self, changed: Collection[str]) -> None:

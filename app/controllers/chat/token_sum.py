@@ -1,4 +1,4 @@
-"""Counts what the next message would take of the context, by the loaded vocabulary, and has the composer show it."""
+"""Counts the tokens of the next message with the loaded vocabulary and shows the sum in the composer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.core.domain.framing import framed
 from app.core.domain.requests import picture_sizes, prompt_messages
 from engine.records import LEAST_ROOM, CountRequest, PictureSize, TokensCounted
 from engine.requests import next_number
-from ui.composer.context_sum import ContextSum
+from ui.composer.context_meter import ContextSum
 
 log = logging.getLogger(__name__)
 
@@ -25,13 +25,9 @@ Key = tuple[str, int | str]
 
 
 class TokenSumController(PartsController):
-    """Asks for each text once, and again for another model.
+    """Counts each text once, and again for another model."""
 
-    Signals:
-        counted: another attachment has been counted, or can be no more.
-    """
-
-    counted = Signal()
+    counted = Signal()  # an attachment was counted, or can no longer be
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -49,20 +45,18 @@ class TokenSumController(PartsController):
 
     @property
     def can_count(self) -> bool:
-        """Whether there is a vocabulary to count with."""
         return self._size is not None
 
     def count_of(self, attachment_id: int) -> int | None:
-        """Tokens of an attachment, None while nobody has counted them."""
+        """Tokens of an attachment; None while it is not counted."""
         return self._counts.get(("attachment", attachment_id))
 
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
-        """Note what goes along with the message."""
         self._attachments = tuple(attachments)
         self.update()
 
     def model_changed(self, num_tokens: int) -> None:
-        """Count all parts again for a model with a context of ``n_ctx`` tokens."""
+        """Count everything again for a model with a context of ``num_tokens``."""
         self._size = num_tokens or None  # nobody tells
         self._counts.clear()
         self._waiting.clear()
@@ -70,12 +64,10 @@ class TokenSumController(PartsController):
         self.counted.emit()
 
     def conversation_changed(self) -> None:
-        """Count another conversation."""
         self._counts = {key: count for key, count in self._counts.items() if key[0] == "attachment"}
         self.update()
 
     def on_counted(self, event: TokensCounted) -> None:
-        """Take what the engine counted."""
         keys = self._waiting.pop(event.request_id, ())
         if event.counts is None or not keys:
             return
@@ -86,7 +78,6 @@ class TokenSumController(PartsController):
             self.counted.emit()
 
     def update(self) -> None:
-        """Ask for what is not counted yet, and show what is."""
         self._timer.stop()
         if self._size is None or self._is_empty:
             self._show()
@@ -100,7 +91,6 @@ class TokenSumController(PartsController):
         self._show()
 
     def stop(self) -> None:
-        """Ask for nothing any more: the window is closing."""
         self._timer.stop()
         self._size = None
 
@@ -113,7 +103,7 @@ class TokenSumController(PartsController):
         return {("typed", text): text}
 
     def _texts(self) -> dict[Key, str | PictureSize]:
-        """What the sum is made of, each with its key; what is counted already is not made again."""
+        """The parts of the sum by key, without those already counted."""
         texts: dict[Key, str | PictureSize] = {**self._typed()}
         sees = self._parts.decode is not None
         for attachment in self._attachments:
@@ -138,7 +128,7 @@ class TokenSumController(PartsController):
         return None if self._window.composer.context_used else ("conversation", self._state.chat_id or 0)
 
     def _history(self) -> str:
-        """All that was said, but for the questions at its end that have no answer: those are counted by themselves."""
+        """The messages without unanswered questions at the end; those are counted separately."""
         conversation_id = self._state.chat_id
         try:
             views = self._store.history(conversation_id) if conversation_id is not None else ()
@@ -176,7 +166,7 @@ class TokenSumController(PartsController):
         )
 
     def _with_unanswered(self, key: Key) -> int | None:
-        """Tokens of the conversation, without the questions that alone are too long for the context: they stay out."""
+        """Tokens of the conversation, without unanswered questions that alone exceed the context."""
         counts = [self._counts.get(("question", question)) for question in self._unanswered]
         conversation = self._counts.get(key)
         besides = (*self._of_tools(), *(_of_size(size) for size in self._sizes))

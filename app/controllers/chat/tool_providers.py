@@ -1,4 +1,4 @@
-"""The providers of tools of the window: what is built in, and the servers of its `mcp.json`."""
+"""The window's tool providers: the built-in tools and the servers of its `mcp.json`."""
 
 from __future__ import annotations
 
@@ -38,13 +38,9 @@ if TYPE_CHECKING:  # asyncio: the first paint waits for no server
 
 
 class ToolProviders(QObject):
-    """Opens nothing before a chat has tools. ``more`` are providers beside those of the app.
+    """Starts nothing until a chat uses tools. ``more`` are additional providers."""
 
-    Signals:
-        servers_changed: one of the servers has started, ended, or offers other tools.
-    """
-
-    servers_changed = Signal()
+    servers_changed = Signal()  # a server started, ended, or offers other tools
     _page_wanted = Signal(str, str)  # of a server's name, from its thread: where to sign in to it
 
     def __init__(self, parts: Parts, projects: ProjectController) -> None:
@@ -56,35 +52,34 @@ class ToolProviders(QObject):
         self._follow(parts.window.tool_servers)
 
     def start_servers(self) -> None:
-        """Start those that somebody switched on, where they do not run yet."""
+        """Start the enabled servers that do not run yet."""
         if self._servers is None and self.names():
             self._opened()
 
     @property
     def is_starting(self) -> bool:
-        """Whether a server is starting, so that tools are still to come."""
+        """Whether a server is starting, so that more tools may arrive."""
         return self._servers is not None and self._servers.is_starting
 
     def failures(self, but: Collection[str]) -> dict[str, str]:
-        """Why servers that are switched on give no tools, by their names, but for those named."""
+        """Why enabled servers offer no tools, by server name, without those in ``but``."""
         views = self.views() if self._servers is not None else ()
         failed = [view for view in views if view.is_on and view.state == "failed" and view.name not in but]
         return {view.name: view.problem for view in failed if view.problem}
 
     def offered(self, names: Collection[str], unused: Collection[str]) -> tuple[ToolDefinition, ...]:
-        """The built-in tools of these names, and those of the servers but the ``unused``: ``server``, ``server/tool``.
+        """The built-in tools of these names and the servers' tools but the ``unused`` (``server``, ``server/tool``).
 
-        They stay in their order as long as no server changes: a prompt with them begins as the one before.
+        The order is stable while no server changes, so that prompts share their beginning.
         """
         built_in = [one for one in (SEARCH_DOCUMENTS, *DEFINITIONS) if one.name in names]
         return (*built_in, *(one for one in self.of_servers() if not {one.server, path_of(one)} & set(unused)))
 
     def of_servers(self) -> tuple[ToolDefinition, ...]:
-        """All tools of the servers that run."""
         return tuple(one for one in Providers(*self._others).definitions() if one.name not in (*NAMES, SEARCH_TOOL))
 
     def open(self, names: Iterable[str], conversation_id: int) -> BuiltInTools:
-        """Give the built-in tools of these names, which look for what is this chat's; have the servers started."""
+        """Return the built-in tools of these names for this chat, and start the servers."""
         self.start_servers()
         sources = BuiltInSources(
             partial(self._files, conversation_id),
@@ -96,11 +91,9 @@ class ToolProviders(QObject):
     def call(
         self, built_in: BuiltInTools, call: ParsedToolCall, done: Callable[[ToolResult], None]
     ) -> Callable[[], None]:
-        """Start a call of one of these tools, or of a server's."""
         return Providers(built_in, *self._others).call(call, done)
 
     def close(self) -> None:
-        """End the servers."""
         Providers(*self._others).close()
 
     @property
@@ -126,8 +119,6 @@ class ToolProviders(QObject):
             self._window.show_problem(error.problem)
             return ()
 
-    # ---- the settings -----------------------------------------------------------------------------------------------
-
     def _follow(self, requests: ToolServerRequests) -> None:
         requests.read = self.views
         requests.names = self.names
@@ -144,7 +135,6 @@ class ToolProviders(QObject):
         requests.import_requested.connect(self._import)
 
     def views(self) -> tuple[ToolServerView, ...]:
-        """The servers as the settings show them."""
         servers = self._opened()
         if not servers.entries:
             return ()
@@ -165,7 +155,7 @@ class ToolProviders(QObject):
         )
 
     def names(self) -> tuple[str, ...]:
-        """The servers that are switched on; none is started for it."""
+        """The enabled servers; starts none."""
         return tuple(one.name for one in (self._servers.entries if self._servers else self._read()) if one.enabled)
 
     def _switch(self, name: str, is_on: bool) -> None:
@@ -174,19 +164,17 @@ class ToolProviders(QObject):
             servers.start(name)
 
     def _sign_in(self, name: str) -> None:
-        """Have somebody sign in to a server, in the browser."""
         words = translate("ToolProviders", "You can close this page now, and go back to Paceline.")
         self._opened().sign_in(name, lambda page: self._page_wanted.emit(name, page), words)
 
     def _remove(self, name: str) -> None:
-        """Have a server no more, nor a sign-in to it."""
         servers = self._opened()
         if any(state.name == name and state.sign_in == "done" for state in servers.states()):
             servers.sign_out(name)
         self._keep(one for one in servers.entries if one.name != name)
 
     def _add(self, line: str) -> None:
-        """Add a command or an address, and start it: whoever typed it wants it."""
+        """Add a command or an address, and start it."""
         known = {one.name for one in self._opened().entries}
         self._take(lambda: entries_of_line(line))
         for entry in self._opened().entries:
@@ -204,7 +192,7 @@ class ToolProviders(QObject):
         return ImportView(source, tuple(servers), len(others) - len(new))
 
     def _new_of(self, others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
-        """Those that are not there yet, switched off, with the names that they get."""
+        """The servers that are not present yet, switched off, under the names they get."""
         own = self._opened().entries
         return with_imported(own, others)[len(own) :]
 
@@ -218,7 +206,6 @@ class ToolProviders(QObject):
             self._window.show_problem(error.problem)
 
     def _keep(self, entries: Iterable[ServerEntry]) -> bool:
-        """Write the servers down, and have them; False where they could not be written."""
         kept = tuple(entries)
         try:
             write_entries_file(self._file, kept)
@@ -237,9 +224,7 @@ class ToolProviders(QObject):
             self._servers = self._open_servers()
         return self._servers
 
-    # ---- on the thread of the built-in tools ------------------------------------------------------------------------
-
-    def _files(self, conversation_id: int) -> Sequence[Attachment]:
+    def _files(self, conversation_id: int) -> Sequence[Attachment]:  # on the thread of the built-in tools, as `_search`
         views = self._store.history(conversation_id)
         return [attachment for view in views for attachment in view.attachments if attachment.picture is None]
 
@@ -254,18 +239,18 @@ class ToolProviders(QObject):
 
 
 def path_of(tool: ToolDefinition) -> str:
-    """A tool as the setting `unused_servers` names it."""
+    """The tool's path in the setting `unused_servers`."""
     return f"{tool.server}/{tool.name}"
 
 
 def _places() -> tuple[tuple[str, str], ...]:
-    """The files of other programs that are there, with the programs' names."""
+    """Existing server files of other programs, with the programs' names."""
     config = Path(platformdirs.user_config_dir(roaming=True))
     return tuple((name, str(path)) for name, path in files_of_others(Path.home(), config))
 
 
 def _place_of(entry: ServerEntry) -> str:
-    """What an entry runs or reaches, and the names of what it is given: the values may be keys."""
+    """The command or address of an entry, and the names of its variables; the values may be secrets."""
     given = [name for name, _ in (*entry.env, *entry.headers)]
     return " · ".join(filter(None, (entry.place, ", ".join(given))))
 

@@ -1,4 +1,4 @@
-"""Turns with tools in the window: calls are stored, allowed, run, and their results sent to the model again."""
+"""Tool turns in the window: calls are stored, allowed and run, and their results sent to the model."""
 
 from __future__ import annotations
 
@@ -43,27 +43,28 @@ from app.core.tools.turn import (
 )
 from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolFormat
 from engine.requests import next_number
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import in_language
 
-LIMIT = mark("ToolController", "Stopped after {count} answers with tool calls. Send a message to let it go on.")
+tr = translator("ToolController")
+
+LIMIT = mark("ToolController", "Stopped after {count} answers with tool calls. Send a message to continue.")
 UNREADABLE = mark(
     "ToolController",
-    "The model wrote tool calls that cannot be read, {count} times in a row, so the answer ends here. Ask again, or "
-    "try another model.",
+    ("The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model."),
 )
-NO_TOOLS = mark("ToolController", "This model is given no tools: {reason}.")
-WENT_ON = mark("ToolController", "The chat has gone on since this call. Ask the model to call the tool again.")
-GONE = mark("ToolController", "This tool is not there any more. Switch its server or the tool on in the settings.")
+NO_TOOLS = mark("ToolController", "This model cannot use tools: {reason}.")
+WENT_ON = mark("ToolController", "The chat has continued since this call. Ask the model to call the tool again.")
+GONE = mark("ToolController", "This tool is no longer available. Switch on the tool or its server in the settings.")
 _BUILT_IN_TITLES = dict(FIELD_BY_KEY["built_in_tools"].choices)
 LEAST_CHARS = 1_000  # of a result, however small the context is
 
 
 @dataclass(slots=True)
 class ToolTurn:
-    """A turn in the making. ``calls`` are those of its last answer, in order; ``cancel`` ends the one that runs.
+    """A running turn with tools. ``calls``: those of its last answer, in order; ``cancel`` ends the running one.
 
-    ``settings`` are its chat's: another one may be open when its next answer is asked for.
+    ``settings`` belong to its chat; another chat may be open when the next answer is requested.
     """
 
     conversation_id: int
@@ -78,21 +79,16 @@ class ToolTurn:
     values: Mapping[str, SettingValue] = field(default_factory=dict)  # in place of the chat's
 
     def place_of(self, call_id: str) -> int | None:
-        """Where a call is among those of the last answer."""
+        """The index of a call in the last answer."""
         ids = [view.call.call_id if view.call else "" for view in self.calls]
         return ids.index(call_id) if call_id in ids else None
 
 
 class ToolController(PartsController):
-    """``turns`` are those in the making, by chat, whether the model or a tool is at work; a chat has one at most.
+    """``turns``: those under way by chat, at most one per chat, while the model or a tool works."""
 
-    Signals:
-        next_wanted(object, int): the model is to be asked again, for a turn, below a message.
-        changed: something else happens in one of the turns.
-    """
-
-    next_wanted = Signal(object, int)
-    changed = Signal()
+    next_wanted = Signal(object, int)  # request the model's next answer for a turn, below a message
+    changed = Signal()  # the state of a turn changed
     _came = Signal(object, object)  # a turn and a result, from any thread
 
     def __init__(self, parts: Parts, conversations: ConversationController, projects: ProjectController) -> None:
@@ -118,10 +114,8 @@ class ToolController(PartsController):
         page.call_decided.connect(self.decide)
         page.call_repeated.connect(self.repeat)
 
-    # ---- what is offered --------------------------------------------------------------------------------------------
-
     def begin(self, conversation_id: int, mode: Mode, settings: Settings) -> ToolTurn | None:
-        """Begin a turn of a chat with these settings; None where it has no tools."""
+        """Begin a turn of a chat; None if it has no tools."""
         self.turns.pop(conversation_id, None)
         if not settings.values["tools"]:
             return None
@@ -129,7 +123,7 @@ class ToolController(PartsController):
         reason = self._refusal()
         if ready is None or reason:
             if reason:
-                self._window.show_notice(translate("ToolController", NO_TOOLS).format(reason=reason))
+                self._window.show_notice(tr(NO_TOOLS).format(reason=reason))
             return None
         built_in = self.providers.open(self._names(settings, conversation_id), conversation_id)
         definitions = self._offered(settings, conversation_id)
@@ -144,21 +138,20 @@ class ToolController(PartsController):
         return turn
 
     def _offered(self, settings: Settings, conversation_id: int | None) -> tuple[ToolDefinition, ...]:
-        """The tools that a chat has now."""
         unused = read_names(settings.text("unused_servers"))
         return self.providers.offered(self._names(settings, conversation_id), unused)
 
     def _names(self, settings: Settings, conversation_id: int | None) -> tuple[str, ...]:
-        """The built-in tools of a chat; in a project with files, the one that searches them is among these."""
+        """The names of a chat's built-in tools, with the file search in a project with files."""
         searches = conversation_id is not None and self._projects.has_files(conversation_id)
         return (*read_names(settings.text("built_in_tools")), *([SEARCH_TOOL] if searches else []))
 
     def _are_on(self, settings: Settings) -> bool:
-        """Whether a chat has tools, and a model that takes them."""
+        """Whether a chat has tools and a model that supports them."""
         return bool(settings.values["tools"]) and self._state.models.ready is not None and not self._refusal()
 
     def _note_offered(self) -> None:
-        """Write down the tool definitions of the next prompt."""
+        """Record the tool definitions of the next prompt."""
         settings = self._state.chat.settings
         offered = self._offered(settings, self._state.chat_id) if self._are_on(settings) else ()
         if offered != self._noted:  # some milliseconds of many tools
@@ -167,7 +160,7 @@ class ToolController(PartsController):
             self._count((self._state.tools_text,))
 
     def wait_for_servers(self, conversation_id: int, settings: Settings, then: Callable[[], None]) -> bool:
-        """Whether servers are still starting: then ``then`` is called once each has started, or failed."""
+        """True if servers are still starting; ``then`` is called once each has started or failed."""
         if not self._are_on(settings):
             return False
         self.providers.start_servers()
@@ -179,7 +172,7 @@ class ToolController(PartsController):
         return True
 
     def stop_waiting(self, conversation_id: int) -> bool:
-        """Wait for servers no longer; False where this chat did not."""
+        """Stop waiting for servers; False if this chat did not wait."""
         return self._after_start.pop(conversation_id, None) is not None
 
     def _on_servers(self) -> None:
@@ -192,7 +185,7 @@ class ToolController(PartsController):
                 then()
 
     def _tell_failures(self, unused: Collection[str]) -> None:
-        """Say which servers a question goes without, once for each time that they failed."""
+        """Report servers that a question has to do without, once per failure."""
         problems = self.providers.failures(unused)
         if problems and problems != self._told_failures:
             self._window.show_notice(" ".join(problems.values()))
@@ -208,20 +201,18 @@ class ToolController(PartsController):
             self._follow()
 
     def _follow(self) -> None:
-        """Start the servers of the open chat, and show at the composer which tools it has."""
+        """Start the servers of the open chat and show its tools in the composer."""
         if self._are_on(self._state.chat.settings):
             self.providers.start_servers()
         self._note_offered()
         self._show_menu()
-
-    # ---- the menu of tools ------------------------------------------------------------------------------------------
 
     def _open_menu(self) -> None:
         self._count([_text_of(one) for one in (*DEFINITIONS, *self.providers.of_servers())])
         self._show_menu(whole=True)
 
     def _show_menu(self, *, whole: bool = False) -> None:
-        """Have the composer say what is on; all that there are only where its menu is seen."""
+        """Update the tools button; the full list only while its menu is open."""
         settings, ready = self._state.chat.settings, self._state.models.ready
         rows = self._rows(settings) if whole or self._window.composer.tools_are_open else ()
         size = ready.target.n_ctx if ready is not None else 0
@@ -248,7 +239,7 @@ class ToolController(PartsController):
         return OfferedTool(tool.server, tool.name, title, is_on, self._counts.get(_text_of(tool)))
 
     def _count(self, texts: Iterable[str]) -> None:
-        """Have texts of definitions counted that are not yet; a remote server's model has no vocabulary here."""
+        """Request token counts of definitions; a remote server's model has no local vocabulary."""
         ready = self._state.models.ready
         if ready is None or ready.target.engine_url:
             return
@@ -260,14 +251,13 @@ class ToolController(PartsController):
             self._worker.submit(CountRequest(number, missing))
 
     def on_counted(self, event: TokensCounted) -> None:
-        """Take what the engine counted."""
         texts = self._waiting.pop(event.request_id, ())
         if texts and event.counts is not None:
             self._counts.update(zip(texts, event.counts, strict=True))
             self._show_menu()
 
     def _pick(self, server: str, name: str) -> None:
-        """Switch a tool, a server or, without either, all tools of the open chat on or off."""
+        """Switch a tool, a server, or (without either) all tools of the open chat on or off."""
         settings = self._state.chat.settings
         is_on = bool(settings.values["tools"])
         if not server:
@@ -285,17 +275,15 @@ class ToolController(PartsController):
         self._conversations.change(Layer.CHAT, {"tools": True, key: names_line(kept)})
 
     def _refusal(self) -> str:
-        """Why the loaded model is given no tools; empty where it takes them, or none is loaded."""
+        """Why the loaded model gets no tools; empty if it supports them or none is loaded."""
         ready = self._state.models.ready
         if ready is None or ready.target.tool_format is not ToolFormat.NONE:
             return ""
         reason = ready.target.tool_refusal
-        return in_language(reason) if reason else translate("ToolController", "its chat template takes none")
-
-    # ---- an answer --------------------------------------------------------------------------------------------------
+        return in_language(reason) if reason else tr("its chat template does not support tools")
 
     def calls_of(self, turn: ToolTurn, raw: str, *, is_cut: bool) -> tuple[str, list[tuple[StoredCall, str]]]:
-        """Read an answer that has ended: what it says, and its calls, each with a result where there is one already."""
+        """Parse a finished answer into its text and its calls; invalid calls have a result already."""
         num_known = len(turn.loop.messages)
         answer = turn.loop.answered(raw, is_cut=is_cut)
         if answer is None or not (answer.calls or answer.unreadable):
@@ -311,13 +299,13 @@ class ToolController(PartsController):
         return answer.said, [*((call, "") for call in calls[:MAX_CALLS]), *over]
 
     def ending_words(self, turn: ToolTurn) -> str:
-        """Why the turn ends with this answer, in a sentence; empty where it goes on."""
+        """Why the turn ends with this answer; empty if it continues."""
         todo = turn.loop.todo
         is_unreadable = isinstance(todo, LoopFinished) and todo.ending is LoopEnding.UNREADABLE
-        return translate("ToolController", UNREADABLE).format(count=MAX_UNREADABLE) if is_unreadable else ""
+        return tr(UNREADABLE).format(count=MAX_UNREADABLE) if is_unreadable else ""
 
     def go_on(self, turn: ToolTurn, calls: Sequence[MessageView]) -> None:
-        """The calls of an answer are stored, and it has ended: show them, and do what is to be done first."""
+        """Show the stored calls of a finished answer and run the first one."""
         turn.calls = list(calls)
         if self._is_shown(turn):
             for view in calls:
@@ -326,13 +314,11 @@ class ToolController(PartsController):
         self._proceed(turn)
 
     def drop(self, conversation_id: int) -> None:
-        """The turn of a chat has ended by itself, or its answer was stopped."""
+        """End the turn of a chat: it finished, or its answer was stopped."""
         self.turns.pop(conversation_id, None)
 
-    # ---- what a person does -----------------------------------------------------------------------------------------
-
     def decide(self, message_id: int, answer: str, reason: str) -> None:
-        """Take what a person said when asked about a call: a value of `Said`, with a reason where it is refused."""
+        """Apply the user's decision on a call: a value of `Said`, with a reason if it is refused."""
         turn = self.turns.get(self._state.chat_id or 0)  # what is decided is seen
         todo = turn.loop.todo if turn is not None else None
         if turn is None or not isinstance(todo, Ask):
@@ -354,7 +340,7 @@ class ToolController(PartsController):
             self._conversations.change(Layer.CHAT, {"allowed_tools": allowed_line(turn.loop.policy.chat)})
 
     def repeat(self, message_id: int) -> None:
-        """Run a call again that was stopped, or may not have been finished; then the turn goes on."""
+        """Run a call again that was stopped or interrupted; then the turn continues."""
         conversation_id = self._state.chat_id
         if conversation_id is None or self._state.answer is not None or self._state.is_racing:
             return
@@ -363,7 +349,7 @@ class ToolController(PartsController):
         place = next((place for place, view in enumerate(calls) if view.id == message_id), None)
         call = calls[place].call if place is not None else None
         if place is None or call is None:
-            self._window.show_notice(translate("ToolController", WENT_ON))
+            self._window.show_notice(tr(WENT_ON))
             return
         chat = self._state.chat
         turn = self.begin(conversation_id, chat.mode, chat.settings) if call.status in REPEATABLE else None
@@ -371,14 +357,14 @@ class ToolController(PartsController):
             return
         if not any(one.name == call.name and one.server == call.server for one in turn.definitions):
             self.drop(conversation_id)
-            self._window.show_notice(translate("ToolController", GONE))
+            self._window.show_notice(tr(GONE))
             return
         turn.calls = calls
         self._window.composer.set_streaming(True)
         self._run(turn, place, ParsedToolCall(call.call_id, call.name, _arguments(call)))
 
     def stop(self, conversation_id: int) -> None:
-        """Stop the call of a chat that runs or waits; those after it are not made."""
+        """Stop the running or waiting call of a chat; those after it are not run."""
         turn = self.turns.pop(conversation_id, None)
         if turn is None:
             return
@@ -391,20 +377,17 @@ class ToolController(PartsController):
         self._ended(turn)
 
     def close(self) -> None:
-        """The app is closing: end what runs, and the servers."""
         for conversation_id in list(self.turns):
             self.stop(conversation_id)
         self._after_start.clear()
         self.providers.close()
-
-    # ---- what is to be done next ------------------------------------------------------------------------------------
 
     def _proceed(self, turn: ToolTurn) -> None:
         todo = turn.loop.todo
         if isinstance(todo, LoopFinished):
             self.drop(turn.conversation_id)
             if todo.ending is LoopEnding.LIMIT:
-                self._window.show_notice(translate("ToolController", LIMIT).format(count=MAX_STEPS))
+                self._window.show_notice(tr(LIMIT).format(count=MAX_STEPS))
             self._ended(turn)
         elif isinstance(todo, Generate):
             self.next_wanted.emit(turn, turn.calls[-1].id)
@@ -419,7 +402,7 @@ class ToolController(PartsController):
                 self.changed.emit()
 
     def _run(self, turn: ToolTurn, place: int, call: ParsedToolCall) -> None:
-        """Run a call; that it runs is in the file before."""
+        """Run a call; the store says "running" before it starts."""
         if not self._change(turn, place, CallStatus.RUNNING):
             self.stop(turn.conversation_id)
             return
@@ -448,7 +431,7 @@ class ToolController(PartsController):
         *,
         took_ms: int | None = None,
     ) -> bool:
-        """Store and show what became of a call; False where it could not be stored."""
+        """Store and show the state of a call; False if storing failed."""
         view = turn.calls[place]
         if view.call is None:
             return False
@@ -473,7 +456,6 @@ class ToolController(PartsController):
 
 
 def _calls_at_end(views: Sequence[MessageView]) -> list[MessageView]:
-    """The calls that nothing follows yet."""
     place = len(views)
     while place and views[place - 1].call is not None:
         place -= 1
@@ -481,13 +463,12 @@ def _calls_at_end(views: Sequence[MessageView]) -> list[MessageView]:
 
 
 def _without_data(attachment: Attachment) -> Attachment:
-    """What is shown of it: a thumbnail; the picture is read again when it is opened."""
+    """An attachment with its thumbnail only; the picture is read again when it is opened."""
     picture = attachment.picture
     return attachment if picture is None else replace(attachment, picture=replace(picture, data=b""))
 
 
 def _text_of(tool: ToolDefinition) -> str:
-    """A definition as the prompt has it."""
     return json.dumps(functions_of((tool,))[0], ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""Export and import from the window: asks for the file, works on a thread of its own, says how it ended."""
+"""Export and import: asks for the file, works on its own thread, reports the result."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from app.core.domain.errors import AppError, ChatsExportError, ChatsImportError
 from app.core.storage.exchange.file_names import JSON, file_name
 from engine.records import Problem
 from engine.sentences import said
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.problem_words import in_language
-from ui.widgets.file_dialogs import ask_export_file, ask_import_files
+from ui.widgets.dialogs import ask_export_file, ask_import_files
+
+tr = translator("TransferController")
 
 log = logging.getLogger(__name__)
 
@@ -27,13 +29,9 @@ BUSY = mark("TransferController", "Another import or export is still running.")
 
 
 class TransferController(PartsController):
-    """One transfer at a time; files that are to be read wait for the ones before.
+    """Runs one transfer at a time; imports wait for the previous ones."""
 
-    Signals:
-        ended(object): a sentence, or a `Problem`; from the thread that worked.
-    """
-
-    ended = Signal(object)
+    ended = Signal(object)  # a sentence or a `Problem`, from the worker thread
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
@@ -46,7 +44,7 @@ class TransferController(PartsController):
         library_signals.imported.connect(self.ask_import)
 
     def ask_export(self, conversation_id: int | None, form: str) -> None:
-        """Ask where to write one conversation, or all; or where to print one, or the open one."""
+        """Ask for the file of an export of one conversation or all; or for the printer."""
         if form == PRINT:
             self._ask_print(self._state.chat_id if conversation_id is None else conversation_id)
             return
@@ -63,12 +61,9 @@ class TransferController(PartsController):
             ask_print(self._window, self._window.theme, self._title(chat), messages)
 
     def ask_import(self) -> None:
-        """Ask which files to read."""
         ask_import_files(self._window, lambda paths: self.import_files([Path(path) for path in paths]))
 
     def export(self, file: Path, form: str, conversation_id: int | None) -> None:
-        """Write one conversation, or all."""
-
         def work() -> str:
             from app.core.storage.exchange.markdown import OTHER_VERSIONS, ExportTexts  # noqa: PLC0415
             from app.core.storage.exchange.transfer import export_chats  # noqa: PLC0415  (the first paint waits for no format)
@@ -76,7 +71,7 @@ class TransferController(PartsController):
 
             in_our_words = ExportTexts(in_language(OTHER_VERSIONS), footer)
             number = export_chats(self._store, file, form, conversation_id, in_our_words)
-            words = translate("TransferController", "%Ln chats exported to {name}.", None, number)
+            words = tr("%Ln chats exported to {name}.", None, number)
             return words.format(name=file.name)
 
         def failed(kind: str) -> AppError:
@@ -85,7 +80,7 @@ class TransferController(PartsController):
         self._start(work, failed)
 
     def import_files(self, files: Sequence[Path]) -> None:
-        """Take in what several files hold, now or after what is at work, and tell of them in one sentence."""
+        """Import several files after those under way, and report them in one sentence."""
         if not files:
             return
         if self._is_busy():
@@ -103,7 +98,7 @@ class TransferController(PartsController):
         return import_files(self._store, files).sentence
 
     def close(self, timeout_s: float) -> bool:
-        """Wait for what is at work, and begin nothing more; False where it takes longer."""
+        """Wait for the running transfer and start no other; False if it does not end in time."""
         self._waiting.clear()
         if self._thread is not None:
             self._thread.join(timeout_s)
@@ -114,16 +109,16 @@ class TransferController(PartsController):
             chat = self._store.conversation(conversation_id) if conversation_id is not None else None
         except AppError:
             log.warning("The title of a chat could not be read for its export.")
-            return translate("TransferController", ALL_NAME)
-        return chat.title if chat else translate("TransferController", ALL_NAME)
+            return tr(ALL_NAME)
+        return chat.title if chat else tr(ALL_NAME)
 
     def _is_busy(self) -> bool:
         return self._thread is not None
 
     def _start(self, work: Callable[[], str], failed: Callable[[str], AppError]) -> None:
-        """Do it on a thread; ``failed`` says what nobody had thought of, by the kind of the error."""
+        """Run it on a thread; ``failed`` makes the message for an unexpected error type."""
         if self._is_busy():
-            self._window.show_notice(translate("TransferController", BUSY))
+            self._window.show_notice(tr(BUSY))
             return
 
         def run() -> None:

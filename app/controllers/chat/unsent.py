@@ -1,4 +1,4 @@
-"""What is typed and not sent, kept also over a crash: the text of the composer, and edits of sent messages."""
+"""Keeps unsent text across a crash: the composer's text and the edits of sent messages."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from concurrent.futures import Future
 
 from PySide6.QtCore import Signal
 
-from app.controllers.debounce import DebounceTimer
-from app.controllers.parts import Parts, PartsController
+from app.controllers.parts import DebounceTimer, Parts, PartsController
 from app.core.domain.errors import StorageError
 from ui.text.language import mark, translate
 
@@ -20,13 +19,9 @@ UNFINISHED = mark("EditsController", "You are still editing a message in this ch
 
 
 class UnsentController(PartsController):
-    """Follows the composer; writes a moment after the last key, and at once when another conversation is opened.
+    """Follows the composer; saves after a pause, and at once when another chat is opened."""
 
-    Signals:
-        opened(object): the id of the conversation whose unsent message is shown now, or None; again when it was sent.
-    """
-
-    opened = Signal(object)
+    opened = Signal(object)  # the id of the chat whose unsent message is shown, or None; again after sending
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -38,7 +33,7 @@ class UnsentController(PartsController):
         parts.window.composer.text_changed.connect(self._on_text)
 
     def open(self, conversation_id: int | None) -> None:
-        """Put the unsent text of a conversation into the composer; None is the chat without a message."""
+        """Put the unsent text of a chat into the composer; None is the chat without a message."""
         if conversation_id == self._conversation_id and self._window.composer.text:
             self.opened.emit(conversation_id)
             return
@@ -55,7 +50,7 @@ class UnsentController(PartsController):
         self.opened.emit(conversation_id)
 
     def sent(self, conversation_id: int | None) -> None:
-        """Note that the text was sent: it is forgotten in the file already."""
+        """The text was sent; the store has removed it already."""
         self._timer.stop()
         self._conversation_id, self._kept = conversation_id, ""
         if self._window.composer.text:
@@ -63,7 +58,7 @@ class UnsentController(PartsController):
         self.opened.emit(conversation_id)
 
     def keep(self) -> None:
-        """Write what stands there now, without waiting for the disk."""
+        """Save the current text without waiting for the disk."""
         self._timer.stop()
         text = self._window.composer.text
         if text != self._kept:
@@ -78,7 +73,7 @@ class UnsentController(PartsController):
 
 
 class EditsController(PartsController):
-    """Follows the editors of the open chat; writes a moment after the last key, and at once when another is opened."""
+    """Follows the editors of the open chat; saves after a pause, and at once when another chat is opened."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -90,7 +85,7 @@ class EditsController(PartsController):
         self._window.transcript.edit_typed.connect(self._on_typed)
 
     def open(self, conversation_id: int | None, message_ids: Sequence[int] = ()) -> None:
-        """Have the page open the editors of a chat with these messages, which it is about to show."""
+        """Restore the editors of a chat whose messages are about to be shown."""
         self.keep()
         found: dict[int, str] = {}
         if conversation_id is not None:
@@ -104,11 +99,10 @@ class EditsController(PartsController):
             self._window.show_notice(translate("EditsController", UNFINISHED))
 
     def sent(self, message_id: int) -> None:
-        """Note that an edited message was sent: its text is forgotten in the file already."""
+        """An edited message was sent; the store has removed its text already."""
         self._typed.pop(message_id, None)
 
     def keep(self) -> None:
-        """Write what was typed, without waiting for the disk."""
         self._soon.stop()
         typed, self._typed = self._typed, {}
         for message_id, text in typed.items():
@@ -123,7 +117,7 @@ class EditsController(PartsController):
 
 
 def _log_failure(done: Future[None]) -> None:
-    """Log why unsent text could not be stored; the disk watcher reports problems of the disk."""
+    """Log a failed save; the disk monitor reports problems of the disk."""
     error = done.exception()
     if isinstance(error, sqlite3.Error | StorageError):
         log.warning("An unsent text could not be kept: %s", error)

@@ -1,14 +1,17 @@
-"""Engines of others in the window: added, asked again, removed, and their models chosen to chat with."""
+"""Manages remote servers: add, refresh, remove, and choose one of their models."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from app.controllers.models.hub import HubController
 from app.controllers.models.jobs import JobRunner
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.engines import EngineRecord, remote_path
+from app.core.paths import builtin_target
 from engine.records import Problem
 from ui.text.language import translate
 
@@ -20,7 +23,7 @@ END_S = 1.0
 
 
 class EnginesController(PartsController):
-    """Keeps the list of them, and asks them beside the window."""
+    """Stores the list of remote servers and requests their models in the background."""
 
     def __init__(self, parts: Parts, models: ModelController) -> None:
         super().__init__(parts)
@@ -35,7 +38,6 @@ class EnginesController(PartsController):
             parts.window.show_problem(self._engines.problem)
 
     def targets(self) -> list[tuple[str, str]]:
-        """Path and name of every model of every engine."""
         return [
             (remote_path(record.url, model.name), f"{model.title} ({record.host})")
             for record in self._engines.all
@@ -43,7 +45,6 @@ class EnginesController(PartsController):
         ]
 
     def close(self) -> None:
-        """Wait for nothing any more."""
         if not self._jobs.close(END_S):
             log.info("an engine was left without its answer")  # it is only asked, and ends with the process
 
@@ -64,7 +65,6 @@ class EnginesController(PartsController):
             self._panel.engines.set_engines(records, self._silent)
 
     def _look(self) -> None:
-        """See which engines answer, while their models are offered."""
         for record in self._engines.all:
             self._ask_quietly(record.url)
 
@@ -106,7 +106,7 @@ class EnginesController(PartsController):
         def asked(record: EngineRecord) -> None:
             self._silent -= {url}
             self._show()
-            words = translate("EnginesController", "{host} answers: %n models.", None, len(record.facts.models))
+            words = translate("EnginesController", "Connected to {host}: %n models.", None, len(record.facts.models))
             if self._panel is not None:
                 self._panel.show_notice(words.format(host=record.host))
 
@@ -124,3 +124,51 @@ class EnginesController(PartsController):
     def _chat(self, path: str) -> None:
         self._window.models.leave()
         self._models.load_pair(path, "")
+
+
+if TYPE_CHECKING:  # the first paint waits for none of it
+    from app.controllers.models.hub_service import HubService
+
+
+Row = tuple[str, str]  # path and name
+Show = Callable[[Sequence[Row]], None]
+
+
+class ModelLists:
+    """Reads files in the background. Without a hub the lists are empty."""
+
+    def __init__(self, hub: HubController | None, engines: EnginesController) -> None:
+        self._hub, self._engines = hub, engines
+
+    def targets(self) -> list[Row]:
+        found = [] if self._hub is None else self._hub.service.targets()
+        return [*found, *self._engines.targets(), *_builtin()]
+
+    def find_drafts(self, target: str, show: Show) -> None:
+        self._find(
+            "drafts", lambda service, stop: [(row.path, row.name) for row in service.drafts_here(target, stop)], show
+        )
+
+    def find_targets(self, show: Show) -> None:
+        """Find the library's models that can answer."""
+        self._find(
+            "targets", lambda service, _: [*((row.path, row.name) for row in service.picker_rows()), *_builtin()], show
+        )
+
+    def find_seeing(self, show: Show) -> None:
+        self._find("models that see", lambda service, _: [(row.path, row.name) for row in service.seeing_rows()], show)
+
+    def _find(self, what: str, find: Callable[[HubService, Callable[[], bool]], list[Row]], show: Show) -> None:
+        if self._hub is not None:
+            hub = self._hub
+            hub.jobs.run(
+                f"{what} to offer",
+                lambda should_stop: find(hub.service, should_stop),
+                show,
+                lambda problem: log.info("%s could not be looked for: %s", what, problem.message),
+            )
+
+
+def _builtin() -> list[Row]:
+    builtin = builtin_target()
+    return [(str(builtin), translate("Header", "Quick demo"))] if builtin.exists() else []

@@ -1,6 +1,6 @@
-"""Connects the small real model of the first run with what fetches it: offered, on its way, stopped, here.
+"""The small real model of the first run: offered, downloaded, cancelled, installed.
 
-There is one download of it at most. Imported with the Models panel, not with the window.
+At most one download. Imported with the Models panel, not with the window.
 """
 
 from __future__ import annotations
@@ -38,15 +38,10 @@ log = logging.getLogger(__name__)
 
 
 class FirstModelController(QObject):
-    """Lives on the window's thread; its work is done by ``jobs``. ``begin`` lets the model have settings of its own.
+    """Lives on the GUI thread; ``jobs`` do the work. ``begin`` sets the model's first settings."""
 
-    Signals:
-        came(): the model has come into the library.
-        complete(str, str): it is to be chatted with now: its file, and no draft.
-    """
-
-    came = Signal()
-    complete = Signal(str, str)
+    came = Signal()  # the model was added to the library
+    complete = Signal(str, str)  # load it now: its file, and no draft
 
     def __init__(self, window: MainWindow, jobs: JobRunner, service: Callable[[], HubService], begin: Begin) -> None:
         super().__init__()
@@ -58,18 +53,16 @@ class FirstModelController(QObject):
         self._watch: _ProgressReporter | None = None  # of the download that is under way
 
     def attach(self, panel: ModelsPanel) -> None:
-        """Follow what is wanted of it in a place that was made, and show how it stands."""
         panel.requests.first_model_requested.connect(self.fetch)
         panel.requests.first_model_stopped.connect(self.stop)
         panel.welcome.set_first_model(self._view)
 
     def look(self) -> None:
-        """See whether it is here: when it is shown, and when models came or went."""
+        """Check whether the model is here: on showing, and after library changes."""
         if self._watch is None:
             self._jobs.run(LOOK, lambda _stop: find_in_library(self._service().library, SMALL), self._on_found, _note)
 
     def fetch(self) -> None:
-        """Download it; chat with it when it is here."""
         if self._watch is not None:
             return
         self._jobs.cancel(LOOK)  # what it finds would be old
@@ -86,7 +79,7 @@ class FirstModelController(QObject):
         self._jobs.run(FETCH, work, self._on_here, self._on_trouble)
 
     def stop(self) -> None:
-        """Let it be; what has come of a package is thrown away."""
+        """Cancel; a partial package is deleted."""
         watch, self._watch = self._watch, None
         if watch is not None:
             self._jobs.cancel(FETCH)
@@ -94,11 +87,8 @@ class FirstModelController(QObject):
             self._show(_offer())
 
     def close(self) -> None:
-        """End a download that is under way: nobody will see it."""
         if self._watch is not None:
             self._watch.stop()
-
-    # ---- how it stands ----------------------------------------------------------------------------------------------
 
     def _show(self, view: FirstModelView) -> None:
         self._view = view
@@ -136,7 +126,7 @@ class FirstModelController(QObject):
 
 
 class _ProgressReporter(FirstModelControl):
-    """Turns a download's news, which come on its thread, into changes of the view."""
+    """Turns download progress, reported on its thread, into view updates."""
 
     def __init__(self, report: Callable[[Change], None]) -> None:
         super().__init__()

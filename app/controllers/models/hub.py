@@ -1,4 +1,4 @@
-"""Connects the Models panel with the hub: searches, repositories, tokens, chats with what is here, the first run.
+"""Connects the Models panel with the hub: searches, repositories, tokens, chats, the first run.
 
 The pages of downloads, library, pairs and the first model have controllers of their own, which share its jobs.
 """
@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.controllers.layers import ChatLayers
-from app.controllers.models.downloads import HubDownloadsController
 from app.controllers.models.jobs import JobRunner
-from app.controllers.models.library import HubLibraryController
+from app.controllers.models.library import HubDownloadsController, HubLibraryController, HubParts, ModelPickerController
 from app.controllers.models.models import ModelController
-from app.controllers.models.picker import ModelPickerController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import ModelRef, PairView
@@ -24,12 +22,14 @@ from app.core.paths import assets_dir, builtin_target
 from app.core.storage.chats.answer_records import AnswerRecord, last_answers
 from app.core.storage.window_state import is_first_run, note_welcomed
 from engine.records import EngineReady, LoadRequest, ModelInfo, Problem, Source
-from ui.models.requests import WELCOME
+from ui.models.parts import WELCOME
 from ui.text.formatting import count, size
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.text.problem_words import explanation, in_language, in_words
 from ui.widgets.dialogs import link_dialog
 from ui.window.navigation import ModelsNavigation
+
+tr = translator("HubController")
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.first_model import FirstModelController
@@ -48,8 +48,6 @@ IDLE_ANSWERS = 10  # in a row to which the draft gave nothing: then it only take
 
 
 class HubController(PartsController):
-    """Lives on the window's thread, its jobs on theirs."""
-
     def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers) -> None:
         super().__init__(parts)
         self._models, self._layers = models, layers
@@ -66,11 +64,12 @@ class HubController(PartsController):
         self._wanted_repo = ""  # the one that was asked for last
         self.jobs = JobRunner()
         self._service = Lazy(self._open_service)
-        self._library = HubLibraryController(parts, self.jobs, self._service, self.report, self._log)
-        self._downloads = HubDownloadsController(parts, self.jobs, self._service, self.report, self._log)
+        shared = HubParts(parts, self.jobs, self._service, self.report, self._log)
+        self._library = HubLibraryController(shared)
+        self._downloads = HubDownloadsController(shared)
         self._downloads.came.connect(self._library.show)
         self._downloads.complete.connect(self._chat_now)
-        self._picker = ModelPickerController(parts, self.jobs, self._service, models, self.report)
+        self._picker = ModelPickerController(shared, models)
         self._library.noted.connect(self._picker.prepare)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
@@ -81,7 +80,7 @@ class HubController(PartsController):
 
     @property
     def service(self) -> HubService:
-        """Hub, library and downloads. Made by the first who asks, which is a job: it brings much code with it."""
+        """Hub, library and downloads. Created by the first caller, in a job: the import is large."""
         return self._service()
 
     @property
@@ -156,17 +155,15 @@ class HubController(PartsController):
         self._self_draft.attach(panel)
 
     def start(self) -> None:
-        """Go on with the downloads of last time."""
         if not self._closed:
             self._downloads.start()
 
     def greet(self) -> None:
-        """Show the first steps to who is here for the first time."""
+        """Show the first steps on the first start."""
         if is_first_run(self._parts.paths):
             self._navigation.open(WELCOME)
 
     def close(self) -> None:
-        """End jobs and downloads; parts stay on the disk."""
         self._closed = True
         for made_here in (self._first, self._self_draft):
             if made_here is not None:
@@ -185,7 +182,7 @@ class HubController(PartsController):
         return service is not None
 
     def models_loaded(self, ready: EngineReady | None) -> None:
-        """The engine has other models now; None: an engine of others has."""
+        """The engine loaded other models; None: a remote server's."""
         self._ready = ready
         self._loaded = target = ready.target if ready else None
         draft = ready.draft if ready else None
@@ -200,7 +197,7 @@ class HubController(PartsController):
             self._suggest_draft(target, draft)
 
     def _own_file(self, model: ModelInfo | None) -> str:
-        """The file of a model that did not come with the app; else empty."""
+        """The path of a model that did not come with the app; else empty."""
         if model is None:
             return ""
         return "" if Path(model.path).is_relative_to(assets_dir()) else model.path
@@ -210,7 +207,7 @@ class HubController(PartsController):
         return held.text("target_path"), held.text("draft_path")
 
     def _judge_draft(self, target: ModelInfo, draft: ModelInfo) -> None:
-        """Where a draft was chosen that would not pay here, say so once."""
+        """If the chosen draft would slow this model down, say so once."""
         pair = target.path, draft.path
         if pair in self._judged or not all(self._own_file(one) and Path(one.path).is_file() for one in (target, draft)):
             return
@@ -221,20 +218,19 @@ class HubController(PartsController):
             in_use = (ready.target.path, ready.draft.path) if ready is not None and ready.draft is not None else None
             if found is None or in_use != pair or self._state.models.is_loading:
                 return
-            words = translate(
-                "HubController",
-                "Drafting with “{name}” would slow this model down on this computer. Repeated text is drafted instead.",
+            words = tr(
+                "Drafting with “{name}” would slow this model down on this computer. Repeated text is drafted instead."
             ).format(name=draft.name)
             why = in_language(found.headline) if found.is_measured else ""
             self._window.notice_banner.show_suggestion(
-                f"{words} {why}".rstrip(), translate("HubController", "Use no draft"), self._models.remove_draft
+                f"{words} {why}".rstrip(), tr("Use no draft"), self._models.remove_draft
             )
 
         refs = ModelRef(path=target.path), ModelRef(path=draft.path)
         self.jobs.run(SUGGEST, lambda stop: self._judge().loss(*refs, stop), done, self._log)
 
     def _judge_answers(self) -> None:
-        """Where the last answers had not one token of the draft, say so once, with the memory that it takes."""
+        """If no token of the draft was used in the last answers, say so once, with its memory."""
         draft = self._ready.draft if self._ready is not None else None
         pair = self._state.models.names
         if draft is None or pair in self._idle_drafts:
@@ -245,12 +241,10 @@ class HubController(PartsController):
             if len(answers) < IDLE_ANSWERS or not was_idle or self._state.models.names != pair:
                 return
             self._idle_drafts.add(pair)
-            words = translate(
-                "HubController", "The draft “{name}” gave no token in the last {number} answers. It takes {size}."
-            )
+            words = tr("The draft “{name}” gave no token in the last {number} answers. It takes {size}.")
             used = draft.memory.all_bytes if draft.memory is not None else draft.size_bytes
             words = words.format(name=draft.name, number=count(IDLE_ANSWERS), size=size(used))
-            action = translate("HubController", "Use no draft")
+            action = tr("Use no draft")
             self._window.notice_banner.show_suggestion(words, action, self._models.remove_draft)
 
         store = self._parts.store
@@ -259,7 +253,7 @@ class HubController(PartsController):
         )
 
     def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
-        """Where a target runs without a draft and one that is worth it is here, say so once, with what it gains."""
+        """Suggest a local draft for a target without one, once, with the expected gain."""
         path = Path(target.path)
         if draft is not None:
             self._suggested.add(target.path)
@@ -278,18 +272,12 @@ class HubController(PartsController):
 
     def _show_suggestion(self, pair: PairView, draft: ModelRef) -> None:
         name = pair.draft.name if pair.draft else ""
-        words = translate("HubController", "“{name}”, which is on this computer, can draft for this model.").format(
-            name=name
-        )
+        words = tr("“{name}”, which is on this computer, can draft for this model.").format(name=name)
         if pair.speed_forecast is not None:
             words = f"{words} {in_language(pair.speed_forecast.headline)}"
         self._window.notice_banner.show_suggestion(
-            words,
-            translate("HubController", "Use it"),
-            lambda: self._models.choose_file(draft.path, "draft"),
+            words, tr("Use it"), lambda: self._models.choose_file(draft.path, "draft")
         )
-
-    # ---- the hub ----------------------------------------------------------------------------------------------------
 
     def _on_page(self, page: str) -> None:
         if page == "library":
@@ -333,7 +321,7 @@ class HubController(PartsController):
         self.jobs.run("refresh", lambda _stop: self.service.again(answer), done, self._log)
 
     def _models_changed(self) -> None:
-        """A model came, or went: what is shown of a repository and of pairs tells what is here."""
+        """A model was added or removed: refresh the pages that show what is here."""
         self._refresh_repo()
         if self._first is not None:
             self._first.look()
@@ -352,8 +340,6 @@ class HubController(PartsController):
         self.service.client.token_changed()
         if self._wanted_repo:
             self._open_repo(self._wanted_repo)
-
-    # ---- chat -------------------------------------------------------------------------------------------------------
 
     def _start_chat(self, target: ModelRef, draft: ModelRef | None) -> None:
         self._open_chat()  # before its models are found and loaded: whoever begins to type loses nothing
@@ -399,17 +385,12 @@ class HubController(PartsController):
         self._end_welcome()
         self._models.use_builtin()
 
-    # ---- first run --------------------------------------------------------------------------------------------------
-
     def _end_welcome(self) -> None:
         note_welcomed(self._parts.paths)
         self._navigation.leave()
         self._window.composer.setFocus()
 
-    # ---- words ------------------------------------------------------------------------------------------------------
-
     def report(self, problem: Problem) -> None:
-        """Show a problem where the user looks."""
         (self._panel if self._navigation.is_open else self._window).show_problem(problem)
 
     def _log(self, problem: Problem) -> None:

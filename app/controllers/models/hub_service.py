@@ -1,4 +1,4 @@
-"""Hub, library and downloads behind one interface: what the Models panel asks of them, as view records.
+"""Hub, library and downloads behind one interface, as view records.
 
 Calls block; they run on the threads of `app.controllers.models.jobs`.
 """
@@ -65,7 +65,7 @@ _SORTS = {"downloads": SortBy.DOWNLOADS, "updated": SortBy.UPDATED, "name": Sort
 
 @dataclass(frozen=True, slots=True)
 class RepoAnswer:
-    """A repository with the address of its page; ``problem`` where its README could not be had."""
+    """A repository with its page address; ``problem``: why the README is missing."""
 
     details: views.RepoView
     page_url: str
@@ -74,8 +74,6 @@ class RepoAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LibraryAnswer:
-    """The library as it is shown."""
-
     rows: tuple[LibraryRow, ...]
     offers: tuple[Offer, ...]
     skipped: tuple[str, ...] = ()  # models of other apps that cannot be used: name and reason, as a sentence
@@ -92,8 +90,6 @@ class HubService:
         self._repos: dict[str, RepoDetails] = {}
         self._header_names: dict[tuple[str, int], tuple[str, str]] = {}  # by headers: architecture and name
         self._side_names: dict[tuple[str, int], str] = {}
-
-    # ---- the hub ----------------------------------------------------------------------------------------------------
 
     def search(self, query: SearchQuery) -> list[RepoRow]:
         """Repositories for a query.
@@ -124,7 +120,7 @@ class HubService:
         return RepoAnswer(shown, page.removesuffix(repo_id), problem)
 
     def again(self, answer: RepoAnswer) -> RepoAnswer:
-        """The same repository, with what is here by now."""
+        """The same repository, updated with the local files."""
         presences = self._presences(answer.details.row.repo)
         files = tuple(
             replace(file, presence=presences.get(file.ref.file, Presence.ABSENT)) for file in answer.details.files
@@ -147,7 +143,7 @@ class HubService:
         raise HubNotFoundError(said("{repo} does not contain {file}.", repo=ref.repo, file=ref.file))
 
     def licence(self, repo_id: str) -> str:
-        """What the hub said of the licence, as far as it was asked."""
+        """The licence, if the hub was asked for it."""
         with self._lock:
             details = self._repos.get(repo_id)
         return details.summary.licence if details else ""
@@ -157,8 +153,6 @@ class HubService:
         with self._lock:
             self._repos[repo_id] = details
         return details
-
-    # ---- downloads --------------------------------------------------------------------------------------------------
 
     def pull(self, refs: tuple[ModelRef, ...]) -> None:
         """Queue what is not here yet; the second is the draft of the first.
@@ -178,7 +172,7 @@ class HubService:
             self.downloads.add(DownloadRequest(ref.repo, model, draft_of=draft_of, licence=self.licence(ref.repo)))
 
     def all_downloads(self) -> tuple[Download, ...]:
-        """All downloads, with the path of those just done; quick enough for the thread that shows things else."""
+        """All downloads, with the paths of completed ones; fast enough for the GUI thread."""
 
         def found(download: Download) -> Download:
             if download.status is not DownloadStatus.DONE:
@@ -189,10 +183,7 @@ class HubService:
 
         return tuple(map(found, self.downloads.snapshot()))
 
-    # ---- library ----------------------------------------------------------------------------------------------------
-
     def path_of(self, ref: ModelRef) -> str:
-        """The file of a model that is here; empty where it is not."""
         if ref.path:
             return ref.path
         if ref.url:
@@ -206,14 +197,14 @@ class HubService:
         return ""
 
     def draft_of(self, target: str) -> str:
-        """The file of the draft that a target of the library is paired with; empty where there is none."""
+        """The path of the draft paired with a target; empty without one."""
         by_name = {model.name: model for model in self.library.models()}
         chosen = next((model for model in by_name.values() if str(model.path) == target), None)
         draft = by_name.get(chosen.draft) if chosen and chosen.draft else None
         return str(draft.path) if draft is not None and not draft.missing else ""
 
     def library_views(self, target: str, draft: str, *, offers: bool) -> LibraryAnswer:
-        """The library, and where asked what other apps have."""
+        """The library's rows and, on request, the models of other apps."""
         models = self.library.models()
         rows = tuple(library_row(model, target, draft, *self._by_header(model)) for model in models)
         if not offers:
@@ -235,7 +226,7 @@ class HubService:
         return scan_view(scan, is_running=False), answer
 
     def judge_link(self, address: str, should_stop: Callable[[], bool]) -> LinkView:
-        """What is behind a link, by the header of its file.
+        """Judge the file behind a link by its header.
 
         Raises:
             HubError, ModelFileError: it cannot be used.
@@ -252,13 +243,13 @@ class HubService:
         return [(str(each.path), each.name) for each in models if each.kind is FileKind.MODEL and not each.missing]
 
     def picker_rows(self) -> tuple[LibraryRow, ...]:
-        """The same as the header shows them, the last used first."""
+        """The same for the header's list, last used first."""
         models = [each for each in self.library.models() if each.kind is FileKind.MODEL and not each.missing]
         models.sort(key=lambda each: (-each.last_used.timestamp() if each.last_used else 0.0, each.name))
         return tuple(library_row(each, "", "", *self._by_header(each)) for each in models)
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
-        """The models here that can draft for a target, by vocabulary and size; none where it cannot be read."""
+        """Local models that can draft for a target, by vocabulary and size; empty if it cannot be read."""
         from app.core.hub.pairs.draft_finder import DraftSources, find_drafts  # noqa: PLC0415  (NumPy, as above)
         from app.core.hub.remote_header import read_local_header  # noqa: PLC0415
 
@@ -273,7 +264,7 @@ class HubService:
         return tuple(library_row(each, "", "", *self._by_header(each)) for each in rows)
 
     def note_use(self, target: str, draft: str) -> dict[str, str]:
-        """Keep these files, which were loaded, in the library, as used now and as a pair; then all pairs, by files."""
+        """Record the loaded files in the library as used now and as a pair; returns all pairs by file."""
         now = datetime.now(UTC)
         names = {}
         for path in filter(None, (target, draft)):
@@ -291,7 +282,7 @@ class HubService:
         }
 
     def add(self, path: str) -> str:
-        """Add a file where it lies; its name in the library.
+        """Add a file without copying it; returns its name.
 
         Raises:
             LibraryError: it cannot be added.
@@ -299,7 +290,6 @@ class HubService:
         return self.library.add(Path(path)).name
 
     def _presences(self, repo_id: str) -> dict[str, Presence]:
-        """By file: what of a repository is here, or on its way."""
         with self._lock:
             details = self._repos.get(repo_id)
         firsts = {Path(model.files[0].path).name: model.files[0].path for model in details.models} if details else {}
@@ -313,11 +303,11 @@ class HubService:
         return found
 
     def seeing_rows(self) -> tuple[LibraryRow, ...]:
-        """Those of `picker_rows` that see pictures."""
+        """The rows of `picker_rows` that support pictures."""
         return tuple(row for row in self.picker_rows() if row.side_file)
 
     def _by_header(self, model: LibraryModel) -> tuple[str, str, str]:
-        """Architecture and name of a model, and of the side file beside it; empty where its header cannot be read."""
+        """Architecture and name of a model and of its side file; empty if the header is unreadable."""
         return *self._names_of(model), self._side_of(model)
 
     def _side_of(self, model: LibraryModel) -> str:
@@ -334,7 +324,7 @@ class HubService:
         return self._side_names[key]
 
     def _names_of(self, model: LibraryModel) -> tuple[str, str]:
-        """Architecture and name of a model, read once."""
+        """Architecture and name of a model; cached."""
         path = model.path
         try:
             key = (str(path), path.stat().st_mtime_ns)
@@ -355,18 +345,17 @@ class HubService:
 
 
 def _names(ref: ModelRef, file: str) -> bool:
-    """Whether a file is the one that is meant; recommendations name files by a pattern as in `fnmatch`."""
+    """Whether a file matches; recommendations use `fnmatch` patterns."""
     wanted, name = Path(ref.file).name.lower(), Path(file).name.lower()
     return wanted == name or ("*" in wanted and fnmatch.fnmatchcase(name, wanted))
 
 
 def free_memory() -> int:
-    """Main memory that is free now, in bytes."""
     return int(psutil.virtual_memory().available)
 
 
 def open_hub_service(paths: Paths, settings: Settings, on_downloads: Callable[[], None]) -> HubService:
-    """The real hub, or the mirror that HF_ENDPOINT names, with the library of these folders; nothing is fetched yet.
+    """The hub, or the mirror named by HF_ENDPOINT, with the library of these folders; fetches nothing yet.
 
     ``on_downloads`` is called from a thread of the downloads when they changed.
 

@@ -1,6 +1,6 @@
-"""Runs slow work on threads of its own, one at a time under each name.
+"""Runs slow work on its own threads, one job per name.
 
-A newer job takes the place of an older one of the same name: that one is asked to stop, and its result is dropped.
+A newer job replaces an older one of the same name: that one is asked to stop, and its result is dropped.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ UNEXPECTED = Problem(
 
 
 class JobRunner(QObject):
-    """Made on the thread that shows things; what came of a job is told there.
+    """Created on the GUI thread; results are delivered there.
 
-    ``deliver`` takes a function to be called there, from any thread, in place of the event loop.
+    ``deliver`` schedules a function on that thread, in place of the event loop.
     """
 
     _posted = Signal(object)
@@ -53,7 +53,7 @@ class JobRunner(QObject):
         done: Callable[[Result], None],
         failed: Callable[[Problem], None],
     ) -> None:
-        """Begin ``work``; then ``done`` with its result or ``failed`` with its problem, unless it was replaced."""
+        """Run ``work``, then ``done`` with its result or ``failed`` with its problem, unless it was replaced."""
         stop = threading.Event()
         with self._lock:
             older = self._stops.get(name)
@@ -71,7 +71,7 @@ class JobRunner(QObject):
         thread.start()
 
     def post(self, function: Callable[[], None]) -> None:
-        """Have something called where things are shown; for what a job has to tell before it is done."""
+        """Call a function on the GUI thread; for progress reports."""
         if not self._closed:  # else whoever would take it may be gone
             self._deliver(function)
 
@@ -80,14 +80,13 @@ class JobRunner(QObject):
             function()
 
     def cancel(self, name: str) -> None:
-        """Ask the job of this name to stop; its result is dropped."""
         with self._lock:
             stop = self._stops.pop(name, None)
         if stop is not None:
             stop.set()
 
     def close(self, timeout_s: float) -> bool:
-        """Ask all to stop; False where one is still at work after that time: it ends with the process."""
+        """Ask all jobs to stop; False if one still runs after the time limit (it ends with the process)."""
         self._closed = True
         with self._lock:
             for stop in self._stops.values():

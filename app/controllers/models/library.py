@@ -1,9 +1,10 @@
-"""Connects the library page of the Models panel with the library: shown, added to, removed from, revealed."""
+"""Connects the library page, the downloads page and the header's model list with the library and the downloads."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,13 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
+from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.models import LinkView, ScanView
+from app.core.domain.model_name import name_of_file
+from app.core.domain.models import LibraryRow, LinkView, PickerView, ScanView
+from app.core.storage.window_state import note_welcomed
 from engine.records import Problem
+from ui.models.parts import WELCOME
 from ui.text.formatting import size
 from ui.text.language import translate
 from ui.window.navigation import ModelsNavigation
@@ -23,41 +28,40 @@ if TYPE_CHECKING:  # the first paint waits for none of it
     from ui.models.panel import ModelsPanel
 
 
-class HubLibraryController(PartsController):
-    """Lives on the window's thread; its work is done by ``jobs``. ``report`` shows a problem, ``log`` only notes it.
+@dataclass(frozen=True, slots=True)
+class HubParts:
+    """Shared by the controllers of the hub. ``jobs`` do the work; ``report`` shows a problem, ``log`` only logs it."""
 
-    Signals:
-        changed(): a model was added or removed by hand.
-        noted(): what is loaded is in the library, as used now.
-    """
+    parts: Parts
+    jobs: JobRunner
+    service: Callable[[], HubService]
+    report: ReportProblem
+    log: ReportProblem
 
-    changed = Signal()
-    noted = Signal()
 
-    def __init__(
-        self,
-        parts: Parts,
-        jobs: JobRunner,
-        service: Callable[[], HubService],
-        report: ReportProblem,
-        log: ReportProblem,
-    ) -> None:
-        super().__init__(parts)
-        self._jobs = jobs
-        self._service = service
-        self._report = report
-        self._log = log
-        self._stop = threading.Event()  # of a scan
-        self._used = ("", "")  # the files of target and draft
-        self._looked_elsewhere = False
-        self._scanned: LibraryAnswer | None = None  # what the last scan of a folder found
+class HubPartController(PartsController):
+    def __init__(self, shared: HubParts) -> None:
+        super().__init__(shared.parts)
+        self._jobs, self._service = shared.jobs, shared.service
+        self._report, self._log = shared.report, shared.log
 
     @property
     def _navigation(self) -> ModelsNavigation:
         return self._window.models
 
+
+class HubLibraryController(HubPartController):
+    changed = Signal()  # a model was added or removed by the user
+    noted = Signal()  # the loaded models are recorded in the library
+
+    def __init__(self, shared: HubParts) -> None:
+        super().__init__(shared)
+        self._stop = threading.Event()  # of a scan
+        self._used = ("", "")  # the files of target and draft
+        self._looked_elsewhere = False
+        self._scanned: LibraryAnswer | None = None  # what the last scan of a folder found
+
     def attach(self, panel: ModelsPanel) -> None:
-        """Follow what is wanted of the library in a place that was made."""
         requests = panel.requests
         requests.reveal_requested.connect(self._reveal)
         requests.remove_requested.connect(self._remove)
@@ -70,7 +74,7 @@ class HubLibraryController(PartsController):
         requests.link_closed.connect(lambda: self._jobs.cancel("link"))
 
     def use(self, target: str, draft: str) -> None:
-        """Note which files are loaded, and keep them; empty where there is none, or where they came with the app."""
+        """Record which files are loaded; empty without one, or for built-in ones."""
         self._used = used = (target, draft)
 
         def done(pairs: dict[str, str]) -> None:
@@ -82,11 +86,11 @@ class HubLibraryController(PartsController):
         self._jobs.run("use", lambda _stop: self._service().note_use(*used), done, self._log)
 
     def on_page(self) -> None:
-        """The page is shown: at the first time the folders of other apps are looked at as well."""
+        """The page is shown; the first time, other apps' folders are searched as well."""
         self.show(look_elsewhere=not self._looked_elsewhere)
 
     def show(self, *, look_elsewhere: bool = False) -> None:
-        """Read the library again where there is a place to show it; the folders of other apps when asked for."""
+        """Reload the library if it is visible; with ``look_elsewhere`` also other apps' folders."""
         if not self._navigation.is_created:
             return
         self._looked_elsewhere = self._looked_elsewhere or look_elsewhere
@@ -168,3 +172,187 @@ def _removal_notice(freed_bytes: int) -> str:
     if not freed_bytes:
         return translate("HubController", "Removed from the list.")
     return translate("HubController", "Freed {size} of disk space.").format(size=size(freed_bytes))
+
+
+if TYPE_CHECKING:  # the first paint waits for none of it
+    from app.controllers.models.hub_service import HubService
+
+
+class ModelPickerController(HubPartController):
+    def __init__(self, shared: HubParts, models: ModelController) -> None:
+        super().__init__(shared)
+        self._header = self._window.header
+        self._models = models
+        self._view = PickerView()
+        self._drafts_of = ""  # the target whose drafts are in the view
+        self._header.models_wanted.connect(self.show)
+        self._header.target_picked.connect(self._pick)
+
+    def show(self) -> None:
+        target = self._state.engine.target
+        path = target.path if target else ""
+        if path != self._drafts_of:
+            self._view, self._drafts_of = replace(self._view, drafts=()), path
+            self._header.set_models(self._view)
+
+        def drafts(rows: tuple[LibraryRow, ...]) -> None:
+            if path == self._drafts_of:
+                self._view = replace(self._view, drafts=rows)
+                self._header.set_models(self._view)
+
+        self.prepare()
+        if path:
+            self._jobs.run(
+                "drafts to choose", lambda stop: self._service().drafts_here(path, stop), drafts, self._report
+            )
+
+    def prepare(self) -> None:
+        """Read the library ahead, so that the list is complete on opening, except for drafts."""
+
+        def listed(rows: tuple[LibraryRow, ...]) -> None:
+            self._window.note_titles([(name_of_file(row.path), row.name) for row in rows])
+            self._view = replace(self._view, targets=rows)
+            self._header.set_models(self._view)
+
+        self._jobs.run("models to choose", lambda _stop: self._service().picker_rows(), listed, self._report)
+
+    def _pick(self, path: str) -> None:
+        """Load a target with its paired draft; the chat continues with it."""
+        target = self._state.engine.target
+        if target is not None and target.path == path:
+            return
+        self._jobs.run(
+            "pick",
+            lambda _stop: self._service().draft_of(path),
+            lambda draft: self._models.load_pair(path, draft),
+            self._report,
+        )
+
+
+if TYPE_CHECKING:  # the first paint waits for none of it
+    from app.controllers.models.hub_service import HubService
+    from app.core.domain.models import Download, ModelRef
+    from ui.models.panel import ModelsPanel
+
+
+class HubDownloadsController(HubPartController):
+    came = Signal()  # downloads have completed since the last check
+    changed = Signal()  # a download was added, removed, or changed its state
+    complete = Signal(str, str)  # the target and the draft (or an empty text) to chat with are here
+
+    def __init__(self, shared: HubParts) -> None:
+        super().__init__(shared)
+        self._rows: tuple[Download, ...] = ()
+        self._looking = self._look_again = False
+        self._has_begun = False  # the queue of last time is among the rows
+        self._is_known = False  # and was at the last look: what has ended since is news
+        self._chat_after: tuple[ModelRef, ...] = ()
+
+    def attach(self, panel: ModelsPanel) -> None:
+        panel.requests.pull_requested.connect(self.pull)
+        panel.requests.download_action_requested.connect(self._on_action)
+
+    def start(self) -> None:
+        def begin(should_stop: Callable[[], bool]) -> None:
+            service = self._service()
+            if not should_stop():
+                service.downloads.start()
+
+        def begun(_none: None = None) -> None:
+            self._has_begun = True
+            self.show()
+
+        def failed(problem: Problem) -> None:
+            self._log(problem)
+            begun()
+
+        self._jobs.run("start", begin, begun, failed)
+
+    def pull(self, refs: tuple[ModelRef, ...], then_chat: bool) -> None:
+        """Download the missing files; with ``then_chat`` load them when all are here."""
+        self._chat_after = refs if then_chat else ()
+        if self._navigation.page == WELCOME:
+            note_welcomed(self._parts.paths)
+
+        def done(_none: None) -> None:
+            self.show()
+            self._chat_if_complete()
+            if self._chat_after:
+                self._navigation.open("downloads")
+
+        # Each by itself: one that fails is told, whatever else is wanted meanwhile.
+        self._jobs.run(f"pull {refs}", lambda _stop: self._service().pull(refs), done, self._report)
+
+    def _on_action(self, key: str, action: str) -> None:
+        downloads = self._service().downloads
+        actions: dict[str, Callable[[str], None]] = {
+            "pause": downloads.pause,
+            "resume": downloads.resume,
+            "retry": downloads.retry,
+            "cancel": downloads.cancel,
+            "forget": downloads.remove,
+        }
+        if action == "cancel":
+            self._chat_after = ()
+        # Off this thread: cancelling deletes files.
+        self._jobs.run(f"{action} {key}", lambda _stop: actions[action](key), lambda _none: self.show(), self._report)
+
+    def show(self) -> None:
+        # They change ten times a second: one look at a time, and one more after it, so that none is cut off for ever.
+        if self._looking:
+            self._look_again = True
+            return
+        self._looking, self._look_again = True, False
+        has_begun = self._has_begun
+
+        def done(rows: tuple[Download, ...]) -> None:
+            self._on_rows(rows)
+            self._is_known = has_begun
+
+        self._jobs.run("downloads", lambda _stop: self._service().all_downloads(), done, self._on_no_rows)
+
+    def _on_no_rows(self, problem: Problem) -> None:
+        self._looking = False
+        self._log(problem)
+
+    def _on_rows(self, rows: tuple[Download, ...]) -> None:
+        from app.core.domain.models import DownloadStatus  # noqa: PLC0415  (the job has loaded it)
+
+        self._looking = False
+        if self._look_again:
+            self.show()
+        before = {row.key: row.status for row in self._rows}
+        self._rows = rows
+        self._navigation.set_downloads(rows)
+        ended = [row for row in rows if row.status is DownloadStatus.DONE and before.get(row.key) is not row.status]
+        if ended and self._is_known:  # also of one that was not yet there at the last look, small as it is
+            self.came.emit()
+            self._window.show_notice(_arrival_notice(ended))
+        if {row.key: row.status for row in rows} != before:
+            self.changed.emit()
+        self._chat_if_complete()
+
+    def _chat_if_complete(self) -> None:
+        refs = self._chat_after
+        if not refs:
+            return
+
+        def done(paths: list[str]) -> None:
+            if not all(paths) or refs != self._chat_after:
+                return
+            self._chat_after = ()
+            if self._navigation.is_open:  # whoever went back to a chat meanwhile is not torn out of it
+                self.complete.emit(paths[0], paths[1] if len(paths) > 1 else "")
+
+        self._jobs.run("complete", lambda _stop: [self._service().path_of(ref) for ref in refs], done, self._log)
+
+
+def _arrival_notice(rows: Sequence[Download]) -> str:
+    checked, others = (
+        ", ".join(row.name for row in rows if bool(row.request.url) is linked) for linked in (False, True)
+    )
+    words = [translate("HubController", "Downloaded and checked: {names}.").format(names=checked)] if checked else []
+    if others:
+        unchecked = translate("HubController", "Downloaded, but not verified, as there is no checksum: {names}.")
+        words.append(unchecked.format(names=others))
+    return " ".join(words)

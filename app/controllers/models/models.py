@@ -1,4 +1,4 @@
-"""The models: loading, replacing and removing them, and the engine's state as the window shows it."""
+"""Loads, replaces and removes models, and shows the engine's state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from engine.records import (
 )
 from engine.requests import RunJob, SetDraft, next_number
 from engine.sentences import joined, said
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
+
+tr = translator("ModelController")
 
 ModelEvent = LoadProgress | EngineReady | EngineEnded | EngineFailed
 
@@ -46,7 +48,7 @@ NOTHING_LOADED = mark("Problems", "Your text is safe. Choose a model to go on.")
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A request that the engine has not answered yet, and the settings to keep once it has succeeded."""
+    """A pending request, and the settings to save after its success."""
 
     wanted: dict[str, SettingValue]
     request: LoadRequest | None = None
@@ -55,7 +57,7 @@ class _Pending:
 
 
 class ModelController(PartsController):
-    """What is loaded. Settings follow what was loaded: a file that fails does not become the chosen one."""
+    """The loaded models. Settings are saved after a load, so a file that fails is not chosen."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -85,7 +87,6 @@ class ModelController(PartsController):
         window.header.context_chosen.connect(lambda size: window.dialogs.save({"n_ctx": size}))
 
     def _tell(self) -> None:
-        """Say what is in use, and what is on its way."""
         self._state.set_models(
             Models(
                 self._ready,
@@ -97,12 +98,11 @@ class ModelController(PartsController):
         )
 
     def awaits(self, number: int) -> bool:
-        """Whether a request is one for models, and not answered yet."""
         return number in self._pending
 
     @property
     def _loading_name(self) -> str:
-        """The name of the file that is being read; empty where it is the built-in one, or an engine's of others."""
+        """The file that is being loaded; empty for the built-in model and remote servers."""
         pending = next(iter(self._pending.values()), None)
         if pending is None:
             return ""
@@ -110,16 +110,13 @@ class ModelController(PartsController):
         path = self._progress.path if self._progress else asked
         return "" if path == str(builtin_target()) or "://" in path else printable(Path(path).stem)
 
-    # ---- requests ---------------------------------------------------------------------------------------------------
-
     def load_chosen(self) -> None:
-        """Load what the settings name."""
         self._load({})
 
     def choose_file(self, path: str, role: str) -> None:
-        """Use a file as target or as draft. Another target brings the draft that it was last used with, or none.
+        """Use a file as target or as draft. A new target brings the draft it was last used with, or none.
 
-        One that was chosen for the target before it may not fit this one, or cost more than it.
+        The previous target's draft may not match it, or slow it down.
         """
         self._say_when()
         if role == "target":
@@ -131,12 +128,11 @@ class ModelController(PartsController):
             self._set_draft(path, {"draft_path": path})
 
     def load_pair(self, target: str, draft: str) -> None:
-        """Use two files together; an empty ``draft`` is none."""
         self._say_when()
         self._load({"target_path": target, "draft_path": draft})
 
     def stop_loading(self) -> None:
-        """End what is being loaded; what was loaded before it stays in use."""
+        """Cancel loading; the previously loaded models stay."""
         for number in list(self._pending):
             self._worker.cancel(number)
 
@@ -154,12 +150,11 @@ class ModelController(PartsController):
         self._tell()
 
     def remove_draft(self) -> None:
-        """Go on without a draft."""
         self._say_when()
         self._set_draft(None, {"draft_path": ""})
 
     def _say_when(self) -> None:
-        """Other models wait for the answers in the making: say so."""
+        """If the load has to wait for running answers, say so."""
         if self._state.answers:
             words = AFTER_THE_ANSWER if len(self._state.answers) == 1 else AFTER_THE_ANSWERS
             self._window.show_notice(translate("Controller", words))
@@ -174,7 +169,7 @@ class ModelController(PartsController):
             self._follow_settings(draft_only=RELOAD_KEYS.isdisjoint(changed))
 
     def _follow_settings(self, *, draft_only: bool) -> None:
-        """Load again what changed in the settings; after what is being loaded, which may change them, too."""
+        """Reload for changed settings, after the running load, which may change them too."""
         if any(each.wanted for each in self._pending.values()):
             self._follow = draft_only and self._follow is not False
         elif draft_only and self._ready is not None:
@@ -183,14 +178,10 @@ class ModelController(PartsController):
             self._load({})
 
     def use_builtin(self) -> None:
-        """Use the built-in pair."""
         self._say_when()
         self._load({"target_path": "", "draft_path": ""})
 
-    # ---- reports ----------------------------------------------------------------------------------------------------
-
     def on_event(self, event: ModelEvent) -> None:
-        """Take what the engine says about models."""
         if isinstance(event, LoadProgress):
             self._progress = event if self._pending else None
         elif isinstance(event, EngineEnded):
@@ -227,8 +218,8 @@ class ModelController(PartsController):
             self._window.withdraw_problem(self._shown_problem)
             self._shown_problem = None
         if pending.request is not None and pending.request.draft and event.draft is None:
-            reason = joined(event.notices) or translate("ModelController", "It could not be loaded.")
-            advice = translate("ModelController", "Choose another draft, or continue without one.")
+            reason = joined(event.notices) or tr("It could not be loaded.")
+            advice = tr("Choose another draft, or continue without one.")
             self._say(Problem("The draft is not in use", reason, advice))
         else:
             for notice in (*event.notices, *(others if pending.request is not None else ())):
@@ -237,20 +228,16 @@ class ModelController(PartsController):
                 self._say_of_target(event.target)
 
     def _say_of_target(self, target: ModelInfo) -> None:
-        """What a person should know of a model before the first answer."""
+        """Tell what the user should know about a model before the first answer."""
         if "pictures" in target.unused and not target.sees:
-            words = translate(
-                "ModelController",
-                "{name} can also read pictures, with its side file (mmproj) in the same folder. Add that, and load it "
-                "again.",
+            words = tr(
+                "{name} can also see pictures if its mmproj file is in the same folder. Add that file, "
+                "and load the model again."
             )
             self._window.show_notice(words.format(name=target.name))
         is_reported = self._window.pages.currentWidget() is self._window.empty  # there
         if not target.has_template and not is_reported:
-            words = translate(
-                "ModelController",
-                "{name} came without a chat template. A new chat offers to have it continue your texts instead.",
-            )
+            words = tr("{name} has no chat template. In a new chat you can let it continue your texts instead.")
             self._window.show_notice(words.format(name=target.name))
 
     def _note_loaded(self, event: EngineReady, pending: _Pending) -> None:
@@ -261,7 +248,7 @@ class ModelController(PartsController):
             self._loaded = replace(self._loaded, draft=event.draft.path if event.draft else None)
 
     def _on_ended(self, event: EngineEnded) -> None:
-        """What was loaded is gone with the engine. It is loaded again, but not where that ended it twice."""
+        """The engine ended. Load its models again, unless that ended it twice."""
         self._ended = event.reason
         if self._ready is not None and self._ready.target.engine_url:
             return  # a model of an engine of others is in use, and stays so
@@ -295,13 +282,10 @@ class ModelController(PartsController):
         if self._ready is not None or self._pending or pending.request is None:
             return
         if pending.request.target != str(builtin_target()) and builtin_target().exists():
-            self._window.show_notice(
-                translate("ModelController", "The quick demo is used until you choose another model.")
-            )
+            self._window.show_notice(tr("The quick demo is used until you choose another model."))
             self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
 
     def _while_loading(self, pending: _Pending) -> Problem:
-        """The engine ended while it loaded something."""
         asked = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
         path = self._progress.path if self._progress else asked
         message = said(
@@ -310,18 +294,15 @@ class ModelController(PartsController):
         return Problem("The model could not be loaded", message, "Choose another file, or fewer layers on the GPU.")
 
     def _say_it_is_back(self) -> None:
-        """What was said to be under way is done."""
+        """Clear the message about the reload."""
         said_before = self._shown_problem
         if said_before is not None and said_before.advice == LOADED_AGAIN:
             self._shown_problem = replace(said_before, advice=IS_LOADED_AGAIN)
             self._window.correct_problem(said_before, self._shown_problem)
 
     def _say(self, problem: Problem) -> None:
-        """Say what went wrong with a model; the next one that is in use takes it back."""
         self._shown_problem = problem
         self._window.show_problem(problem)
-
-    # ---- to the engine ----------------------------------------------------------------------------------------------
 
     def _load(self, changes: dict[str, SettingValue]) -> None:
         for before in reversed(self._pending.values()):  # the settings will have what is being loaded now

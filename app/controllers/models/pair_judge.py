@@ -1,6 +1,6 @@
-"""Judges pairs for the Models panel: headers from the hub or the disk, verdicts and fit as they are shown.
+"""Judges pairs for the Models panel by headers from the hub or the disk: match, fit and speed.
 
-Calls block. The verdicts themselves are reached by `app.core.hub.pairs.assessment`.
+Calls block. The verdicts come from `app.core.hub.pairs.assessment`.
 """
 
 from __future__ import annotations
@@ -57,8 +57,10 @@ from engine.sentences import joined
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import parameters
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.problem_words import in_language
+
+tr = translator("HubPairs")
 
 log = logging.getLogger(__name__)
 
@@ -76,30 +78,30 @@ PLACES = (
     mark("HubPairs", "on the hub"),
 )
 AGREE = mark("HubPairs", "Both vocabularies have the same tokens and settings.")
-BELONGS = mark("HubPairs", "By its header, this head fits the target.")
+BELONGS = mark("HubPairs", "This head matches the target, by its file header.")
 
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
-    """The reason, what a draft with another vocabulary can say, or that all agrees."""
+    """The reason against a pair, the share of a translated vocabulary, or that all matches."""
     if verdict.speaks is not None:
         return in_language(speaks_words(verdict.speaks))
     if verdict.reason:
         return in_language(verdict.reason)
     if is_head:
-        return translate("HubPairs", BELONGS)
-    return translate("HubPairs", AGREE if verdict.matches else DIFFER)
+        return tr(BELONGS)
+    return tr(AGREE if verdict.matches else DIFFER)
 
 
 @dataclass(frozen=True, slots=True)
 class _PairDevices:
-    """The devices of target and draft; none is the processor."""
+    """The devices of target and draft; empty: the CPU."""
 
     target: tuple[Device, ...]
     draft: tuple[Device, ...]
 
     @property
     def all(self) -> tuple[Device, ...]:
-        """Each once."""
+        """Both, without duplicates."""
         return tuple({device.name: device for device in (*self.target, *self.draft)}.values())
 
 
@@ -115,11 +117,11 @@ class PairJudge:
         in_use: Callable[[], LoadRequest | None] = lambda: None,
         speed_forecasts: SpeedForecasts | None = None,
     ) -> None:
-        """``speed_forecasts`` tell what a pair will gain here; without them nothing is said of it.
+        """``speed_forecasts`` estimate a pair's gain here; without them no gain is shown.
 
-        ``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it.
+        ``is_faster_beside`` tells for a draft's file whether the CPU was measured to be faster than the GPU.
 
-        ``in_use`` is what the settings load: its draft may lie outside of the library, as the built-in one does.
+        ``in_use``: the models in the settings; the draft may lie outside the library, as the built-in one does.
         """
         self.service = service
         self._settings = settings
@@ -132,11 +134,11 @@ class PairJudge:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether what is expected of speeds was estimated on a busy machine, and had better be asked again."""
+        """Whether speeds were estimated on a busy machine and should be estimated again."""
         return self._speed_forecasts is not None and self._speed_forecasts.is_doubtful
 
     def known(self, ref: ModelRef, should_stop: ShouldStop, *, may_be_head: bool = False) -> KnownModel:
-        """The header of a model, read once; ``may_be_head``: a head in a file of its own is taken, too.
+        """The header of a model; cached. ``may_be_head``: also accept a head in a file of its own.
 
         Raises:
             HubError, ModelFileError: it cannot be read.
@@ -164,7 +166,7 @@ class PairJudge:
         return sum(known.header.data_offset for known in self._known.values())
 
     def judge(self, target: ModelRef, draft: ModelRef | None, should_stop: ShouldStop) -> PairView:
-        """Both verdicts on a pair, or the fit of a target alone; of a refused pair what its target takes alone.
+        """Judge a pair, or the fit of a target alone; for a rejected pair, the target's memory alone.
 
         Raises:
             HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
@@ -207,7 +209,7 @@ class PairJudge:
         return Conditions(plan, threads, draft_threads, settings.number("temperature"))
 
     def listed_speed_forecast(self, pair: CatalogPair) -> SpeedForecast | None:
-        """What a pair of the list gives here, by its listed sizes; None where nothing here could tell."""
+        """Expected speed of a listed pair by its listed sizes; None if unknown."""
         if self._speed_forecasts is None:
             return None
         fits_gpu = sum(gpu.free_bytes or 0 for gpu in self._devices.gpus()) > pair.target.size_bytes
@@ -217,12 +219,12 @@ class PairJudge:
         return self._speed_forecasts.of_list(target, draft, self._conditions(plan))
 
     def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
-        """The best draft for a target that has none, of the library and beside it; None where none is worth it.
+        """The best local draft for a target without one; None if no draft is worth it.
 
-        Headers tell first what could be worth it: only of that the vocabulary is read, which takes seconds.
+        Vocabularies take seconds to read, so only candidates that headers show to be worth it are read.
 
         Raises:
-            ModelFileError: the target's header cannot be used, or it was asked to stop.
+            ModelFileError: the target's header cannot be used, or the job was cancelled.
         """
         known, best = self.known(target, should_stop), None
         for promise, model in self._worth_a_look(known, should_stop):
@@ -244,7 +246,7 @@ class PairJudge:
         return best
 
     def loss(self, target: ModelRef, draft: ModelRef, should_stop: ShouldStop) -> SpeedForecast | None:
-        """What is expected of a pair whose draft would not pay here though it spoke all of the target's tokens.
+        """The expected speed of a pair that would be slower even if the draft matched all tokens.
 
         None where it may pay, or nothing here could tell.
 
@@ -258,7 +260,7 @@ class PairJudge:
     def _worth_a_look(
         self, target: KnownModel, should_stop: ShouldStop
     ) -> list[tuple[tuple[bool, float], LibraryModel]]:
-        """What would be worth using if it spoke all of the target's tokens, the best first."""
+        """Drafts that would pay if they shared all of the target's tokens, best first."""
         if target.path is None:
             return []
         found, room, own = [], self.room(), target.path.resolve()
@@ -278,7 +280,7 @@ class PairJudge:
     def drafts(
         self, target: ModelRef, catalog: Sequence[CatalogPair], report: ReportDrafts, should_stop: ShouldStop
     ) -> DraftList:
-        """Look everywhere for drafts; ``tell`` gets what is known meanwhile, on this thread.
+        """Search everywhere for drafts; ``report`` receives intermediate results on this thread.
 
         Raises:
             HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
@@ -296,7 +298,7 @@ class PairJudge:
         return _draft_list(side, find_drafts(known, sources, should_stop, on_progress), busy=False)
 
     def _others_here(self, target: KnownModel, library: Sequence[LibraryModel]) -> tuple[LibraryModel, ...]:
-        """The draft in use with this target, where the library does not have it."""
+        """The draft in use with this target if the library lacks it."""
         request = self._in_use()
         if request is None or request.draft is None or target.path is None:
             return ()
@@ -308,7 +310,7 @@ class PairJudge:
         return (LibraryModel(draft.stem, (draft,), kind, Origin.IN_PLACE, size_bytes=size_bytes),)
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
-        """One half of a pair, named by its header where that is known, else by its file."""
+        """One side of a pair, named by its header if known, else by its file."""
         path = self.service.path_of(ref)
         name, facts = ref.name.removesuffix(".gguf"), []
         if known is not None:
@@ -325,7 +327,7 @@ class PairJudge:
         )
 
     def plan(self) -> LoadPlan:
-        """How the settings would load a pair; GPU layers that are left to the app are all."""
+        """How the settings would load a pair; automatic GPU layers count as all."""
         settings, places = self._settings(), self._places()
         layers, draft_layers = settings.whole("gpu_layers"), settings.whole("draft_gpu_layers")
         chosen = EVERYTHING if layers is None else layers
@@ -346,7 +348,7 @@ class PairJudge:
         )
 
     def _places(self) -> _PairDevices:
-        """The devices named in the settings; loading reports one that is missing."""
+        """The devices named in the settings; loading reports a missing one."""
         settings = self._settings()
         try:
             target = self._devices.find(asked_placement(settings).devices)
@@ -356,10 +358,9 @@ class PairJudge:
             return _PairDevices((), ())
 
     def placed(self, target: KnownModel, draft: KnownModel | None, room: FreeMemory) -> LoadPlan:
-        """`plan` with the draft where it would be opened, and with experts that have to stay in main memory.
+        """`plan` with the draft's device, and the experts that must stay in main memory.
 
-        Where that is left to the app, a draft goes to the processor if it was found faster there, and if beside its
-        target it is too large for the GPU.
+        If it is automatic, a draft runs on the CPU if that was measured to be faster, or if it does not fit on the GPU.
         """
         plan = self._with_draft_placed(target, draft, room)
         settings = self._settings()
@@ -382,11 +383,10 @@ class PairJudge:
         return beside if fits is FitVerdict.TOO_LARGE and fits_beside is not FitVerdict.TOO_LARGE else plan
 
     def room(self) -> FreeMemory:
-        """What is free here."""
+        """Free memory here."""
         return free_room(self.service.library.folder, self._places().all)
 
     def hardware(self) -> Hardware:
-        """What this machine has."""
         memory = psutil.virtual_memory()
         gpus = tuple(Gpu(gpu.description, gpu.total_bytes, gpu.free_bytes) for gpu in self._devices.gpus())
         disk = free_room(self.service.library.folder).disk_bytes
@@ -394,17 +394,17 @@ class PairJudge:
 
 
 class MeasuredPlaces:
-    """Where drafts were measured to be faster, read anew for each question: the engine may have measured meanwhile."""
+    """Measured draft devices, read for each query because the engine may have measured since."""
 
     def __init__(
         self, request: Callable[[], LoadRequest], cost_folder: Path, gpus: Callable[[], tuple[Device, ...]]
     ) -> None:
-        """``request`` is what would be loaded now; ``cost_folder`` is where the engine keeps measured costs."""
+        """``request``: the load under consideration; ``cost_folder``: the engine's measured costs."""
         self._request, self._gpus = request, gpus
         self._folder = cost_folder
 
     def is_processor_faster(self, path: str) -> bool | None:
-        """Of a draft's file; None where both places were never compared."""
+        """For a draft's file; None if never compared."""
         request = self._request()
         return DraftPlacement(CostStore(self._folder), self._gpus).is_processor_faster(path, draft_options(request, 0))
 
@@ -414,7 +414,7 @@ def _is_head(model: KnownModel | None) -> bool:
 
 
 def _drafting(target: KnownModel, draft: KnownModel | None) -> Drafting:
-    """By the headers, whatever a list says."""
+    """How it drafts, by the headers rather than a list."""
     if draft is not None:
         return Drafting.SIDE_FILE if _is_head(draft) else Drafting.DRAFT_MODEL
     return Drafting.HEADS_INSIDE if has_next_token_layers(target.header) else Drafting.TEXT
@@ -437,9 +437,9 @@ def _draft_row(candidate: Candidate) -> DraftRow:
     words = candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks, is_listed=True)
     return DraftRow(
         side,
-        translate("HubPairs", candidate.place.value),
+        tr(candidate.place.value),
         VocabularyMatch.UNCHECKED if candidate.is_unchecked else _match(candidate.matches, candidate.speaks),
-        translate("HubPairs", BELONGS) if candidate.matches and candidate.head else in_language(words),
+        tr(BELONGS) if candidate.matches and candidate.head else in_language(words),
     )
 
 

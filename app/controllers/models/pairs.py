@@ -14,7 +14,7 @@ from app.core.hub.pairs.catalog import CATALOG_FILE
 from app.core.paths import assets_dir
 from engine.records import ModelInfo, Problem
 from ui.models.panel import ModelsPanel
-from ui.models.requests import WELCOME
+from ui.models.parts import WELCOME
 from ui.models.welcome_page import NONE_FITS
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
@@ -29,7 +29,7 @@ AGAIN_MS = 35_000  # until an estimate that was made on a busy machine is made a
 
 
 class HubPairsController:
-    """Lives on the window's thread; its work is done by ``jobs``, and what judges is made by the first of them."""
+    """Lives on the GUI thread; ``jobs`` do the work and create the judge."""
 
     def __init__(self, window: MainWindow, jobs: JobRunner, judge: Lazy[PairJudge], report: ReportProblem) -> None:
         self._window = window
@@ -48,7 +48,6 @@ class HubPairsController:
         return self._window.models.panel
 
     def attach(self, panel: ModelsPanel) -> None:
-        """Follow what is wanted of pairs in a place that was made."""
         requests = panel.requests
         requests.page_shown.connect(self._on_page)
         requests.recommendations_requested.connect(self._show_all)
@@ -57,13 +56,13 @@ class HubPairsController:
         requests.drafts_requested.connect(self._find_drafts)
 
     def set_target(self, target: ModelInfo | None) -> None:
-        """The engine has another target; the finder follows unless one was chosen by hand."""
+        """The engine's target changed; the draft page follows unless the user chose a target there."""
         before, self._target = self._target, ModelRef(path=target.path) if target else None
         if self._chosen == before and before != self._target and self._window.models.page == "drafts":
             self._find_drafts(self._target)
 
     def models_changed(self) -> None:
-        """Something came or went: what is shown says where it is."""
+        """The local files changed: refresh where things are."""
         self._opened.clear()
         if self._window.models.page == "recommended":
             self._show_all()
@@ -76,8 +75,6 @@ class HubPairsController:
             self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), self._suggest, self._report)
         elif page == "recommended":
             self._show_all()
-
-    # ---- recommendations --------------------------------------------------------------------------------------------
 
     def _show_hardware(self, hardware: Hardware) -> None:
         self._panel.welcome.set_hardware(hardware)
@@ -118,8 +115,6 @@ class HubPairsController:
         )
         self._jobs.run("catalog", lambda stop: self._pairs().open(key, stop), done, failed)
 
-    # ---- a pair -----------------------------------------------------------------------------------------------------
-
     def _show_pair(self, target: ModelRef, draft: ModelRef | None) -> None:
         self._pair = (target, draft)
 
@@ -133,8 +128,6 @@ class HubPairsController:
             self._panel.drafts.set_pair(pair)
 
         self._jobs.run("pair", lambda stop: self._judge().judge(target, draft, stop), done, failed)
-
-    # ---- drafts -----------------------------------------------------------------------------------------------------
 
     def _find_drafts(self, target: ModelRef | None) -> None:
         chosen = target or self._target
@@ -166,7 +159,7 @@ class HubPairsController:
 
 
 def _is_same(wanted: ModelRef, shown: ModelRef) -> bool:
-    """Whether a side, which also knows where its file is, is that of the model that is wanted."""
+    """Whether a side is the wanted model; a side also knows its local path."""
     return (wanted.repo, wanted.file) == (shown.repo, shown.file) and wanted.path in ("", shown.path)
 
 

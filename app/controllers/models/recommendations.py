@@ -1,4 +1,4 @@
-"""The recommended pairs as they are shown: judged by size at once, by the hub and the headers when one is opened.
+"""The recommended pairs: judged by size at once, by the hub and the headers when one is opened.
 
 Calls block. The catalog itself is `app.core.hub.pairs.catalog`.
 """
@@ -43,24 +43,24 @@ from app.core.hub.pairs.catalog import (
 from engine.errors import EngineError
 from engine.sentences import said
 from ui.text.formatting import figure
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import in_language, in_words
 from ui.text.setting_words import sentence
+
+tr = translator("Recommendations")
 
 HEAD_LATER = mark("HubRecommendations", "How much its head helps is shown once its header has been read.")
 NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
 
 
 class BrokenCatalogError(AppError):
-    """The list that came with the app cannot be read."""
-
     title = "The recommendations cannot be shown"
     default_advice = "Reinstall Paceline; searching the hub works without them."
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedPair:
-    """A pair that was asked for: its row with what the hub said, and its verdicts."""
+    """An opened pair: its row with the hub's data, and its verdicts."""
 
     row: CatalogRow
     pair: PairView
@@ -83,10 +83,10 @@ class Recommendations:
         return tuple(self._row(pair, hardware) for pair in self.pairs())
 
     def suggested(self) -> tuple[CatalogRow, ...]:
-        """Up to three that fit and are fast enough to chat with, of different families if possible.
+        """Up to three pairs that fit and are fast enough, of different families if possible.
 
-        First comes what runs well here, with memory left (`CatalogRow.preference`). Where nothing here could tell how
-        fast, what fits and is meant for such a machine is suggested; where nothing is fast enough, the quickest.
+        First come those that run well here with memory to spare (`CatalogRow.preference`). If speeds are unknown, pairs
+        meant for such a machine; if none is fast enough, the fastest.
 
         Raises:
             BrokenCatalogError: the list cannot be read.
@@ -112,7 +112,7 @@ class Recommendations:
         return tuple(row for _pair, row in chosen[:NUM_SUGGESTED])
 
     def open(self, key: str, should_stop: ShouldStop) -> OpenedPair:
-        """Ask the hub about a pair, and judge it by its headers.
+        """Query the hub for a pair and judge it by its headers.
 
         Raises:
             BrokenCatalogError: the list cannot be read.
@@ -124,7 +124,7 @@ class Recommendations:
         here = row.pair.is_here
         if checked.target is None and not here:
             unknown = checked.status is EntryStatus.UNKNOWN
-            words = found if unknown else translate("Recommendations", "It is no longer available as listed here.")
+            words = found if unknown else tr("It is no longer available as listed here.")
             view = replace(row.pair, match_words=words, can_have=unknown)
             return OpenedPair(replace(row, pair=view, checked="" if unknown else found), view)
         refs = _refs(pair, checked)
@@ -187,7 +187,7 @@ class Recommendations:
 
 
 def _expected(speed_forecast: SpeedForecast | None, drafting: Drafting) -> str:
-    """What text alone gives, of a model with a head: what a token of it costs is not among the listed sizes."""
+    """The expected gain; for a head that of n-grams alone, as its cost is not in the list."""
     if speed_forecast is None:
         return ""
     words = in_language(speed_forecast.headline)
@@ -197,7 +197,7 @@ def _expected(speed_forecast: SpeedForecast | None, drafting: Drafting) -> str:
 
 
 def _fit(pair: PairView, weights_bytes: int, hardware: Hardware) -> FitLevel:
-    """By the listed sizes: the memory for the weights, and the disk for what is still to be downloaded."""
+    """Fit by the listed sizes: memory for the weights, disk for the download."""
     missing, free_disk = pair.missing_bytes, hardware.free_disk_bytes
     if missing and free_disk is not None and missing + RESERVE_BYTES > free_disk:
         return FitLevel.TOO_LARGE
@@ -218,7 +218,7 @@ def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef | 
 def _licences(pair: CatalogPair) -> str:
     if pair.draft is None or pair.target.licence == pair.draft.licence:
         return licence_name(pair.target.licence)
-    return translate("Recommendations", "{first} and {second}").format(
+    return tr("{first} and {second}").format(
         first=licence_name(pair.target.licence), second=licence_name(pair.draft.licence)
     )
 
@@ -226,9 +226,9 @@ def _licences(pair: CatalogPair) -> str:
 def _times(speedup: Speedup) -> str:
     low, high = figure(speedup.low), figure(speedup.high)
     if low == high:
-        words = translate("Recommendations", "{times} times, {measured_on}")
+        words = tr("{times} times, {measured_on}")
         return words.format(times=low, measured_on=speedup.measured_on)
-    words = translate("Recommendations", "{low} to {high} times, {measured_on}")
+    words = tr("{low} to {high} times, {measured_on}")
     return words.format(low=low, high=high, measured_on=speedup.measured_on)
 
 

@@ -1,6 +1,6 @@
-"""Makes a draft of a model itself when somebody asks for one in the library: in a helper process, with its progress.
+"""Makes a draft from a model itself, on request in the library: in a helper process, with progress.
 
-There is one at a time, and a dialog in front of it. Imported with the Models panel, not with the window.
+One at a time, behind a dialog. Imported with the Models panel, not with the window.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Post = Callable[[Callable[[], None]], None]
 
 
 class SelfDraftController:
-    """Lives on the window's thread; ``post`` has something called there. ``use`` takes a target with its draft."""
+    """Lives on the GUI thread; ``post`` calls a function there. ``use`` loads a target with its draft."""
 
     def __init__(self, parts: Parts, post: Post, use: Callable[[ModelRef, ModelRef], None]) -> None:
         self._parts, self._post, self._use = parts, post, use
@@ -37,11 +37,9 @@ class SelfDraftController:
         self.dialog: SelfDraftDialog | None = None
 
     def attach(self, panel: ModelsPanel) -> None:
-        """Follow what is wanted of it in a place that was made."""
         panel.requests.self_draft_requested.connect(self.ask)
 
     def ask(self, target: ModelRef) -> None:
-        """Say what it is, before anything is done."""
         if self.dialog is not None:
             return
         path = Path(target.path)
@@ -54,7 +52,6 @@ class SelfDraftController:
         dialog.open()
 
     def close(self) -> None:
-        """End what is under way."""
         if self._number is not None:
             number, self._number = self._number, None
             self._parts.worker.cancel(number)

@@ -1,4 +1,4 @@
-"""View records of the Models panel, made of the records of hub, downloads and library, and of the engine's estimate."""
+"""View records of the Models panel, from records of the hub, downloads, library and the engine's estimate."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ from engine.fit.fit import TIGHT_SHARE, FitVerdict
 from engine.fit.table import FitTable, ModelPlan, PairPlan
 from engine.gguf.title import model_title
 from ui.text.formatting import count, parameters, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.problem_words import in_language
+
+tr = translator("HubViews")
 
 _GATED_WORDS = {
     Gated.NO: "",
@@ -64,11 +66,8 @@ _USUAL_BYTES_PER_PARAMETER = 0.6
 _BEYOND_SHARE, _BEYOND_BYTES = 1.08, 500 * 10**6
 
 
-# ---- repositories, downloads, library -----------------------------------------------------------------------------
-
-
 def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
-    """A first verdict from the size of the weights alone."""
+    """A first verdict from the size of the weights."""
     if weights_bytes is None or weights_bytes <= 0:
         return FitLevel.UNKNOWN
     needed = weights_bytes * _BEYOND_SHARE + _BEYOND_BYTES
@@ -78,12 +77,11 @@ def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
 
 
 def leaves_room(weights_bytes: int, free_bytes: int) -> bool:
-    """Whether half of what is free stays so beside a model with weights of this size."""
+    """Whether half of the free memory stays free beside weights of this size."""
     return weights_bytes * _BEYOND_SHARE + _BEYOND_BYTES <= free_bytes / 2
 
 
 def repo_row(summary: RepoSummary, free_bytes: int) -> RepoRow:
-    """A result of a search."""
     author, _, name = summary.repo_id.partition("/")
     weights = summary.num_parameters * _USUAL_BYTES_PER_PARAMETER if summary.num_parameters else None
     return RepoRow(
@@ -99,19 +97,16 @@ def repo_row(summary: RepoSummary, free_bytes: int) -> RepoRow:
 
 
 def sorted_rows(rows: Sequence[RepoRow], order: str, *, only_fitting: bool) -> list[RepoRow]:
-    """In the order asked for, and without what is known not to fit where only fitting ones are wanted."""
+    """Sorted; with ``only_fitting`` without rows that are known not to fit."""
     kept = [row for row in rows if not only_fitting or row.fit in (FitLevel.FITS, FitLevel.TIGHT)]
     return sorted(kept, key=lambda row: row.name.casefold()) if order == "name" else kept
 
 
 def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -> FileRow:
-    """A model of a repository, judged by its size."""
     fit = guess_fit(model.size_bytes, free_bytes)
-    words = translate(
-        "HubViews", "Estimated from its size; “Find a draft…” reads its header and shows exactly what it needs."
-    )
+    words = tr("Estimated from its size; “Find a draft…” reads its header and shows exactly what it needs.")
     if model.size_bytes is not None:
-        words = translate("HubViews", "{weights} of weights; {free} of memory free. {words}").format(
+        words = tr("{weights} of weights; {free} of memory free. {words}").format(
             weights=size(model.size_bytes), free=size(free_bytes), words=words
         )
     return FileRow(
@@ -129,13 +124,13 @@ def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -
 def repo_details(
     details: RepoDetails, readme: str, has_token: bool, presences: Mapping[str, Presence], free_bytes: int
 ) -> views.RepoView:
-    """A repository with its files; ``presences``: where each file is by now, by path."""
+    """A repository with its files; ``presences``: where each file is, by path."""
     summary = details.summary
     facts = [summary.architecture]
     if summary.num_parameters:
         facts.append(parameters(summary.num_parameters))
     if summary.context_length:
-        facts.append(translate("HubViews", "context of {number} tokens").format(number=count(summary.context_length)))
+        facts.append(tr("context of {number} tokens").format(number=count(summary.context_length)))
     repo = summary.repo_id
     rows = [
         file_row(repo, model, presences.get(model.files[0].path, Presence.ABSENT), free_bytes)
@@ -151,7 +146,7 @@ def repo_details(
         summary=" · ".join(fact for fact in facts if fact),
         readme=readme,
         files=tuple(rows),
-        gated_words=translate("HubViews", _GATED_WORDS[summary.gated]) if summary.gated is not Gated.NO else "",
+        gated_words=tr(_GATED_WORDS[summary.gated]) if summary.gated is not Gated.NO else "",
         has_token=has_token,
     )
 
@@ -159,7 +154,7 @@ def repo_details(
 def library_row(
     model: LibraryModel, target: str, draft: str, architecture: str, title: str = "", side_file: str = ""
 ) -> LibraryRow:
-    """A model of the library; ``target`` and ``draft`` are the files in use, ``title`` is its name by the header."""
+    """A library row; ``target`` and ``draft`` are the files in use, ``title`` the header's name."""
     path = str(model.path)
     return LibraryRow(
         key=model.name,
@@ -179,22 +174,16 @@ def library_row(
     )
 
 
-# ---- models from elsewhere -----------------------------------------------------------------------------------------
-
-
 def skipped_words(model: Skipped) -> str:
-    """A model that cannot be offered, with the reason."""
     return translate("LibraryPage", "{name}: {reason}").format(name=model.name, reason=in_language(model.reason))
 
 
 def scan_view(scan: FolderScan, *, is_running: bool) -> ScanView:
-    """How far a scan is."""
     found, unreadable = len(scan.offers), scan.num_unreadable
     return ScanView(str(scan.folder), is_running, scan.num_files, found, unreadable, scan.is_complete)
 
 
 def link_view(request: DownloadRequest, known: KnownModel, hosts: tuple[str, ...], free_bytes: int) -> LinkView:
-    """What a link leads to."""
     header = known.header
     facts = [header.architecture, request.model.quantization]
     if header.num_params:
@@ -210,11 +199,8 @@ def link_view(request: DownloadRequest, known: KnownModel, hosts: tuple[str, ...
     )
 
 
-# ---- the fit of a pair --------------------------------------------------------------------------------------------
-
-
 def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
-    """Rows of target and draft side by side, and each room with its verdict."""
+    """Rows of target and draft side by side, and the verdict on each memory."""
     needed, room = table.needed, table.room
     places = [_memory(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
     if len(room.devices) > 1:

@@ -1,1 +1,1 @@
-"""Races in the window: lanes on the loaded models, run on the engine's thread, kept and exported."""
+"""Races in the window: lanes on the loaded models, run by the engine, stored and exported."""

@@ -1,4 +1,4 @@
-"""Races in the window: what is raced, the race on the engine's thread, what came of it, kept and exported."""
+"""Runs races: the setup, the race on the engine's thread, the stored and exported result."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QGuiApplication
 
+from app.controllers.models.engines import ModelLists
 from app.controllers.models.jobs import JobRunner
-from app.controllers.models.lists import ModelLists
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError, RaceExportError
 from app.core.domain.messages import MessageView
@@ -32,9 +32,11 @@ from app.core.storage.races import RaceStore
 from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Picture, Problem
 from engine.requests import JobEnded, RunJob
 from engine.sentences import said
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.text.problem_words import in_language
-from ui.widgets.file_dialogs import ask_race_file
+from ui.widgets.dialogs import ask_race_file
+
+tr = translator("Race")
 
 if TYPE_CHECKING:  # a start waits for nothing of a race
     from PySide6.QtGui import QImage
@@ -48,7 +50,7 @@ ANSWERING = mark("Race", "An answer is being written. Wait for it, or stop it.")
 
 
 class RaceController(PartsController):
-    """One race at a time. It goes on while the chat is looked at, and ends where other models are to be loaded."""
+    """One race at a time. It continues while the chat is shown, and ends when other models are loaded."""
 
     def __init__(self, parts: Parts, lists: ModelLists) -> None:
         super().__init__(parts)
@@ -84,10 +86,8 @@ class RaceController(PartsController):
         page.set_earlier(self.store.all())
         self.show_state()
 
-    # ---- requests ---------------------------------------------------------------------------------------------------
-
     def open(self) -> None:
-        """Show the page with what stands in the composer, else with the last question of the chat, else empty."""
+        """Show the page with the composer's text, else the last question, else empty."""
         navigation = self._window.race
         self.show_state()
         unsent = None if self._state.is_racing else self._unsent()
@@ -101,7 +101,7 @@ class RaceController(PartsController):
         navigation.show_page()
 
     def _unsent(self) -> Message | None:
-        """What stands in the composer, with what is attached, as it would be asked; None where that is no question."""
+        """The composer's text with its attachments as a question; None if it is none."""
         chat_id, typed = self._state.chat_id, self._window.composer.text.strip()
         attached = self._attempt(lambda: self._store.attachments.unsent(chat_id)) or ()
         view = MessageView(0, "user", typed, attachments=attached)
@@ -111,13 +111,11 @@ class RaceController(PartsController):
         return None if only_names else message
 
     def open_with(self, question: str) -> None:
-        """Show the page with this question, as the first of a chat."""
         self.show_state()
         self._page.ask(question, self._before_new())
         self._window.race.show_page()
 
     def open_for(self, message_id: int) -> None:
-        """Show the page with the question that a message is, or that it answers."""
         self.show_state()
         views = self._views()
         place = next((number for number, view in enumerate(views) if view.id == message_id), None)
@@ -131,7 +129,6 @@ class RaceController(PartsController):
         self._window.race.show_page()
 
     def start(self, setup: RaceSetup) -> None:
-        """Race, where that is possible now."""
         from app.core.benchmark.job import RaceJob  # noqa: PLC0415  (a start waits for nothing of a race)
 
         reason = self._blocked
@@ -145,19 +142,16 @@ class RaceController(PartsController):
         self._state.set_racing(is_racing=True)
 
     def stop(self) -> None:
-        """End the race where it is; the rounds before count."""
         if self._state.is_racing:
             self._worker.cancel(self._number)
 
     def show(self, race_id: str) -> None:
-        """Show a race that was kept."""
         try:
             self._page.show_result(self.store.read(race_id))
         except AppError as error:
             self._page.problem.show_problem(error.problem)
 
     def delete(self, race_id: str) -> None:
-        """Remove a race that was kept."""
         try:
             self.store.delete(race_id)
         except AppError as error:
@@ -165,21 +159,19 @@ class RaceController(PartsController):
         self._page.set_earlier(self.store.all())
 
     def close(self, timeout_s: float) -> bool:
-        """Wait for a file that is being written; False where it takes longer. The race ends with the engine."""
+        """Wait for a file being written; False after the time limit. The race ends with the engine."""
         return self._jobs.close(timeout_s)
-
-    # ---- the race ---------------------------------------------------------------------------------------------------
 
     @property
     def _blocked(self) -> str:
-        """Why no race can start now, in the user's language; empty where one can."""
+        """Why no race can start, in the user's language; empty if one can."""
         if self._state.is_racing:
-            return translate("Race", RACING)
+            return tr(RACING)
         if self._state.models.is_loading:
-            return translate("Race", LOADING)
+            return tr(LOADING)
         if not self._state.models.usable:
-            return translate("Race", NO_MODEL)
-        return translate("Race", ANSWERING) if self._state.answers else ""
+            return tr(NO_MODEL)
+        return tr(ANSWERING) if self._state.answers else ""
 
     def _request(self, setup: RaceSetup) -> ChatRequest:
         settings = self._state.chat.settings
@@ -192,15 +184,12 @@ class RaceController(PartsController):
         )
 
     def awaits(self, number: int) -> bool:
-        """Whether a request is the race that goes on."""
         return self._state.is_racing and number == self._number
 
     def on_failed(self, event: EngineFailed) -> None:
-        """Take that the race could not be run, or broke off."""
         self._on_ended(RaceEnded(problem=event.problem))
 
     def on_event(self, event: JobEvent) -> None:
-        """Take what the engine's thread says of the race."""
         if isinstance(event, JobEnded):
             return  # of another job
         page = self._page
@@ -223,13 +212,12 @@ class RaceController(PartsController):
             page.notice.show_notice(in_language(notice))
         page.set_earlier(self.store.all())
         if not self._window.race.is_open and event.result is not None:
-            self._window.show_notice(translate("Race", "The race is over. The Race page shows what came of it."))
+            self._window.show_notice(tr("The race is over. The Race page shows the result."))
         self._state.set_racing(is_racing=False)
         if event.result is not None:
             self._state.model_answered.emit()
 
     def show_state(self) -> None:
-        """Show what can be raced now."""
         if not self._window.race.is_created:
             return
         from ui.race.words import pair_name  # noqa: PLC0415  (brought by the page)
@@ -255,15 +243,12 @@ class RaceController(PartsController):
         draft = self._state.engine.draft
         self._page.form.set_drafts([each for each in drafts if draft is None or each[0] != draft.path])
 
-    # ---- files ------------------------------------------------------------------------------------------------------
-
     def ask_export(self, kind: str) -> None:
-        """Ask where to write the shown race, then write it."""
         if self._page.result is not None:
             ask_race_file(self._window, kind, lambda path: self.export(Path(path), kind))
 
     def export(self, file: Path, kind: str) -> None:
-        """Write the shown race as "png", "md" or "json", on a thread of its own."""
+        """Write the shown race as "png", "md" or "json" on its own thread."""
         result = self._page.result
         if result is None or self._is_exporting:
             return
@@ -282,21 +267,18 @@ class RaceController(PartsController):
         self._jobs.run("race export", write, self._on_exported, self._on_exported)
 
     def copy_picture(self) -> None:
-        """Put the picture of the shown race on the clipboard."""
         from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
 
         if self._page.result is not None:
             QGuiApplication.clipboard().setImage(draw_picture(self._page.result, look_of(self._window.theme)))
-            self._page.copy_button.confirm(translate("Race", "Copied"))
+            self._page.copy_button.confirm(tr("Copied"))
 
     def _on_exported(self, ended: str | Problem) -> None:
         self._is_exporting = False
         if isinstance(ended, Problem):
             self._page.problem.show_problem(ended)
         else:
-            self._page.notice.show_notice(translate("Race", "Race exported to {name}.").format(name=ended))
-
-    # ---- the chat ---------------------------------------------------------------------------------------------------
+            self._page.notice.show_notice(tr("Race exported to {name}.").format(name=ended))
 
     def _views(self) -> tuple[MessageView, ...]:
         current = self._state.chat_id
@@ -308,17 +290,17 @@ class RaceController(PartsController):
         return next((view.id for view in reversed(self._views()) if view.role == "user"), None)
 
     def _before_new(self) -> tuple[Message, ...]:
-        """What goes before a question that is asked of nobody yet: the system prompt."""
+        """What precedes a question outside of a chat: the system prompt."""
         return prompt_messages(self._state.chat.settings.text("system_prompt"), ())
 
 
 def _within(setup: RaceSetup) -> tuple[tuple[int, Picture], ...]:
-    """The pictures of the question, whose words may have been changed since."""
+    """The pictures of the question, whose text may have changed."""
     return tuple((min(place, len(setup.question)), picture) for place, picture in setup.pictures)
 
 
 def write_bytes(file: Path, data: bytes) -> None:
-    """Write a race where a person wants it.
+    """Write a race to a file.
 
     Raises:
         RaceExportError: the folder or the disk does not take it.
@@ -340,7 +322,7 @@ def _png(image: QImage) -> bytes:
 
 
 def _markdown(result: RaceResult) -> str:
-    """The report of `paceline race` with the question and the answers of the last round."""
+    """The report of `paceline race`, with the question and the answers of the last round."""
     lines = [result.markdown.rstrip(), "", "## Question", "", *_quoted(result.setup.question), ""]
     for lane in result.lanes:
         lines += [f"## {lane.choice.mode.value}", "", *_quoted(lane.text), ""]

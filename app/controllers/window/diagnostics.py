@@ -1,6 +1,6 @@
-"""What somebody who helps would ask for: versions, machine, models, settings, the last log lines; never what was said.
+"""Diagnostics for a bug report: versions, machine, models, settings, the last log lines; never chat texts.
 
-Home folders are written as ``~``, tokens are blotted out.
+Home folders are written as ``~``, tokens are masked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ LOG_TAIL_BYTES = 64_000
 def diagnostics(
     settings: Settings, models: tuple[ModelInfo | None, ModelInfo | None], log_file: Path, library: Mapping[str, Any]
 ) -> str:
-    """Make the text for the clipboard; ``models`` are target and draft, ``library`` the answer of `ask_library`."""
     memory = psutil.virtual_memory()
     lines = [
         f"Paceline {app.__version__}, Python {platform.python_version()}, {platform.platform()}",
@@ -56,14 +55,14 @@ def _version(name: str) -> str:
 
 
 def _libraries(library: Mapping[str, Any]) -> str:
-    """Which of llama.cpp's libraries are in use: a variable may have put others in the place of the package's."""
+    """The llama.cpp libraries in use; environment variables may replace the package's."""
     if "error" in library:
         return f"cannot be loaded: {library['error']}"
     return ", ".join(library["libraries"]) or "not known on this system"
 
 
 def _devices(library: Mapping[str, Any]) -> str:
-    """What llama.cpp finds beside the processor."""
+    """The devices that llama.cpp finds besides the CPU."""
     if "error" in library:
         return "not known"
     return "; ".join(f"{gpu['name']} ({_free(gpu)})" for gpu in library["gpus"]) or "the processor alone"
@@ -86,7 +85,7 @@ def _model(role: str, info: ModelInfo | None) -> str:
 
 
 def _places(info: ModelInfo) -> str:
-    """What each device has of a model, where it has more than the processor."""
+    """The model's share of each device, if there is more than the CPU."""
     devices = info.memory.devices if info.memory else ()
     placed = "".join(f", {one.num_layers} layers and {one.all_bytes:,} bytes on {one.name}" for one in devices[:-1])
     experts = info.placement.cpu_moe_layers

@@ -1,7 +1,7 @@
-"""Says in the window that the disk of the chats is nearly full, before something cannot be saved, until it is not.
+"""Warns in the window while the disk of the chats is nearly full, before saving fails.
 
-Looks at the start, after every write and, while it is full, every few seconds: on the thread of the chats' file, so
-that a slow disk keeps nobody waiting.
+Checks at the start, after every write and, while the disk is full, every few seconds, on the storage thread, so that a
+slow disk does not block the window.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ AGAIN_MS = 5_000
 
 
 def free_bytes(folder: Path) -> int:
-    """Bytes that are free for this user where ``folder`` lies; some microseconds on a disk of this computer.
+    """Free bytes for this user on the disk of ``folder``; takes microseconds on a local disk.
 
     Raises:
-        OSError: nobody can tell.
+        OSError: the free space is unknown.
     """
     return shutil.disk_usage(folder).free
 
 
 class FreeSpaceMonitor:
-    """Looks when it is told to; ``on_change`` is called on the same thread, with whether the disk is nearly full."""
+    """Checks on request; ``on_change`` is called on the same thread, with whether the disk is nearly full."""
 
     def __init__(self, folder: Path, on_change: Callable[[bool], None]) -> None:
         self._folder = folder
@@ -42,7 +42,7 @@ class FreeSpaceMonitor:
         self._is_low = False
 
     def look(self) -> None:
-        """Ask for the free bytes. What nobody can tell changes nothing: then other words say what is wrong."""
+        """Read the free bytes. An unknown value changes nothing: another message covers that."""
         try:
             free = free_bytes(self._folder)
         except OSError as error:
@@ -56,13 +56,9 @@ class FreeSpaceMonitor:
 
 
 class DiskSpaceController(PartsController):
-    """Lives on the window's thread.
+    """Lives on the GUI thread."""
 
-    Signals:
-        changed(bool): whether the disk is nearly full, from the thread of the chats' file.
-    """
-
-    changed = Signal(bool)
+    changed = Signal(bool)  # whether the disk is nearly full, from the storage thread
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -74,23 +70,21 @@ class DiskSpaceController(PartsController):
         self.changed.connect(self._on_changed)
 
     def start(self) -> None:
-        """Look now and after every write."""
         self._parts.store.on_written = self._space.look
         self._parts.window.space_banner.close_button.clicked.connect(self._dismiss)
         self._show()
         self.look()
 
     def close(self) -> None:
-        """Look no more."""
         self._timer.stop()
         self._parts.store.on_written = _nothing
 
     def look(self) -> None:
-        """Look soon, without waiting."""
+        """Check soon, without waiting."""
         self._parts.store.run_on_writer_thread(self._space.look)
 
     def on_trouble(self, problem: Problem | None) -> None:
-        """Saving fails, or works again: what says so stands alone."""
+        """Saving fails or works again; that message replaces this one."""
         self._in_trouble = problem is not None
         self._show()
 

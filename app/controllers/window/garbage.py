@@ -1,7 +1,7 @@
-"""When Python looks for garbage in cycles: not in the middle of an answer, and not on the engine's thread.
+"""Times Python's collection of reference cycles: not during an answer, and only on the GUI thread.
 
-A look at everything takes 20 to 80 ms, which is seen while text streams; and it may delete a widget, which only the
-window's own thread may do.
+A full collection takes 20 to 80 ms, which is visible while text streams; and it may delete a widget, which only the GUI
+thread may do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_PUT_OFF = 6  # looks for that, one after the other, however busy the window
 
 
 class GarbageController(QObject):
-    """Looks a moment after the last thing that happened; ``busy`` says whether an answer is in the making."""
+    """Collects shortly after the last activity; ``busy`` tells whether an answer is running."""
 
     def __init__(self, busy: Callable[[], bool], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -31,16 +31,16 @@ class GarbageController(QObject):
         gc.freeze()  # what the start brought stays; to look at it again and again is what would take long
 
     def something_happened(self) -> None:
-        """There may be garbage, and it is no time to look for it."""
+        """There may be garbage; collect after a pause."""
         self._timer.start()
 
     def something_happened_elsewhere(self) -> None:
-        """There may be garbage of other threads, as often as they like: they do not put the look off."""
+        """Other threads made garbage; does not delay the collection."""
         if not self._elsewhere.isActive():
             self._elsewhere.start()
 
     def close(self) -> None:
-        """Leave it to Python again."""
+        """Return the timing to Python."""
         self._timer.stop()
         self._elsewhere.stop()
         gc.unfreeze()

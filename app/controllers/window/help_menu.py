@@ -1,4 +1,4 @@
-"""Answers the help menu: opens the log folder, copies diagnostics, asks for updates once, says what this is."""
+"""The help menu: opens the log folder, copies diagnostics, checks for updates, shows the about box."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.logs import LOG_NAME
 from engine.records import Problem
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.widgets.dialogs import ConfirmDialog
+
+tr = translator("Updates")
 
 if TYPE_CHECKING:  # the first paint waits for no network library
     from app.core.hub.updates import Release
@@ -30,8 +32,6 @@ COPIED = mark("HelpMenu", "Diagnostics copied. They contain nothing from your ch
 
 
 class HelpMenuController(PartsController):
-    """Lives as long as the window."""
-
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._jobs = JobRunner()
@@ -48,7 +48,7 @@ class HelpMenuController(PartsController):
         )
 
     def close(self) -> None:
-        """Whatever is gathered or asked ends with the process; its answer is not waited for."""
+        """Pending work ends with the process."""
         self._jobs.close(0.0)
 
     def _open_logs(self) -> None:
@@ -57,7 +57,7 @@ class HelpMenuController(PartsController):
             self._parts.window.show_notice(translate("HelpMenu", "The logs are in {folder}.").format(folder=folder))
 
     def _gather_diagnostics(self) -> None:
-        """Make the text on a thread of its own: a helper process has to load llama.cpp for it."""
+        """Collect on a thread: a helper process has to load llama.cpp."""
         models, settings, paths = self._state.engine, self._state.settings, self._parts.paths
 
         def gather(_stop: object) -> str:
@@ -73,11 +73,9 @@ class HelpMenuController(PartsController):
         QGuiApplication.clipboard().setText(text)
         self._parts.window.show_notice(translate("HelpMenu", COPIED))
 
-    # ---- updates -----------------------------------------------------------------------------------------------------
-
     def _ask_for_updates(self) -> None:
-        """Ask the page of releases; a second press while it is asked asks anew."""
-        self._window.show_notice(translate("Updates", "Asking whether there is a newer version…"))
+        """Query the releases; another press during a query starts a new one."""
+        self._window.show_notice(tr("Checking for updates…"))
 
         def work(_stop: object) -> Release:
             from app.core.hub.updates import newest_release  # noqa: PLC0415  (the start does not wait for it)
@@ -91,19 +89,18 @@ class HelpMenuController(PartsController):
         self._window.show_problem(problem)
 
     def _show_release(self, release: Release) -> None:
-        """Say that this is the newest version, or what there is."""
         self._window.notice_banner.hide()
         if not release.is_newer:
-            words = translate("Updates", "You have the newest version, {version}.").format(version=app.__version__)
+            words = tr("You have the newest version, {version}.").format(version=app.__version__)
             self._window.show_notice(words)
             return
         question = ConfirmDialog(
             self._window,
-            translate("Updates", "Paceline {version} is out").format(version=release.version),
-            translate("Updates", "This is {version}. Its page in your browser tells how to get the new one.").format(
+            tr("Paceline {version} is out").format(version=release.version),
+            tr("You have {version}. The page of the new version explains how to update.").format(
                 version=app.__version__
             ),
-            translate("Updates", "Open its page"),
+            tr("Open its page"),
         )
         if release.notes:
             notes = QPlainTextEdit(release.notes)
@@ -111,7 +108,7 @@ class HelpMenuController(PartsController):
             notes.setReadOnly(True)
             notes.setTabChangesFocus(True)
             notes.setFixedHeight(NOTES_PX)
-            notes.setAccessibleName(translate("Updates", "What it brings"))
+            notes.setAccessibleName(tr("What is new"))
             question.column.addWidget(notes)
         question.accept_button.setEnabled(bool(release.page))
         question.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(release.page)))

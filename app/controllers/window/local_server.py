@@ -1,7 +1,7 @@
-"""The local server as the settings have it: started, stopped, started anew; and what it does, brought to the window.
+"""Runs the local server by the settings: start, stop, restart; and shows its activity in the window.
 
-It answers on the same engine, with the models that the window has loaded, or with others where that is allowed: what
-the window asks for comes first.
+It uses the window's engine with the window's models, or with others if the settings allow it; the window's requests
+come first.
 """
 
 from __future__ import annotations
@@ -32,13 +32,9 @@ NOT_STARTED = mark("Problems", "The local server could not start")
 
 
 class LocalServerController(PartsController):
-    """One server at most; the next begins where the one before has let go of its port.
+    """One server at most; a new one starts after the previous one has released its port."""
 
-    Signals:
-        activity_changed: it did something, or something else.
-    """
-
-    activity_changed = Signal()
+    activity_changed = Signal()  # the server's activity changed
     _reported = Signal()
 
     def __init__(self, parts: Parts, layers: ChatLayers) -> None:
@@ -73,15 +69,13 @@ class LocalServerController(PartsController):
         for changed in (state.answers_changed, state.chat_shown):
             changed.connect(self._show_waiting)
 
-    # ---- what is wanted ---------------------------------------------------------------------------------------------
-
     def _on_settings(self, changed: Collection[str]) -> None:
         self._serve()
         if SERVER_KEYS & set(changed):
             self.follow()
 
     def follow(self) -> None:
-        """Start or stop, as the settings want it."""
+        """Start or stop the server as the settings say."""
         wanted = self._wanted()
         if self._server is not None:
             if self._setup != wanted:
@@ -111,7 +105,7 @@ class LocalServerController(PartsController):
 
     @property
     def _is_full(self) -> bool:
-        """Whether programs have what the engine makes at once, or have another model: a chat's answer waits for one."""
+        """Whether the server's requests take all slots or have another model loaded, so that a chat has to wait."""
         num_running = self._server.activity.num_running if self._server is not None else 0
         has_room = num_running + len(self._state.answers) <= self._state.models.num_parallel and not self._served.guest
         return num_running > 0 and not has_room
@@ -128,10 +122,7 @@ class LocalServerController(PartsController):
         server.stop()
         return server.join(timeout_s)
 
-    # ---- what it answers with ---------------------------------------------------------------------------------------
-
     def _serve(self) -> None:
-        """Serve what is loaded now, with the settings as they hold for its new chats."""
         ready = self._state.models.ready
         if ready is not None and ready.target.engine_url:
             ready = None
@@ -139,15 +130,13 @@ class LocalServerController(PartsController):
         self._list_models()
 
     def models_come_back(self, fraction: float) -> None:
-        """The window's models take the place again of those that a program had loaded; so much of them is there."""
+        """The window's models replace those of a program again; ``fraction`` is loaded."""
         self._coming_back = fraction
         self._served.note_back()
         self._show_waiting()
 
-    # ---- what it does -----------------------------------------------------------------------------------------------
-
     def _report(self) -> None:
-        """Something is another; called on any thread, often."""
+        """The activity changed; called on any thread, often."""
         with self._lock:
             if self._has_reported:
                 return
@@ -205,7 +194,7 @@ class LocalServerController(PartsController):
         self._list_models()
 
     def _list_models(self) -> None:
-        """Show on the page what programs may name; that is read from the disk."""
+        """Show the names that programs may use; read from the disk."""
         if not self._window.local_server.is_page_open:
             return
         self._jobs.run("names", lambda _stop: self._served.others(), self._window.local_server.set_models, log_problem)
@@ -218,7 +207,7 @@ class LocalServerController(PartsController):
         return ServerState.ON if listens else ServerState.STARTING
 
     def _show_waiting(self) -> None:
-        """Say in the chat what its question waits for: other answers, a program's, or its model to come back."""
+        """Show in the chat what its question waits for: other answers, a program's answer, or its model."""
         answer = self._state.answer
         if answer is not None and answer.waits:
             self._window.transcript.show_waiting(self._is_full, self._coming_back, answer.before, answer.beside)
@@ -228,8 +217,6 @@ class LocalServerController(PartsController):
     def _stop_answer(self) -> None:
         if self._server is not None:
             self._server.stop_running()
-
-    # ---- the key ----------------------------------------------------------------------------------------------------
 
     def _give_key(self) -> None:
         try:
@@ -260,12 +247,10 @@ class LocalServerController(PartsController):
 
 
 def log_problem(problem: Problem) -> None:
-    """The names are only there to be read: the log says why they are not."""
     log.warning("the models that programs may name could not be listed: %s", problem.message)
 
 
 def _problem(failure: Exception, setup: ServerSetup) -> Problem:
-    """Why it is not running, for the window."""
     if isinstance(failure, PortTakenError):
         message = said("Another program uses port {port}.", port=setup.port)
         return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")

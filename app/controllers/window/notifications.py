@@ -1,6 +1,6 @@
-"""Tells somebody who looks elsewhere that a long answer has ended: by the taskbar, and by a tray message if wanted.
+"""Notifies a user who looks elsewhere that a long answer ended: by the taskbar, and optionally by a tray message.
 
-What was said never leaves the window.
+The chat's text never leaves the window.
 """
 
 from __future__ import annotations
@@ -14,27 +14,25 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from app.controllers.parts import Parts, PartsController
 from engine.records import EngineFailed, Event, Finished, FinishReason, RunStats
 from ui.text.formatting import speed as speed_text
-from ui.text.language import translate
+from ui.text.language import translator
 from ui.text.problem_words import in_language
+
+tr = translator("NotificationController")
 
 LONG_ANSWER_S = 10.0
 SHOWN_MS = 8_000
 
 
 class NotificationController(PartsController):
-    """Lives as long as the window; the tray icon is there only while a message stands."""
+    """Lives as long as the window; the tray icon exists only with a message."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self.tray: QSystemTrayIcon | None = None
 
     def on_event(self, event: Event) -> None:
-        """Look whether an answer has ended unseen."""
         if isinstance(event, EngineFailed) and event.request_id:
-            self._notify(
-                translate("NotificationController", "The answer could not be finished"),
-                in_language(event.problem.message),
-            )
+            self._notify(tr("The answer could not be finished"), in_language(event.problem.message))
         elif (
             isinstance(event, Finished)
             and event.reason is not FinishReason.CANCELLED
@@ -42,11 +40,11 @@ class NotificationController(PartsController):
         ):
             speed = event.stats.tokens_per_second
             tokens = event.stats.tokens
-            words = translate("NotificationController", "%Ln tokens", None, tokens)
+            words = tr("%Ln tokens", None, tokens)
             if speed:
-                fast = translate("NotificationController", "{tokens} at {speed}")
+                fast = tr("{tokens} at {speed}")
                 words = fast.format(tokens=words, speed=speed_text(speed))
-            self._notify(translate("NotificationController", "Your answer is ready"), words)
+            self._notify(tr("Your answer is ready"), words)
 
     def _notify(self, title: str, words: str) -> None:
         window = self._parts.window
@@ -86,13 +84,12 @@ class NotificationController(PartsController):
             self.tray.hide()
 
     def _on_focus(self, focused: QWindow | None) -> None:
-        """Whoever comes back by another way needs no icon in the tray any more."""
         if focused is not None:
             self._hide_tray()
 
 
 def send_to_portal(title: str, words: str) -> None:
-    """Have the desktop show a message where there is no tray, as in GNOME; nothing happens without a portal."""
+    """Show a desktop notification without a tray, as in GNOME; does nothing without a portal."""
     from PySide6.QtDBus import QDBusConnection, QDBusMessage  # noqa: PLC0415  (few answers are told of so)
 
     message = QDBusMessage.createMethodCall(

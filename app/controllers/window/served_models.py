@@ -1,7 +1,7 @@
-"""The models that programs may name: that of the chats, and where the settings allow it, those of the library.
+"""The models that programs may request: the chats' model and, if the settings allow it, the library's.
 
-One is in memory at a time. What a program had loaded stays for as long as the window needs nothing of the engine; then
-the model of the chats comes back (`engine.own_models`).
+One is in memory at a time. A model loaded for a program stays until the window needs the engine; then the chats' model
+is loaded again (`engine.own_models`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # the server's thread loads its libraries
 
 
 def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
-    """What holds where a request says nothing."""
+    """The defaults of a request."""
     mode, _reason = Models(ready).runnable(Mode(settings.text("mode")))
     request = chat_request(settings, (), mode, settings.whole("depth"), 0)
     # Chats that are not the window's are nobody's here: nothing of them is kept, or left out unasked.
@@ -40,11 +40,11 @@ def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
 
 
 class ServedModels:
-    """Implements `app.core.server.library.NamedModels`.
+    """Implements `app.core.server.library.NamedModels`, whose methods run on the server's threads.
 
-    ``settings_of`` gives what holds for new chats with a model's file.
+    ``settings_of`` gives the settings of new chats with a model's file.
 
-    ``on_change`` is called on any thread where `guest` is another.
+    ``on_change`` is called on any thread when `guest` changes.
     """
 
     def __init__(self, parts: Parts, settings_of: Callable[[str], Settings], on_change: Callable[[], None]) -> None:
@@ -58,15 +58,13 @@ class ServedModels:
         self._guest = ""
         self._pictures: PictureSource | None = None  # keeps what comes again decoded
 
-    # ---- for the window ---------------------------------------------------------------------------------------------
-
     @property
     def guest(self) -> str:
-        """The model that a program had loaded in place of the chats'; empty where theirs is in memory."""
+        """The program's model in place of the chats' model; empty if the chats' is in memory."""
         return self._guest
 
     def serve(self, ready: EngineReady | None, settings: Settings, request: LoadRequest | None) -> None:
-        """The chats' model is this one, loaded by ``request``; None while there is none to be served."""
+        """Set the chats' model and the ``request`` that loaded it; None without one."""
         with self._lock:
             if self._own is None or self._own[1] != settings:
                 self._known.clear()  # other settings may hold for them, too
@@ -75,7 +73,7 @@ class ServedModels:
             self._set_guest("")
 
     def note_back(self) -> None:
-        """The chats' model is in memory again, or on its way."""
+        """The chats' model is in memory again, or loading."""
         self._set_guest("")
 
     def _set_guest(self, name: str) -> None:
@@ -83,10 +81,7 @@ class ServedModels:
             self._guest = name
             self._on_change()
 
-    # ---- for the server, on its threads -----------------------------------------------------------------------------
-
     def current(self) -> ServedModel:
-        """See `NamedModels.current`."""
         from app.core.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)
 
         own = self._own
@@ -106,22 +101,19 @@ class ServedModels:
         return ServedModel(name, ready, defaults, settings.text("system_prompt"), self._pictures, passages)
 
     def known(self, name: str) -> ServedModel | None:
-        """See `NamedModels.known`."""
         with self._lock:
             return self._known.get(name) if self._may_load else None
 
     def names(self) -> list[str]:
-        """See `NamedModels.names`."""
         return list(dict.fromkeys([self.current().name, *self.others()]))
 
     def others(self) -> list[str]:
-        """The names that may be given beside that of the chats' model; reads the disk."""
+        """The names besides the chats' model; reads the disk."""
         own = self._own
         own_path = own[0].target.path if own is not None else ""
         return [one.name for one in self._library() if str(one.path) != own_path]
 
     def find(self, name: str) -> str:
-        """See `NamedModels.find`."""
         from app.core.server.library import LoadableModel, no_such_model  # noqa: PLC0415
 
         models = {model.name: model for model in self._library()}
@@ -137,7 +129,6 @@ class ServedModels:
         return target
 
     def load_for(self, target: str) -> LoadRequest | None:
-        """See `NamedModels.load_for`."""
         with self._lock:
             own, choice = self._own, self._choices.get(target)
         if own is not None and own[2] is not None and own[2].target == target:
@@ -145,7 +136,6 @@ class ServedModels:
         return choice.request if choice is not None and self._may_load else None
 
     def note_loaded(self, ready: EngineReady) -> None:
-        """See `NamedModels.note_loaded`."""
         with self._lock:
             is_own = self._own is not None and self._own[0].target.path == ready.target.path
             choice = self._choices.get(ready.target.path)
@@ -158,7 +148,6 @@ class ServedModels:
         self._set_guest(shown_name(ready.target))
 
     def _draft_of(self, model: LibraryModel) -> str:
-        """The file of the draft that a model is paired with; empty where there is none."""
         models = open_library(self._paths, self._state.settings).models()
         return next((str(one.path) for one in models if model.draft == one.name and not one.missing), "")
 
@@ -167,7 +156,6 @@ class ServedModels:
         return bool(self._state.settings.values["server_loads"])
 
     def _library(self) -> list[LibraryModel]:
-        """The models that may be named."""
         if not self._may_load:
             return []
         models = open_library(self._paths, self._state.settings).models()

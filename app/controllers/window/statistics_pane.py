@@ -1,6 +1,6 @@
-"""Fills the statistics of chats and of all time, writes them to files, resets them.
+"""Fills the statistics of chats and of all time, exports and resets them.
 
-Nothing here waits: what must be read is asked of the store's thread, and files are written on a thread of their own.
+Nothing here blocks: reads run on the storage thread, and files are written on a thread of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.core.storage.chats.totals import read_totals, reset_totals
 from app.core.storage.pair_speeds import PairSpeeds
 from engine.records import Problem
 from ui.text.language import translate
-from ui.widgets.file_dialogs import ask_statistics_file
+from ui.widgets.dialogs import ask_statistics_file
 
 if TYPE_CHECKING:
     from app.core.storage.statistics_export import ExportRequest
@@ -36,20 +36,16 @@ Rows = tuple[PairSums, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Figures:
-    """Of a page: sums by pair and mode, and of all time how fast each pair was lately."""
+    """A page's sums by pair and mode, and for all time each pair's latest speeds."""
 
     rows: Rows
     speeds: tuple[PairSpeed, ...] = ()
 
 
 class StatisticsController(PartsController):
-    """Answers what the statistics pane asks for.
+    """Answers the requests of the statistics pane."""
 
-    Signals:
-        read(int, str, object): the number of a question, the page, and its figures; from the store's thread.
-    """
-
-    read = Signal(int, str, object)
+    read = Signal(int, str, object)  # the number of a request, the page, and its sums; from the storage thread
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -64,7 +60,7 @@ class StatisticsController(PartsController):
         panel.reset_requested.connect(self.reset)
 
     def refresh(self, page: str) -> None:
-        """Have the sums of a page read: "chat" is the open one, "all" is all time."""
+        """Request the sums of a page: "chat" is the open one, "all" is all time."""
         chat = self._state.chat_id
 
         def of_chat(db: sqlite3.Connection) -> _Figures:
@@ -77,13 +73,11 @@ class StatisticsController(PartsController):
         self._ask(page, of_chat if page == "chat" else of_all)
 
     def reset(self) -> None:
-        """Begin the totals of all time anew."""
         self._attempt(lambda: self._store.write(reset_totals))
         self._store.run_on_writer_thread(self._speeds.forget_answers)
         self.refresh("all")
 
     def ask_export(self, scope: str) -> None:
-        """Ask where to write statistics, then write them."""
         ask_statistics_file(self._window, scope, lambda path, form: self.export(scope, Path(path), form))
 
     def export(self, scope: str, file: Path, form: str) -> None:
@@ -105,11 +99,11 @@ class StatisticsController(PartsController):
         self._jobs.run("statistics", write, self._on_ended, self._on_ended)
 
     def close(self, timeout_s: float) -> bool:
-        """Wait for a file that is being written; False where it takes longer."""
+        """Wait for a file being written; False after the time limit."""
         return self._jobs.close(timeout_s)
 
     def _request(self, scope: str, chat: int | None) -> ExportRequest:
-        """What is meant: of the open chat, its last answer with figures is "this" one."""
+        """The scope to export; "this" is the last answer with statistics in the open chat."""
         from app.core.storage.statistics_export import ExportRequest, Scope  # noqa: PLC0415  (as above)
 
         if scope != Scope.ANSWER or chat is None:

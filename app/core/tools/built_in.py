@@ -234,7 +234,7 @@ DEFINITIONS = (
         "Searches the user's past chats for words, and gives the places that fit best.",
         _schema(("words",), words=("string", "A few words that must occur.")),
         BUILT_IN,
-        "Past chats",
+        "Search in chats",
     ),
 )
 SEARCH_DOCUMENTS = ToolDefinition(  # of chats in a project: nobody switches it

@@ -39,5 +39,5 @@ def speaks_words(speaks: float, *, is_listed: bool = False) -> Sentence:
     ``is_listed``: among others of which that it has another one is said already.
     """
     if is_listed:
-        return said("Speaks {percent:.0f}% of the target's tokens", percent=100.0 * speaks)
-    return said("It has another vocabulary and speaks {percent:.0f}% of the target's tokens.", percent=100.0 * speaks)
+        return said("Shares {percent:.0f}% of the target's tokens", percent=100.0 * speaks)
+    return said("It has another vocabulary, with {percent:.0f}% of the target's tokens.", percent=100.0 * speaks)

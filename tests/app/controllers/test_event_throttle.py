@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.controllers.event_throttle import LONGEST_MS, LONGEST_RUSH_MS, LONGEST_UNREAD_MS, SHORTEST_MS, EventThrottle
+from app.controllers.engine_bridge import LONGEST_MS, LONGEST_RUSH_MS, LONGEST_UNREAD_MS, SHORTEST_MS, EventThrottle
 
 
 def settled(cost_ms: float, num_cores: int, elapsed_ms: float = 40.0, num_tokens: int = 1) -> float:

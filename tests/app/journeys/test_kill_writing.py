@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.debounce import DEBOUNCE_MS
+from app.controllers.parts import DEBOUNCE_MS
 from app.core.storage.exchange.own_format import to_json
 from app.core.storage.exchange.records import PortableChat, PortableMessage
 from app.core.storage.exchange.transfer import BATCH, import_chats

@@ -18,7 +18,7 @@ from app.core.storage.settings_file import read_settings
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.settings.dialog import SettingsDialog
 from ui.settings.rows import ChoiceRow
-from ui.text.catalogues import ENGLISH, install_language
+from ui.text.language import ENGLISH, install_language
 from ui.window.main_window import MainWindow
 
 LEFT = Qt.MouseButton.LeftButton

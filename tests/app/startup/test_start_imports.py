@@ -77,7 +77,7 @@ def test_nothing_heavy_is_loaded_before_the_first_paint() -> None:
     assert told["shown"] == "True 2"
     loaded = set(told["loaded"].split())
     assert {"PySide6", "ui", "app"} <= loaded
-    # Who asks Qt for a widget of its own making has PySide make all its classes known: `ui.widgets.pyside_wrappers`.
+    # Who asks Qt for a widget of its own making has PySide make all its classes known: `ui.widgets.building`.
     assert told["all widgets"] == "False"
     assert loaded.isdisjoint({*HEAVY, *LATER, *OURS_LATER}), loaded & {*HEAVY, *LATER, *OURS_LATER}
 

@@ -154,7 +154,10 @@ def test_every_public_template_has_a_form_for_calls_or_a_reason_for_none(path: P
     source = path.read_text("utf-8")
     builder = PromptBuilder(TinyTokenizer(controls=["<s>", "</s>"], bos="<s>", eos="</s>"), source)
     if path.stem in NO_TOOLS:
-        assert (builder.tool_format, builder.tool_refusal) == (ToolFormat.NONE, "its chat template takes none")
+        assert (builder.tool_format, builder.tool_refusal) == (
+            ToolFormat.NONE,
+            "its chat template does not support tools",
+        )
     elif path.stem in UNKNOWN:
         assert "in a form that is not known" in builder.tool_refusal
     else:
@@ -171,7 +174,7 @@ def test_a_form_is_told_by_a_token_where_the_template_leaves_calls_out() -> None
 
 def test_a_template_without_tools_has_no_form_for_calls() -> None:
     silent = PromptBuilder(CHATML, "{{ messages[0].content }} <tool_call> [TOOL_CALLS] {{ 'tools' }}")
-    assert (silent.tool_format, silent.tool_refusal) == (ToolFormat.NONE, "its chat template takes none")
+    assert (silent.tool_format, silent.tool_refusal) == (ToolFormat.NONE, "its chat template does not support tools")
     failing = PromptBuilder(CHATML, "{{ messages[0].content }}{% if tools %}{{ raise_exception('no') }}{% endif %}")
     assert failing.tool_refusal == "its chat template fails with tools: The model's chat template failed: no."
 

@@ -15,7 +15,7 @@ from tests.ui.conftest import ASSETS
 from tests.ui.models import records as r
 from ui.models.panel import PAGES, ModelsPanel
 from ui.models.parts import WrappingRow
-from ui.text.catalogues import ENGLISH, install_language
+from ui.text.language import ENGLISH, install_language
 from ui.theme.theme import Theme
 
 WIDTH = 800

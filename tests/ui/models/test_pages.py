@@ -26,7 +26,7 @@ from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from ui.models.panel import ModelsPanel
 from ui.models.repo_pane import readme_html
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.popups import NoWheelComboBox
 
 LEFT = Qt.MouseButton.LeftButton
 OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the network.")

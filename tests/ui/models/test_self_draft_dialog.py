@@ -82,7 +82,7 @@ def test_where_none_can_pay_that_is_said_with_the_figures(dialog: SelfDraftDialo
 
 def test_one_that_can_pay_is_offered(dialog: SelfDraftDialog) -> None:
     dialog.set_view(replace(OFFER, state=SelfDraftState.ENDED, words=(MEASURED,), draft="/cache/copy.gguf"))
-    assert "One copy can pay. It was kept." in said(dialog)
+    assert "One copy can speed the model up. It was kept." in said(dialog)
     assert buttons(dialog) == ["Close", "Use as the draft"]
     taken = asked(dialog.draft_taken)
     QTest.keyClick(dialog.use_button, Qt.Key.Key_Return)

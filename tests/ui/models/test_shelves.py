@@ -465,7 +465,7 @@ def test_problems_are_reported_and_take_no_room_otherwise(place: ModelsPanel, qt
 def test_a_pair_without_a_draft_says_so(place: ModelsPanel) -> None:
     place.open("drafts")
     place.drafts.set_pair(PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS)))
-    assert "No draft: plain decoding and n-grams" in said(place.drafts.card)
+    assert "No draft model: only repeated text is drafted (n-gram)" in said(place.drafts.card)
     assert VocabularyMatch.UNCHECKED.value not in said(place.drafts.card)
 
 

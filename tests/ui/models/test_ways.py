@@ -11,7 +11,7 @@ from tests.ui.models import records as r
 from tests.ui.models.reading import said
 from tests.ui.window.test_accessibility import nameless
 from ui.models.panel import ModelsPanel
-from ui.models.ways import scan_words
+from ui.models.parts import scan_words
 
 LEFT = Qt.MouseButton.LeftButton
 GB = 10**9

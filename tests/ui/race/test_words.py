@@ -46,7 +46,7 @@ def test_the_speed_comes_with_how_sure_it_is(changes: dict[str, object], words: 
     [
         ({}, "Same answer, token for token."),
         ({"are_alike": False}, "It is another model, so the answers are not compared."),
-        ({"is_complete": False}, "Same answer as far as both came."),
+        ({"is_complete": False}, "Same text, up to the end of the shorter answer."),
         (
             {"parting": Parting(93, 4, "")},
             "The answers differ at token 93. That must not be: here answers are exact to the bit. Please report it.",

@@ -45,7 +45,7 @@ def choose(row: DevicesRow, begins: str) -> None:
 def test_the_menu_has_what_was_found_with_its_memory(row: DevicesRow) -> None:
     assert [action.text() for action in actions(row)] == [
         "All GPUs",
-        "The processor alone",
+        "CPU only",
         "CUDA0: NVIDIA RTX 4090 && Co, 20.0 GB of 24.0 GB free",
         "Vulkan0: Radeon 780M",
     ]
@@ -62,7 +62,7 @@ def test_ticks_are_names_between_commas(row: DevicesRow) -> None:
     assert row.value() == "Vulkan0"
     choose(row, "The processor")
     assert row.value() == "none"
-    assert ticked(row) == ["The processor alone"]
+    assert ticked(row) == ["CPU only"]
     choose(row, "CUDA0")
     assert row.value() == "CUDA0"
     choose(row, "All GPUs")

@@ -20,7 +20,6 @@ from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.table import FIELDS as TABLE
 from tests.ui.conftest import FIELDS
 from ui.settings.dialog import LOOKS, SettingsDialog
-from ui.settings.mode_cards import ModeRow
 from ui.settings.prompts_page import PromptsPage
 from ui.settings.rows import (
     ChoiceRow,
@@ -28,6 +27,7 @@ from ui.settings.rows import (
     FolderSettingRow,
     LineRow,
     ModelFileRow,
+    ModeRow,
     NumberRow,
     SeveralRow,
     SwitchRow,

@@ -28,8 +28,8 @@ from ui.statistics.words import explanations
 from ui.text.formatting import UNKNOWN
 from ui.text.model_titles import note_title
 from ui.theme.theme import Theme
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.figure_widget import FigureWidget, figure_widgets_in
+from ui.widgets.building import ElidedLabel
+from ui.widgets.figures import FigureWidget, figure_widgets_in
 from ui.window.main_window import MainWindow
 
 panel, shown = stats_pane.panel, stats_pane.shown  # fixtures
@@ -98,7 +98,7 @@ def test_plain_decoding_is_not_compared_with_itself(panel: StatsPanel) -> None:
     speed = panel.now.speed
     assert (speed.headline.value, speed.plain.value) == ("41.2 tok/s", "41.2 tok/s")
     assert not any(bar.isHidden() for bar in speed.figures)  # the same rows for every answer
-    assert speed.basis.text() == "Nothing was drafted: this was plain decoding itself."
+    assert speed.basis.text() == "Nothing was drafted in this answer."
 
 
 def test_the_split_adds_up(panel: StatsPanel) -> None:
@@ -164,7 +164,7 @@ def test_without_an_answer_one_sentence_stands_in_place_of_the_figures(shown: St
 def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> None:
     page = shown.now
     page.set_details(True)
-    plain = RunStats(tokens=5, passes=5, decode_s=1.0, decisions=("plain decoding was chosen",))
+    plain = RunStats(tokens=5, passes=5, decode_s=1.0, decisions=("drafting is off",))
     shown.begin()
     shown.show_stats(plain)
     assert page.acceptance.by_depth.isVisible()  # nothing moves while the answer is made

@@ -39,9 +39,8 @@ from ui.composer.prompt_list import builtin_prompts, placeholders
 from ui.settings.dialog import SettingsDialog
 from ui.settings.prompts_page import PromptsPage
 from ui.text.answer_figures import footer
-from ui.text.catalogues import ENGLISH, install_language, system_language
 from ui.text.formatting import count, figure, number_text, percent, speed, times_plain
-from ui.text.language import translate
+from ui.text.language import ENGLISH, install_language, system_language, translate
 from ui.window.dialogs import ShortcutsDialog
 from ui.window.main_window import MainWindow
 
@@ -110,13 +109,10 @@ def test_every_text_of_the_code_is_translated(updated: Path, code: str) -> None:
 
 def _literal_texts() -> Iterator[tuple[str, str, str]]:
     """Place, context and source of each text that the rooms translate or mark where it stands."""
+    tool = _tool()
     for path in (path for room in ("app", "engine", "ui") for path in sorted((ROOT / room).rglob("*.py"))):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2):
-                continue
-            texts = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]
-            if node.func.id in ("translate", "mark") and len(texts) == 2:
-                yield f"{path.name}:{node.lineno}", str(texts[0]), str(texts[1])
+        for context, source, node in tool.texts_of_calls(ast.parse(path.read_text(encoding="utf-8"))):
+            yield f"{path.name}:{node.lineno}", context, source
 
 
 def test_no_text_stands_where_the_tool_does_not_look() -> None:

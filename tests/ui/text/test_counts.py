@@ -20,10 +20,10 @@ from engine.sentences import Sentence
 from tests.ui.conftest import ASSETS, model
 from tests.ui.models.records import result
 from ui.composer.attachments.chips import facts as attachment_facts
-from ui.composer.context_sum import ContextSum, parts_words, sum_words
+from ui.composer.context_meter import ContextSum, parts_words, sum_words
 from ui.models.repo_pane import facts as repo_facts
 from ui.statistics.plots import LengthBars
-from ui.text.catalogues import ENGLISH, install_language
+from ui.text.language import ENGLISH, install_language
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.window.header import describe

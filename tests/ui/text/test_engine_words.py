@@ -19,7 +19,7 @@ from engine.session.summarising import _note
 from engine.tuning.threads import _changed
 from tests.ui.conftest import ASSETS
 from ui.text.answer_figures import why_sentences
-from ui.text.catalogues import ENGLISH, install_language
+from ui.text.language import ENGLISH, install_language
 from ui.text.problem_words import in_language
 
 FOLDER = ASSETS / "translations"
@@ -129,7 +129,7 @@ def test_every_note_of_an_answer_is_reported_in_german(german: None, sentence: S
 
 
 def test_why_an_answer_is_plain_is_reported_in_german(german: None) -> None:
-    sentence = said("plain decoding instead: {reason}", reason=said("No draft model is chosen."))
+    sentence = said("without drafting: {reason}", reason=said("No draft model is chosen."))
     assert in_language(sentence).endswith(": Es ist kein Entwurfsmodell gewählt.")
 
 

@@ -13,7 +13,7 @@ from app.core.domain.conversations import ConversationRow
 from ui.text.one_line import cut
 from ui.text.reading_direction import is_right_to_left
 from ui.theme.theme import Theme
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import ElidedLabel
 from ui.window.main_window import MainWindow
 
 LONG = {

@@ -18,7 +18,7 @@ from engine.gguf.source import broken
 from engine.records import Problem
 from engine.sentences import joined, said
 from tests.ui.conftest import ASSETS
-from ui.text.catalogues import ENGLISH, install_language
+from ui.text.language import ENGLISH, install_language
 from ui.text.problem_words import explanation, in_language, in_words
 
 ROOT = ASSETS.parent

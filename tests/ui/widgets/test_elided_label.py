@@ -8,7 +8,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import ElidedLabel
 
 NAME = "A model with quite a long name, quantized to four bits"
 

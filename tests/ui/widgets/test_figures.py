@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from ui.theme.theme import Theme
-from ui.widgets.figure_widget import FigureWidget
-from ui.widgets.figures import LargeFigure, LegendRow, LineFigure
+from ui.widgets.figures import FigureWidget, LargeFigure, LegendRow, LineFigure
 
 LONG = "A name that is far too long for so narrow a line"
 KINDS: dict[str, Callable[[Theme], LineFigure | LargeFigure | LegendRow]] = {

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QProxyStyle, QStyle
 from pytestqt.qtbot import QtBot
 
 from ui.settings.rows import ask_model_file
-from ui.widgets.file_dialogs import FOLDERS, ask_attachment_files, ask_export_file
+from ui.widgets.dialogs import FOLDERS, ask_attachment_files, ask_export_file
 from ui.window.main_window import MainWindow
 
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
 from tests.ui.filled_window import DIALOGS, MODELS_PAGES, opened
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox, NoWheelSlider
+from ui.widgets.popups import NoWheelComboBox, NoWheelSlider
 from ui.window.main_window import MainWindow
 
 NOTCH = QPoint(0, -120)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from tests.ui.long_chats import history_of
-from ui.widgets.pyside_wrappers import VIEWPORT_NAME, invalidate_item, preload_wrappers, wrap_viewport
+from ui.widgets.building import VIEWPORT_NAME, invalidate_item, preload_wrappers, wrap_viewport
 from ui.widgets.tab_order import tab_stops
 from ui.window.main_window import MainWindow
 

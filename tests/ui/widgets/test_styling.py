@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from ui.widgets.styling import rule, set_style_property
+from ui.widgets.building import rule, set_style_property
 
 
 def test_a_property_is_applied_at_once(qtbot: QtBot) -> None:

@@ -17,8 +17,7 @@ from tests.ui.conftest import FIELDS, NO_DRAFT
 from tests.ui.window.test_accessibility import nameless
 from ui.settings.chat_panel import ChatSettingsPanel, ModeChoiceRow
 from ui.settings.dialog import SettingsDialog
-from ui.settings.mode_cards import ModeRow
-from ui.settings.rows import NumberRow
+from ui.settings.rows import ModeRow, NumberRow
 from ui.text.mode_words import mode_words
 from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow

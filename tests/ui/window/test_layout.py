@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.ui.filled_window import ASSETS, make_window
-from ui.widgets.file_dialogs import FOLDERS
+from ui.widgets.dialogs import FOLDERS
 from ui.window.layout import SIDEBAR_PX, STATS_PX
 from ui.window.main_window import MainWindow
 

@@ -27,9 +27,9 @@ from tests.conftest import PatientBot
 from tests.ui.conftest import ASSETS
 from tests.ui.filled_window import PLACES, make_window, opened
 from ui.composer.context_meter import ContextMeter
-from ui.text.catalogues import ENGLISH, install_language
-from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.figure_widget import FigureWidget
+from ui.text.language import ENGLISH, install_language
+from ui.widgets.building import ElidedLabel
+from ui.widgets.figures import FigureWidget
 from ui.window.main_window import MainWindow
 
 SLACK_PX = 1  # of rounding

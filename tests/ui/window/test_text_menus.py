@@ -22,7 +22,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import ASSETS
 from tests.ui.filled_window import PLACES, opened
-from ui.text.catalogues import ENGLISH, install_language
+from ui.text.language import ENGLISH, install_language
 from ui.window.main_window import MainWindow
 
 # What Qt itself writes into the menus of texts where it has no catalogue.

@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QScrollAr
 from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.message_edit import MessageEdit
 from ui.text.formatting import as_written, count, size
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
-from ui.widgets.building import button, hbox, label, vbox
+from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
 from ui.widgets.exact_text import exact_selection
 from ui.widgets.icon_button import IconButton
-from ui.widgets.pyside_wrappers import wrap_viewport
+
+tr = translator("Attachments")
 
 NAME_PX = 180
 SPACING_PX = 8
@@ -48,24 +49,24 @@ ROWS_SEEN = 3.5  # half a row says that there are more
 def title_of(attachment: Attachment) -> str:
     """The name of a file; what was found in the files of a project has none."""
     is_found = attachment.kind is AttachmentKind.PASSAGES
-    return translate("Attachments", "Passages of your files") if is_found else attachment.name
+    return tr("Passages of your files") if is_found else attachment.name
 
 
 def facts(attachment: Attachment) -> str:
-    """Kind, size and tokens in a line: ``Markdown · 1.2 kB · 310 tokens``; of a picture its size in pixels."""
-    parts = [translate("Attachments", KINDS[attachment.kind])]
+    """Kind, size and tokens: ``Markdown · 1.2 kB · 310 tokens``; for a picture its size in pixels."""
+    parts = [tr(KINDS[attachment.kind])]
     if attachment.picture is not None:
         parts.append(f"{attachment.picture.width} × {attachment.picture.height}")
     if attachment.num_bytes:
         parts.append(size(attachment.num_bytes) if attachment.num_bytes >= 1000 else f"{attachment.num_bytes} B")
     number = attachment.num_tokens
     if number is not None:
-        parts.append(translate("Attachments", "{count} tokens", None, number).format(count=count(number)))
+        parts.append(tr("{count} tokens", None, number).format(count=count(number)))
     return " · ".join(parts)
 
 
 def _thumbnail(attachment: Attachment, most_px: int, ratio: float) -> QPixmap | None:
-    """A picture made small enough for a chip; None for other files."""
+    """A picture scaled for a chip; None for other files."""
     pixmap = QPixmap()
     if attachment.picture is None or not pixmap.loadFromData(attachment.picture.thumbnail):
         return None
@@ -76,17 +77,14 @@ def _thumbnail(attachment: Attachment, most_px: int, ratio: float) -> QPixmap | 
 
 
 class AttachmentChip(QPushButton):
-    """One attachment.
+    """One attachment."""
 
-    Signals:
-        opened(int), removed(int): its id.
-    """
-
+    # its id
     opened = Signal(int)
     removed = Signal(int)
 
     def __init__(self, theme: Theme, attachment: Attachment, *, removable: bool, note: str = "") -> None:
-        """``note`` stands in the place of what is not known yet."""
+        """``note``: shown in place of unknown facts."""
         super().__init__()
         self._theme = theme
         self.attachment = attachment
@@ -111,14 +109,14 @@ class AttachmentChip(QPushButton):
             each.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.remove_button: IconButton | None = None
         if removable:
-            name = translate("Attachments", "Remove {name}").format(name=title_of(attachment))
+            name = tr("Remove {name}").format(name=title_of(attachment))
             self.remove_button = IconButton(theme, "x", name, lambda: self.removed.emit(attachment.id))
             self.remove_button.setIconSize(QSize(14, 14))
             row.addWidget(self.remove_button)
         self.setAccessibleName(f"{title_of(attachment)}, {self.facts.text()}")
-        help_text = translate("Attachments", "Press Enter to open it.")
+        help_text = tr("Press Enter to open it.")
         if removable:
-            help_text = translate("Attachments", "Press Enter to open it, Delete to remove it.")
+            help_text = tr("Press Enter to open it, Delete to remove it.")
         self.setAccessibleDescription(help_text)
         self.setToolTip(as_written(f"{title_of(attachment)}\n{help_text}"))
         self.clicked.connect(lambda: self.opened.emit(attachment.id))
@@ -150,12 +148,9 @@ class AttachmentChip(QPushButton):
 
 
 class AttachmentRows(QWidget):
-    """Chips from left to right, in as many rows as they need.
+    """Chips from left to right, in as many rows as they need."""
 
-    Signals:
-        opened(int), removed(int): an attachment's id.
-    """
-
+    # an attachment's id
     opened = Signal(int)
     removed = Signal(int)
 
@@ -164,12 +159,12 @@ class AttachmentRows(QWidget):
         self._theme = theme
         self._removable = removable
         self.chips: list[AttachmentChip] = []
-        self.setAccessibleName(translate("Attachments", "Attachments"))
+        self.setAccessibleName(tr("Attachments"))
         theme.changed.connect(self._place)
         self.hide()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str] = ()) -> None:
-        """Show these, each with its note; the chip that has the focus keeps it, or gives it to its neighbour."""
+        """Show these with their notes; the focused chip keeps the focus, or passes it to its neighbour."""
         focused = next((i for i, chip in enumerate(self.chips) if chip.isAncestorOf(self.focusWidget() or self)), None)
         focused = next((i for i, chip in enumerate(self.chips) if chip.hasFocus()), focused)
         for chip in self.chips:
@@ -203,13 +198,13 @@ class AttachmentRows(QWidget):
         self.setFixedHeight(y + height)
 
     def event(self, event: QEvent) -> bool:
-        """A chip that has grown, with the style or the text size, may need another place."""
+        """A chip that changed its size may need another row."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._place()
         return super().event(event)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What is shown has its style, and so its size."""
+        """Chips have their style, and so their size, only now."""
         super().showEvent(event)
         self._place()
 
@@ -247,7 +242,6 @@ class AttachmentScrollArea(QScrollArea):
         return super().eventFilter(watched, event)
 
     def fit(self) -> None:
-        """Take the height of the rows, or of those that may be seen; the newest come into sight, and the focus."""
         chips = self._rows.chips
         self.setVisible(bool(chips))
         if not chips:
@@ -267,7 +261,7 @@ class AttachmentScrollArea(QScrollArea):
             self.ensureWidgetVisible(focused, 0, SPACING_PX)
 
     def _follow(self) -> None:
-        """The rows get their height after they were filled; until somebody scrolls, the newest stay in sight."""
+        """Rows get their height after they are filled; the newest stay visible until the user scrolls."""
         if self._is_at_end:
             self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
@@ -276,18 +270,13 @@ class AttachmentScrollArea(QScrollArea):
 
 
 class AttachmentTray(QWidget):
-    """Out of sight while there is nothing to show.
+    """Hidden while it is empty."""
 
-    Signals:
-        removed(int), opened(int): an attachment's id.
-        text_offered(str): a pasted text is to become an attachment; it stands in the box no more.
-        model_wanted(str): the file of a model that sees.
-    """
-
+    # an attachment's id
     removed = Signal(int)
     opened = Signal(int)
-    text_offered = Signal(str)
-    model_wanted = Signal(str)
+    text_offered = Signal(str)  # a pasted text that was moved out of the box, to be attached
+    model_wanted = Signal(str)  # the file of a vision model to load
 
     def __init__(self, theme: Theme, edit: MessageEdit) -> None:
         super().__init__()
@@ -312,14 +301,13 @@ class AttachmentTray(QWidget):
         self._leave_offer()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
-        """Show these, each with a note of what is not known yet."""
         self.rows.show_attachments(attachments, notes)
         self.room.fit()
         self._put_in_tab_order()
         self._update()
 
     def show_sight(self, words: str, path: str = "", name: str = "") -> None:
-        """Say that the model cannot see the pictures, and offer one that can, where there is one; no words: it can."""
+        """Say that the model cannot see the pictures, and offer a vision model if there is one; no words: it can."""
         had_focus = self.load_button.hasFocus()
         self._seeing = path
         self.sight_text.setText(words)
@@ -332,7 +320,7 @@ class AttachmentTray(QWidget):
         self._update()
 
     def _put_in_tab_order(self) -> None:
-        """Chips are made when they are shown; Tab reaches them where they stand: before the text."""
+        """Chips are created late; put them before the text in the tab order."""
         before = self._edit.previousInFocusChain()
         while before is not None and self.rows.isAncestorOf(before):
             before = before.previousInFocusChain()

@@ -1,4 +1,4 @@
-"""Shows an attachment to look at, copy and save: its text, of which the model is given all, or its picture."""
+"""Shows an attachment to look at, copy and save: its text, or its picture."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.attachments.chips import facts, title_of
 from ui.composer.message_edit import wrap_for
 from ui.text.formatting import count
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, read_only_text, vbox
 from ui.widgets.dialogs import Dialog, copy_with_feedback
+
+tr = translator("PictureViewer")
 
 MOST_CHARS = 200_000  # more would keep the window waiting for its layout
 CODE_LIKE = (AttachmentKind.CODE, AttachmentKind.CSV)
@@ -23,7 +25,7 @@ MARGINS = QSize(80, 80)  # of the window that stay in sight around the dialog, i
 
 
 class AttachmentDialog(Dialog):
-    """The text of one attachment, of very long ones a part; Esc closes it."""
+    """The text of an attachment, truncated if very long; Esc closes it."""
 
     def __init__(self, theme: Theme, attachment: Attachment, parent: QWidget) -> None:
         super().__init__(parent, title_of(attachment))
@@ -61,8 +63,6 @@ class AttachmentDialog(Dialog):
 
 
 class _Picture(QLabel):
-    """A picture that is made smaller where there is less room, and never larger."""
-
     def __init__(self, pixmap: QPixmap) -> None:
         super().__init__()
         self._whole = pixmap
@@ -83,7 +83,7 @@ class _Picture(QLabel):
 
 
 class PictureViewer(Dialog):
-    """One attached picture, as large as the window has room for; Esc closes it."""
+    """An attached picture, as large as the window allows; Esc closes it."""
 
     def __init__(self, attachment: Attachment, parent: QWidget) -> None:
         super().__init__(parent, attachment.name)
@@ -94,9 +94,9 @@ class PictureViewer(Dialog):
         self.picture = _Picture(self._whole)
         self.picture.setAccessibleName(attachment.name)
         about = label(facts(attachment), "caption")
-        self.copy_button = button(translate("PictureViewer", "Copy"), self._copy)
-        self.save_button = button(translate("PictureViewer", "Save as…"), self._ask_file)
-        self.close_button = button(translate("PictureViewer", "Close"), self.close)
+        self.copy_button = button(tr("Copy"), self._copy)
+        self.save_button = button(tr("Save as…"), self._ask_file)
+        self.close_button = button(tr("Close"), self.close)
         buttons = hbox((about, 1), self.copy_button, self.save_button, self.close_button)
         vbox((self.picture, 1), buttons, parent=self, margins=(16, 16, 16, 12), spacing=12)
         self.close_button.setDefault(True)
@@ -108,7 +108,7 @@ class PictureViewer(Dialog):
         QGuiApplication.clipboard().setPixmap(self._whole)
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, translate("PictureViewer", "Save the picture"))
+        dialog = QFileDialog(self, tr("Save the picture"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(f"{Path(self._attachment.name).stem}.{self._ending}")
         dialog.fileSelected.connect(self.save)
@@ -120,14 +120,14 @@ class PictureViewer(Dialog):
         return "jpg" if kept is not None and kept.data.startswith(b"\xff\xd8") else "png"
 
     def save(self, path: str) -> None:
-        """Write the picture as it is kept; say where it could not be."""
+        """Save the original picture; report a failure."""
         kept = self._attachment.picture
         if kept is None:
             return
         try:
             Path(path).write_bytes(kept.data)
         except OSError as error:
-            words = translate("PictureViewer", "It could not be saved: {reason}.")
+            words = tr("It could not be saved: {reason}.")
             self.picture.setToolTip(words.format(reason=error.strerror or error))
-            self.save_button.setText(translate("PictureViewer", "Not saved"))
+            self.save_button.setText(tr("Not saved"))
             self.save_button.setToolTip(self.picture.toolTip())

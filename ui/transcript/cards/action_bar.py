@@ -1,6 +1,6 @@
-"""The bar below an answer: its versions, its figures, its buttons, and Continue.
+"""The bar below an answer: its versions, statistics, buttons, and Continue.
 
-Figures stand in one row with the buttons where they are readable there, else in lines of their own above them.
+Statistics share a row with the buttons if they are readable there, else they have lines of their own above.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ui.text.answer_figures import footer_parts
 from ui.text.formatting import hover
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.transcript.cards.version_switch import ARROW_INSET_PX, VersionSwitch
+from ui.transcript.cards.card import ARROW_INSET_PX, VersionSwitch
 from ui.widgets.building import hbox, vbox
 from ui.widgets.icon_button import IconButton
 
@@ -33,7 +33,7 @@ SEPARATOR = " · "
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """What is shown of a figure, and what it means; ``is_whole``: no letter of it gave way."""
+    """A statistic's shown text and its explanation; ``is_whole``: nothing was cut."""
 
     text: str
     meaning: str
@@ -41,9 +41,9 @@ class _Figure:
 
 
 class AnswerFooter(QLabel):
-    """The figures below an answer, each explained on hover; lines break between figures.
+    """The statistics below an answer, each explained on hover; lines break between statistics.
 
-    Small and grey; can be selected. Out of sight where there are no figures.
+    Small, grey and selectable. Hidden without statistics.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -58,7 +58,7 @@ class AnswerFooter(QLabel):
         self.hide()
 
     def show_stats(self, stats: RunStats | None, seed: int | None = None) -> None:
-        """Show the figures of an answer; on one line until `wrap`."""
+        """Show an answer's statistics; on one line until `wrap`."""
         figures = [_Figure(text, meaning) for text, meaning in footer_parts(stats, seed)]
         self._figures, self._widths = tuple(figures), {}
         self._show([figures])
@@ -68,19 +68,19 @@ class AnswerFooter(QLabel):
 
     @property
     def whole_text(self) -> str:
-        """All figures, also where one is shortened."""
+        """All statistics, uncut."""
         return _joined(self._figures)
 
     def minimumSizeHint(self) -> QSize:
-        """A narrow window breaks the line instead of growing."""
+        """A narrow window breaks the line."""
         return QSize(40, super().minimumSizeHint().height())
 
     def wrap(self, width: int) -> None:
-        """Break between figures so that no line is wider than ``width`` pixels."""
+        """Break between statistics so that no line is wider than ``width`` pixels."""
         self._show(self._broken(width))
 
     def height_at(self, width: int) -> int | None:
-        """How high it is when wrapped to ``width`` pixels; None where a figure itself would have to be cut."""
+        """The height when wrapped to ``width`` pixels; None if a statistic would be cut."""
         lines = self._broken(width)
         if not all(one.is_whole for line in lines for one in line):
             return None
@@ -121,7 +121,7 @@ class AnswerFooter(QLabel):
         return _Figure(text, f"{one.text}: {one.meaning}", is_whole=False)
 
     def meaning_at(self, place: QPointF) -> str:
-        """What the figure there means, with the whole of its words where some gave way."""
+        """The explanation of a statistic, with its whole text if it was cut."""
         metrics = QFontMetricsF(self.font())
         top = (self.height() - metrics.lineSpacing() * len(self._lines)) / 2
         number = math.floor((place.y() - top) / metrics.lineSpacing())
@@ -145,13 +145,9 @@ def _joined(figures: list[_Figure] | tuple[_Figure, ...]) -> str:
 
 
 class AnswerActionBar(QWidget):
-    """Its height follows from its width. Add `indented_layout` to the card's layout, not the bar itself.
+    """Its height follows its width. Add `indented_layout` to the card's layout, not the bar itself."""
 
-    Signals:
-        continue_requested: an answer that was cut short is to go on.
-    """
-
-    continue_requested = Signal()
+    continue_requested = Signal()  # continue a truncated answer
 
     def __init__(self, theme: Theme, versions: VersionSwitch | None) -> None:
         super().__init__()
@@ -174,7 +170,7 @@ class AnswerActionBar(QWidget):
         self._column = vbox(self._indent, self.row, parent=self, margins=0, spacing=LINES_GAP_PX)
 
     def indented_layout(self) -> QHBoxLayout:
-        """The bar, moved so far to the left that the arrow of its versions begins where the text above does."""
+        """The bar, shifted left so that its version arrow aligns with the text above."""
         return hbox(-ARROW_INSET_PX, self)
 
     def add_buttons(self, buttons: Sequence[IconButton]) -> None:
@@ -185,12 +181,10 @@ class AnswerActionBar(QWidget):
         self.row.addStretch(1)
 
     def show_stats(self, stats: RunStats | None, seed: int | None = None) -> None:
-        """Show the figures of an answer, if they are known, and what it was drawn by."""
         self.figures.show_stats(stats, seed)
         self.fit(self._width)
 
     def show_continue(self, offered: bool) -> None:
-        """Show the button that lets the answer go on, or not."""
         if offered and self.continue_button is None:
             button = self.continue_button = QPushButton(translate("AnswerCard", " Continue"))
             self._theme.changed.connect(self._recolor)
@@ -208,7 +202,7 @@ class AnswerActionBar(QWidget):
             self.continue_button.setIcon(self._theme.icon("play", self._theme.tokens.text, 14))
 
     def fit(self, width: int) -> None:
-        """Give the figures the place that suits text of this width in pixels; 0 where it is not known yet."""
+        """Place the statistics for text of this width; 0 if unknown."""
         self._width = width
         if width <= 0 or self.figures.isHidden():
             return
@@ -230,7 +224,7 @@ class AnswerActionBar(QWidget):
             self._indent.addWidget(self.figures)
 
     def _px_of_buttons(self) -> int:
-        """How wide all but the figures is, also what comes only with the pointer."""
+        """The width without statistics, including buttons that appear on hover."""
         wide = GAP_PX + (len(self._buttons) + NUM_LATE_BUTTONS) * (BUTTON_PX + SPACING_PX)
         if self._versions is not None:
             wide += self._versions.sizeHint().width() + VERSIONS_GAP_PX + SPACING_PX - ARROW_INSET_PX
@@ -239,14 +233,14 @@ class AnswerActionBar(QWidget):
         return wide + SPACING_PX
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width may have room for more or less beside the buttons."""
+        """Statistics may fit beside the buttons at another width."""
         super().resizeEvent(event)
         width = event.size().width() - ARROW_INSET_PX
         if width != self._width:
             self.fit(width)
 
     def event(self, event: QEvent) -> bool:
-        """What stands here has another size: it was styled, or text has another size."""
+        """The style or the text size changed a part's size."""
         # Paintings and the like have classes of their own; to ask an event for its type takes longer.
         if type(event) is QEvent and event.type() == QEvent.Type.LayoutRequest:
             self.fit(self._width)

@@ -1,4 +1,4 @@
-"""An answer on the page: its reasoning folded, its words, its figures and what can be done with it."""
+"""An answer on the page: folded reasoning, text, statistics and actions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from app.core.domain.projects import SOURCE_LINK
 from app.core.domain.thinking import split_thinking, without_thinking
 from engine.records import Source, TokenSpan
 from ui.text.formatting import count, percent
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.transcript.cards.action_bar import AnswerActionBar
 from ui.transcript.cards.body import AnswerBody
-from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.card_state import CardState, CodeBlockState
+from ui.transcript.cards.card import CardState, CodeBlockState, MessageCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
@@ -28,6 +27,8 @@ from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import PassView, SourceRuns
 from ui.widgets.building import label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
+
+tr = translator("AnswerCard")
 
 STATE_NOTICES = {
     MessageState.STOPPED: mark("MessageCard", "Stopped."),
@@ -39,30 +40,22 @@ UNKNOWN_AUTHOR = "Paceline"  # answers of older versions did not note their mode
 
 
 def state_notice(state: MessageState) -> str:
-    """Why an answer has no usual end; empty where it has."""
+    """Why an answer did not end normally; empty if it did."""
     return translate("MessageCard", STATE_NOTICES[state]) if state in STATE_NOTICES else ""
 
 
 class AnswerCard(MessageCard):
-    """What the model wrote. A finished answer is filled by `build_next`, so that long ones can be made in slices.
+    """An answer. A finished one is filled by `build_next`, so that long ones are built in slices."""
 
-    Signals:
-        regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version is
-            wanted; the `Mode`, the path of the target.
-        seed_wanted(int, object): something is wanted of its seed, a `SeedWish`.
-        unfolded(object): the reasoning of this card was opened.
-        continue_requested(int): an answer that was cut short is to go on.
-        link_activated(str): a link of the answer was activated.
-        edited(int, str), edit_typed(int, str): other words for it, saved; what its editor holds, as with `UserCard`.
-    """
-
+    # another version; the `Mode`, the path of the target
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
-    seed_wanted = Signal(int, object)
-    unfolded = Signal(object)
-    continue_requested = Signal(int)
-    link_activated = Signal(str)
+    seed_wanted = Signal(int, object)  # an action on its seed, a `SeedWish`
+    unfolded = Signal(object)  # this card's reasoning was opened
+    continue_requested = Signal(int)  # continue a truncated answer
+    link_activated = Signal(str)  # a link of the answer
+    # an edited answer, saved; the editor's text, see `UserCard`
     edited = Signal(int, str)
     edit_typed = Signal(int, str)
 
@@ -83,16 +76,16 @@ class AnswerCard(MessageCard):
             self.body.cites = f"{SOURCE_LINK}{view.id}/"
             self.body.restart()
         self.body.link_activated.connect(self.link_activated)
-        self.progress_label = label(translate("AnswerCard", "Reading the prompt"), "caption")
+        self.progress_label = label(tr("Reading the prompt"), "caption")
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
-        self.progress.setAccessibleName(translate("AnswerCard", "Reading the prompt"))
+        self.progress.setAccessibleName(tr("Reading the prompt"))
         self.notice = label("", "caption", wrap=True)
         self._action_bar = AnswerActionBar(theme, self.versions)
         self._action_bar.continue_requested.connect(lambda: self.continue_requested.emit(self.message_id))
         self.figures = self._action_bar.figures
-        self.copy_button = self.add_copy_action(translate("AnswerCard", "Copy answer"))
-        again = translate("AnswerCard", "Regenerate this answer")
+        self.copy_button = self.add_copy_action(tr("Copy answer"))
+        again = tr("Regenerate this answer")
         self.regenerate_button = self.add_action(
             "refresh-cw", again, lambda: self.regenerate_requested.emit(self.message_id)
         )
@@ -139,7 +132,7 @@ class AnswerCard(MessageCard):
             self.reasoning.set_duration(view.thinking_ms)
 
     def _grow(self, *, final: bool = False) -> None:
-        """Bring reasoning and words up to date with the text."""
+        """Update reasoning and answer to the text so far."""
         split = split_thinking(self._text, final=final)
         if self.reasoning is not None or split.thought_end > split.thought_start:
             reasoning = self._ensure_reasoning()
@@ -169,7 +162,7 @@ class AnswerCard(MessageCard):
         return self.reasoning
 
     def build_next(self) -> bool:
-        """Make one more part of a finished answer, from its end; False where none is missing."""
+        """Build one more part, from the end; False if all are built."""
         if self.body.build_next() or (self.reasoning is not None and self.reasoning.build_next()):
             return True
         if self._state_to_restore is not None:
@@ -199,7 +192,7 @@ class AnswerCard(MessageCard):
         return self._is_streaming or not self._is_whole
 
     def save_state(self) -> CardState | None:
-        """With what was unfolded, wrapped and scrolled."""
+        """Includes what was unfolded, wrapped and scrolled."""
         state = super().save_state()
         if state is None:
             return None
@@ -212,11 +205,11 @@ class AnswerCard(MessageCard):
         return replace(state, unfolded=self.reasoning is not None and self.reasoning.is_open, codes=changed)
 
     def can_show(self, view: MessageView) -> bool:
-        """Where it has ended, and there is no other version."""
+        """For a finished answer without other versions."""
         return view.role == "assistant" and view.state is not MessageState.STREAMING and len(view.versions) < 2
 
     def reset(self) -> bool:
-        """Where there was neither another version nor anything to continue."""
+        """If it had no other version and no Continue."""
         if (
             self.versions is not None
             or self.continue_button is not None
@@ -238,7 +231,7 @@ class AnswerCard(MessageCard):
         return True
 
     def rebind(self, view: MessageView, text_width: int) -> None:
-        """It is filled by `build_next`, as a new one."""
+        """`build_next` fills it, like a new card."""
         super().rebind(view, text_width)
         self._text_width = text_width
         self.body.expect_width(text_width)
@@ -251,7 +244,7 @@ class AnswerCard(MessageCard):
         self._set_state(view)
 
     def restore_state(self, state: CardState) -> None:
-        """Unfold the reasoning; lines are wrapped when they are there."""
+        """Unfold the reasoning; line wrapping is restored as code is built."""
         self._state_to_restore = state
         if state.unfolded and self.reasoning is not None:
             self.reasoning.reopen()
@@ -280,7 +273,7 @@ class AnswerCard(MessageCard):
             self._mark()
 
     def show_refused(self, wanted: bool) -> None:
-        """Show refused proposals struck through above the tokens that came in their place, or not."""
+        """Show or hide rejected tokens, struck through above their replacements."""
         if wanted != self._shows_refused:
             self._shows_refused = wanted
             self.body.show_refused(wanted)
@@ -295,15 +288,13 @@ class AnswerCard(MessageCard):
 
     @property
     def text(self) -> str:
-        """The words of the answer as Markdown, without its reasoning."""
+        """The answer's Markdown without its reasoning."""
         return without_thinking(self._text)
 
     def begin_edit(self) -> None:
-        """Put an editor with the words of the answer in their place, and the caret into it."""
         self.resume_edit(self._words).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resume_edit(self, typed: str) -> ExactTextEdit:
-        """Put an editor with this text in the place of the words, if there is none; the focus stays where it is."""
         if self.editor is None:
             self.editor = MessageEditor(self.theme, typed, of_answer=True)
             self.editor.edit.textChanged.connect(self._emit_typed)
@@ -314,7 +305,6 @@ class AnswerCard(MessageCard):
         return self.editor.edit
 
     def end_edit(self) -> None:
-        """Show the words again, as they were."""
         if self.editor is not None:
             self.edit_typed.emit(self.message_id, "")
             self.editor.hide()
@@ -333,7 +323,7 @@ class AnswerCard(MessageCard):
 
     @property
     def raw_text(self) -> str:
-        """The answer as the model wrote it, reasoning and tags included."""
+        """The answer as the model wrote it, with reasoning and tags."""
         return self._text
 
     @property
@@ -347,7 +337,7 @@ class AnswerCard(MessageCard):
 
     @property
     def text_with_reasoning(self) -> str:
-        """The reasoning as a quotation, then the words."""
+        """The reasoning as a quotation, then the answer."""
         if self.reasoning is None:
             return self.text
         quoted = "\n".join(
@@ -373,56 +363,52 @@ class AnswerCard(MessageCard):
         self.progress.setRange(0, max(total, 1))
         self.progress.setValue(done if known else 0)
         self.progress_label.setText(
-            translate("AnswerCard", "Reading the prompt · {done} of {total} tokens").format(
-                done=count(done), total=count(total)
-            )
+            tr("Reading the prompt · {done} of {total} tokens").format(done=count(done), total=count(total))
             if known
-            else translate("AnswerCard", "Reading the prompt")
+            else tr("Reading the prompt")
         )
         self.progress_label.setVisible(not self._text)
         self.progress.setVisible(known and not self._text)
 
     def show_calling(self) -> None:
-        """Say that a call of a tool is being written, which is shown once it is whole."""
         self.progress.hide()
         self.progress_label.hide()
-        self.notice.setText(translate("AnswerCard", "Writing a tool call"))
+        self.notice.setText(tr("Writing a tool call"))
         self.notice.show()
 
     def show_servers_starting(self) -> None:
-        """Say that servers of tools come first, until the prompt is read."""
+        """Say that tool servers are starting, until the prompt is read."""
         self._waits_for_servers = True
-        self.progress_label.setText(translate("AnswerCard", "Starting the tool servers"))
+        self.progress_label.setText(tr("Starting the tool servers"))
 
     def show_waiting(
         self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), beside: Sequence[str] = ()
     ) -> None:
-        """Say that another program's answer comes first, or the model (so much of it is ``loaded``), or no longer.
+        """Say that another answer or a model comes first (``loaded``: its fraction), or clear that.
 
-        ``chats`` have answers that come first, too; beside those of ``beside`` it begins.
+        ``chats``: those whose answers come first; ``beside``: those that run at the same time.
         """
         if len(chats) == 1:
-            words = translate("AnswerCard", "Waiting for the answer in “{chat}”").format(chat=chats[0])
+            words = tr("Waiting for the answer in “{chat}”").format(chat=chats[0])
         elif chats:
-            words = translate("AnswerCard", "Waiting for the answers in %n other chats", None, len(chats))
+            words = tr("Waiting for the answers in %n other chats", None, len(chats))
         elif waits:
-            words = translate("AnswerCard", "Another program's request is being answered; yours is next.")
+            words = tr("Another program's request is being answered; yours is next.")
         elif loaded is not None and loaded >= 1.0:
-            words = translate("AnswerCard", "Preparing your model")
+            words = tr("Preparing your model")
         elif loaded is not None:
-            words = translate("AnswerCard", "Loading your model again · {percent}").format(percent=percent(loaded))
+            words = tr("Loading your model again · {percent}").format(percent=percent(loaded))
         elif self._waits_for_servers:
             return
         elif len(beside) == 1:
-            words = translate("AnswerCard", "Starting beside the answer in “{chat}”").format(chat=beside[0])
+            words = tr("Starting together with the answer in “{chat}”").format(chat=beside[0])
         elif beside:
-            words = translate("AnswerCard", "Starting beside the answers in %n other chats", None, len(beside))
+            words = tr("Starting together with the answers in %n other chats", None, len(beside))
         else:
-            words = translate("AnswerCard", "Reading the prompt")
+            words = tr("Reading the prompt")
         self.progress_label.setText(words)
 
     def finish(self, view: MessageView) -> None:
-        """The answer ended; its text is made whole where a piece is missing."""
         if view.text and view.text != self._text:
             self._text, self._num_fed = view.text, 0
         self._grow(final=True)
@@ -444,12 +430,12 @@ class AnswerCard(MessageCard):
         self._set_state(view)
 
     def pass_at_caret(self, view: QWidget) -> PassView | None:
-        """The pass of the token at the caret of one of the texts; None where none is noted."""
+        """The pass of the token at the caret; None if unknown."""
         part = next((part for part in self.parts if part.view is view), None)
         return None if part is None else part.pass_at(part.view.textCursor().position(), self._text, self._runs)
 
     def set_last(self, last: bool) -> None:
-        """Only the last answer can go on: what follows an earlier one rests on it. Its buttons are always shown."""
+        """Only the last answer can be continued. Its buttons are always shown."""
         self._is_last = last
         self._update_actions()
 
@@ -460,11 +446,10 @@ class AnswerCard(MessageCard):
 
     @property
     def continue_button(self) -> QPushButton | None:
-        """Lets the answer go on; made when it is first offered."""
+        """Created when it is first offered."""
         return self._action_bar.continue_button
 
     def show_title(self, target: str = "") -> None:
-        """Say whose answer it is, by its title where that is known by now."""
         self.set_author(title_of(target or self.view.target) or UNKNOWN_AUTHOR)
 
     def _set_state(self, view: MessageView) -> None:

@@ -1,4 +1,4 @@
-"""The body of an answer: Markdown segments as widgets, changed only where the text changed."""
+"""An answer's Markdown as widgets, updated only where the text changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ui.transcript.marks.provenance import (
     formula_units,
     refused_at,
 )
-from ui.widgets.pyside_wrappers import wrap_viewport
+from ui.widgets.building import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 
 SEGMENT_SPACING = 10
@@ -39,8 +39,6 @@ MAX_POOLED = 8  # of prose, and of code
 
 @dataclass(slots=True, eq=False)
 class BodyPart(TextPart):
-    """And the widget that it is in; and what of it was marked."""
-
     widget: ProseView | CodeBlock
     widgets: tuple[QWidget, ...]  # that are painted
     goes_on: bool = False  # the one below is more of the same list or table
@@ -49,12 +47,11 @@ class BodyPart(TextPart):
 
 
 def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
-    """What shows the text of a part."""
     return widget.view if isinstance(widget, CodeBlock) else widget
 
 
 def painted_of(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
-    """What of a part is painted: prose has scroll bars that never show."""
+    """The painted widget of a part: prose has scroll bars that are never shown."""
     if isinstance(widget, ProseView):
         wrap_viewport(widget)
         return widget, widget.viewport()
@@ -62,7 +59,7 @@ def painted_of(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
 
 
 class PartPool:
-    """Widgets to be used again: making one and having it styled takes longer than filling it."""
+    """Reusable widgets: creating and styling one takes longer than filling it."""
 
     def __init__(self) -> None:
         self._parts: list[ProseView | CodeBlock] = []
@@ -74,12 +71,12 @@ class PartPool:
         return any(isinstance(one, kind) for one in self._parts)
 
     def add(self, part: ProseView | CodeBlock) -> None:
-        """Take in one that was just made."""
+        """Add a new one."""
         part.hide()
         self._parts.append(part)
 
     def recycle(self, part: ProseView | CodeBlock) -> None:
-        """Take in one that is not shown any more, as if made anew; delete it where it cannot be, or is one too many."""
+        """Reset and keep a hidden part; delete it if it cannot be reset or is one too many."""
         part.hide()
         allow_updates(part)
         num_alike = sum(type(one) is type(part) for one in self._parts)
@@ -89,7 +86,7 @@ class PartPool:
             part.deleteLater()
 
     def take(self, kind: type) -> ProseView | CodeBlock | None:
-        """One of this kind, which is hidden; None where there is none."""
+        """A hidden part of this kind; None without one."""
         found = next((one for one in self._parts if isinstance(one, kind)), None)
         if found is not None:
             self._parts.remove(found)
@@ -106,16 +103,13 @@ def _at_once(_body: QWidget, change: Callable[[], None]) -> None:
 
 
 class AnswerBody(QWidget):
-    """Takes text in pieces.
+    """Takes text in chunks.
 
-    The block that is still open has a view of its own below the run that it will join, which looks as if it were one:
-    so only this block is laid out anew while it grows.
-
-    Signals:
-        link_activated(str): a link of the answer was activated.
+    The open block has a view of its own below the run that it will join, looking like a part of it, so only this block
+    is laid out again while it grows.
     """
 
-    link_activated = Signal(str)
+    link_activated = Signal(str)  # a link of the answer
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, text_width: int = 0) -> None:
         super().__init__(parent)
@@ -153,7 +147,7 @@ class AnswerBody(QWidget):
         return self._parts
 
     def takes_words(self, text: str) -> bool:
-        """Whether this would only be more words of the last widget."""
+        """Whether this text would only add words to the last widget."""
         return not self._shows_refused and self._stream.takes_words(text)
 
     def append(self, text: str) -> None:
@@ -177,7 +171,7 @@ class AnswerBody(QWidget):
         self.grow_in = _at_once
 
     def restart(self, base: int = 0) -> None:
-        """Begin anew without any text; the first piece will stand at ``base`` of the raw text."""
+        """Clear; the first chunk will start at ``base`` of the raw text."""
         while self._parts:
             self._drop(len(self._parts) - 1)
         self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base, self.cites), [], [], []
@@ -191,23 +185,21 @@ class AnswerBody(QWidget):
             pass
 
     def expect_width(self, text_width: int) -> None:
-        """Lay out what is made from here on for this width, so that the first layout is right."""
         self._text_width = text_width
 
     def prepare(self, text: str, base: int = 0) -> None:
-        """Take a whole text; its widgets are made by `build_next`. It begins at ``base`` of the raw text."""
+        """Take a whole text, starting at ``base`` of the raw text; `build_next` creates its widgets."""
         self.restart()
         self._reading = MarkdownReading(text, base, self.cites)
 
     def show_segments(self, segments: Sequence[Segment]) -> None:
-        """Show these, as `set_text` shows what it reads."""
         self.restart()
         self._waiting, self._sealed = list(segments), len(segments)
         while self.build_next():
             pass
 
     def build_next(self) -> bool:
-        """Read a little more, or make the last widget that is still missing, above those there; False where none is."""
+        """Parse a slice, or create the last missing widget; False if all are there."""
         if self._reading is not None:
             segments = self._reading.go_on()
             if segments is not None:
@@ -225,7 +217,7 @@ class AnswerBody(QWidget):
         return True
 
     def _prepare_part(self, segment: Segment) -> bool:
-        """Make or style some of the widget that is to show this; False where that is done."""
+        """Create or style a part for this segment; False when done."""
         kind = CodeBlock if segment.is_code else ProseView
         if not self.window().isVisible():
             return False  # what will style it is not known yet
@@ -237,22 +229,22 @@ class AnswerBody(QWidget):
         return polish_some(self._unpolished)
 
     def reset(self) -> None:
-        """Be as if made anew, with the widgets at hand."""
+        """Reset, keeping the widgets."""
         self.restart()
         self._set_provenance("", SourceRuns(), frozenset())
 
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
-        """What is shown from here on is marked at once, where it can be; ``raw`` is the text by then."""
+        """Mark new widgets at once if possible; ``raw`` is the current text."""
         self._set_provenance(raw, runs, wanted)
 
     def show_refused(self, wanted: bool) -> None:
-        """Show proposals that were refused above the tokens that came in their place; `mark` draws them."""
+        """Show rejected tokens above their replacements; `mark` draws them."""
         self._shows_refused = wanted
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
-        """Mark what came from the wanted sources; ``raw`` is the whole text.
+        """Mark the tokens of the wanted sources; ``raw`` is the whole text.
 
-        While an answer grows, ``afresh`` False leaves the widgets that will not change any more as they are marked.
+        Without ``afresh``, widgets that can no longer change keep their marks.
         """
         if afresh:
             self._num_marked = 0
@@ -263,7 +255,7 @@ class AnswerBody(QWidget):
         self._num_marked = min(self._sealed, len(self._parts))
 
     def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
-        """Mark one more widget of a whole text that is not marked yet, as `mark` does; False where none is left."""
+        """Mark the next unmarked widget of a whole text; False if none is left."""
         self._set_provenance(raw, runs, wanted)
         part = next((part for part in self._parts if part.marked is not part.source_map), None)
         if part is not None:
@@ -293,7 +285,7 @@ class AnswerBody(QWidget):
         part.widget.set_refused(refused_at(text, part.source_map, refused) if refused else [])
 
     def event(self, event: QEvent) -> bool:
-        """Its texts leave hovers to it: where tokens are marked, the pass of the one under the pointer is told."""
+        """Handle tool tips of all texts: a marked token shows its pass."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._provenance[2]:
             self._show_tip(event.globalPos())
             return True
@@ -318,12 +310,11 @@ class AnswerBody(QWidget):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(part.view, pass_words(found)))
 
     def _note_change(self, index: int, top: int | None) -> None:
-        """A part looks otherwise from a height on, or not."""
         if top is not None:
             self._changed = min(self._changed or (index, top), (index, top))
 
     def take_changed_top(self) -> int | None:
-        """The height in pixels from which on the body looks otherwise than when this was last asked; None: nowhere."""
+        """The height in pixels from which the body changed since the last call; None: unchanged."""
         changed, self._changed, self._num_settled = self._changed, None, self._sealed
         if changed is None:
             return None
@@ -333,15 +324,15 @@ class AnswerBody(QWidget):
         return self._parts[index - 1].widget.geometry().bottom() + 1 if index else 0
 
     def only_grows(self) -> AbstractContextManager[None]:
-        """Meanwhile nothing but what more text may change wants another size."""
+        """Within it only growing widgets change their size."""
         return self._column.only_end_changes(self._num_settled)
 
     def growing(self) -> list[QWidget]:
-        """The widgets that more text may change, and all that is in them."""
+        """The widgets that more text may change, with their children."""
         return [widget for part in self._parts[self._num_settled :] for widget in part.widgets]
 
     def _join(self) -> None:
-        """Let what was closed join the run above it: in a turn of its own, since that lays the run out anew."""
+        """Join closed text with the run above, in a turn of its own because that lays the run out again."""
         height, changed = self.sizeHint().height(), self._changed
         shows_more = bool(self._provenance[2]) or self._shows_refused
         self._take_closed()
@@ -381,7 +372,7 @@ class AnswerBody(QWidget):
             self._seal(plan)
 
     def _plan_apart(self, rest: Sequence[Block]) -> list[Segment]:
-        """What joins the run above, but not what comes behind it, stays on its own until it is closed and joined."""
+        """Keep blocks separate until they are closed and joined."""
         plan = plan_segments([*self._open_blocks, *rest])
         num_final, known = len(self._final_plan), sum(segment.num_blocks for segment in self._final_plan)
         num_joining = sum(segment.num_blocks for segment in plan[:num_final]) - known
@@ -392,7 +383,7 @@ class AnswerBody(QWidget):
         return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
 
     def _seal(self, plan: list[Segment]) -> None:
-        """Forget the blocks of every segment that is followed by a final block: nothing can join it any more."""
+        """Drop the blocks of segments that are followed by a final block: nothing can join them."""
         num_before = self._sealed
         for segment in plan[:-1]:
             if segment.num_blocks >= len(self._open_blocks):
@@ -452,7 +443,7 @@ class AnswerBody(QWidget):
         return widget
 
     def _set_gap(self, index: int, *, joins: bool = False) -> None:
-        """Keep a part from the one above it as far as their margins would in one document, where they are one."""
+        """Set the gap above a part, as within one document if they belong together."""
         above, part = self._parts[index - 1], self._parts[index]
         pixels = SEGMENT_SPACING
         if (joins or above.goes_on) and isinstance(above.widget, ProseView) and isinstance(part.widget, ProseView):

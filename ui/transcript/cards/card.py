@@ -1,46 +1,115 @@
-"""What every message of the transcript shares: who wrote it, its actions on hover and focus, its versions."""
+"""The base of message cards: author, actions on hover and focus, versions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.core.domain.messages import MessageView
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
-from ui.transcript.cards.card_state import CardState
 from ui.transcript.cards.page_growth import allow_updates
 from ui.transcript.cards.text_part import TextPart
-from ui.transcript.cards.version_switch import VersionSwitch
 from ui.transcript.excerpt import Excerpt, Piece, part_of
-from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.building import ElidedLabel, hbox, label
 from ui.widgets.icon_button import IconButton
+
+tr = translator("VersionSwitch")
+
+ARROW_INSET_PX = 9  # from the edge of a button to its arrow: border, padding, and the rim of the icon
+LABEL_GAP_PX = 3
+
+
+class VersionSwitch(QWidget):
+    """Always visible if there are versions.
+
+    ``pressed_by_key``: whether an arrow was last pressed by key or by pointer.
+    """
+
+    wanted = Signal(int)  # the id of the version to show
+
+    def __init__(self, theme: Theme, versions: Sequence[int], current: int) -> None:
+        super().__init__()
+        self.setObjectName("versionSwitch")
+        self._versions = tuple(versions)
+        self._at = self._versions.index(current)
+        self.pressed_by_key = False
+        self.back = IconButton(theme, "chevron-left", tr("Previous version (Alt+Left)"), partial(self.step, -1))
+        self.forth = IconButton(theme, "chevron-right", tr("Next version (Alt+Right)"), partial(self.step, 1))
+        self.label = label(tr("{number} of {total}").format(number=self._at + 1, total=len(self._versions)), "caption")
+        self.label.setContentsMargins(LABEL_GAP_PX, 0, LABEL_GAP_PX, 0)  # off the rings of the buttons
+        self.label.setFont(theme.font(-1))
+        self.label.setAccessibleName(
+            tr("Version {number} of {total}").format(number=self._at + 1, total=len(self._versions))
+        )
+        self.back.setEnabled(self._at > 0)
+        self.forth.setEnabled(self._at + 1 < len(self._versions))
+        for arrow in (self.back, self.forth):
+            arrow.installEventFilter(self)
+        hbox(self.back, self.label, self.forth, parent=self, margins=0, spacing=0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Record how an arrow was pressed, to keep the focus on it."""
+        if event.type() in (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress):
+            self.pressed_by_key = event.type() == QEvent.Type.KeyPress
+        return super().eventFilter(watched, event)
+
+    def step(self, by: int) -> None:
+        """Request the previous (-1) or next (1) version, if any."""
+        if 0 <= self._at + by < len(self._versions):
+            self.wanted.emit(self._versions[self._at + by])
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlockState:
+    """A code block that the user wrapped or scrolled: widget ``number`` of the answer or its reasoning.
+
+    ``scroll_x``: how far it is scrolled sideways, in pixels.
+    """
+
+    in_reasoning: bool
+    number: int
+    wraps: bool
+    scroll_x: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CardState:
+    """A message, the height of its card in pixels, and the user's changes to the card.
+
+    ``wrapping``: the part of the height that wraps at the card's width.
+    """
+
+    view: MessageView
+    height: int
+    wrapping: int = 0
+    unfolded: bool = False  # its reasoning
+    codes: tuple[CodeBlockState, ...] = ()
+
+    @property
+    def message_id(self) -> int:
+        return self.view.id
+
 
 MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
 
 
 class MessageCard(QFrame):
-    """What both kinds share: the author's line, and actions that appear on hover and on keyboard focus.
+    """The author's line, and actions that appear on hover and keyboard focus."""
 
-    Signals:
-        version_requested(int): another version of this message is to be shown.
-        delete_requested(int), delete_one_requested(int): the message goes, and all after it; the message alone.
-        menu_requested(object): this card's menu is to open.
-        branch_requested(int): a chat is to begin with all that is above this message, and with it.
-        race_requested(int): the question that this is, or that this answers, is to be raced.
-        context_menu_requested(object, object): this card, and the event that asks for what can be done with it.
-    """
-
-    version_requested = Signal(int)
+    version_requested = Signal(int)  # show another version of this message
+    # the message with all after it; the message alone
     delete_requested = Signal(int)
     delete_one_requested = Signal(int)
-    race_requested = Signal(int)
-    branch_requested = Signal(int)
-    menu_requested = Signal(object)
-    context_menu_requested = Signal(object, object)
+    race_requested = Signal(int)  # race the question that this is, or answers
+    branch_requested = Signal(int)  # copy the chat up to this message into a new one
+    menu_requested = Signal(object)  # open this card's menu
+    context_menu_requested = Signal(object, object)  # this card, and the context menu event
 
     def __init__(self, theme: Theme, view: MessageView, author: str) -> None:
         super().__init__()
@@ -66,12 +135,11 @@ class MessageCard(QFrame):
 
     @property
     def view(self) -> MessageView:
-        """The message; of an answer in the making, as it began."""
+        """The message; for a running answer, its initial state."""
         return self._view
 
     @property
     def text(self) -> str:
-        """The message as it would be copied."""
         raise NotImplementedError
 
     @property
@@ -80,12 +148,12 @@ class MessageCard(QFrame):
 
     @property
     def raw_text(self) -> str:
-        """What the places of its parts are counted in."""
+        """The text that part positions refer to."""
         return self._view.text
 
     @property
     def parts(self) -> Sequence[TextPart]:
-        """The texts of it that can be read now, from top to bottom."""
+        """The readable texts, from top to bottom."""
         return ()
 
     @property
@@ -93,18 +161,15 @@ class MessageCard(QFrame):
         return False
 
     def set_wholly_selected(self, *, selected: bool) -> None:
-        """All of the message is selected, or not; for what is no text of its own."""
+        """The whole message is selected, or not; for parts without text."""
 
     def add_action(self, icon: str, name: str, action: Callable[[], object]) -> IconButton:
-        """One more small button, out of sight until it is wanted."""
         button = IconButton(self.theme, icon, name, action)
         button.set_revealed(False)
         self._actions.append(button)
         return button
 
     def add_copy_action(self, name: str) -> IconButton:
-        """Add the button that copies the message, and says so."""
-
         def copy() -> None:
             self.copy_text()
             made.confirm(translate("AnswerCard", "Copied"))
@@ -113,11 +178,11 @@ class MessageCard(QFrame):
         return made
 
     def add_more_actions(self) -> None:
-        """Add the buttons that are wanted less often, the first time that the actions are shown."""
+        """Add less frequent buttons when the actions are first shown."""
         raise NotImplementedError
 
     def ensure_more_actions(self) -> None:
-        """Add these buttons, once: Qt sends another enter event when one is shown, which would ask for them again."""
+        """Add these buttons once: showing one sends another enter event."""
         if not self._has_more_actions:
             self._has_more_actions = True
             self.add_more_actions()
@@ -125,7 +190,7 @@ class MessageCard(QFrame):
     def insert_action_after(
         self, icon: str, name: str, action: Callable[[], object], before: IconButton, row: QHBoxLayout
     ) -> IconButton:
-        """Add one more action, after ``before`` in the row and for the Tab key."""
+        """Add an action after ``before`` in the row and the Tab order."""
         button = self.add_action(icon, name, action)
         row.insertWidget(row.indexOf(before) + 1, button)
         QWidget.setTabOrder(before, button)
@@ -135,34 +200,31 @@ class MessageCard(QFrame):
 
     @property
     def more_button(self) -> IconButton:
-        """The button of the menu; made when it is first needed, since long chats have hundreds."""
         self.ensure_more_actions()
         if self._more is None:
             raise RuntimeError("a card added no button for its menu")
         return self._more
 
     def add_menu_button(self, before: IconButton, row: QHBoxLayout) -> None:
-        """The button of the menu, after ``before``."""
         name = translate("MessageCard", "More actions for this message")
         self._more = self.insert_action_after("ellipsis", name, lambda: self.menu_requested.emit(self), before, row)
 
     def copy_text(self) -> None:
-        """Put the message on the clipboard: as it is written, and as HTML."""
         Excerpt(self.text, part_of(Piece(self._view.role, self.raw_text)).html).to_clipboard()
 
     def build_next(self) -> bool:
-        """Make one more part of the message; False where none is missing."""
+        """Build one more part; False if all are built."""
         return False
 
     @property
     def has_focus(self) -> bool:
-        """Whether the keyboard is in it, or will be when the window has it again."""
+        """Whether it has the focus, or will have when the window is activated."""
         focus = self.window().focusWidget()
         return focus is not None and self.isAncestorOf(focus)
 
     @property
     def is_in_use(self) -> bool:
-        """Whether it must stay: the keyboard is in it, its menu is open, a label of it is selected."""
+        """Whether it must stay: it has the focus, an open menu, or a selected label."""
         above = QApplication.activePopupWidget()
         while above is not None and above is not self:
             above = above.parentWidget()
@@ -171,7 +233,6 @@ class MessageCard(QFrame):
         return any(one.hasSelectedText() for one in self.findChildren(QLabel))
 
     def save_state(self) -> CardState | None:
-        """The state from which a card like this one can be made; None where this one must stay."""
         layout = self.layout()
         if self.is_in_use or layout is None:
             return None
@@ -182,16 +243,15 @@ class MessageCard(QFrame):
 
     @property
     def wrapping_px(self) -> int:
-        """How much of its height is text that wraps at its width."""
+        """The height of its wrapping text."""
         return 0
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether parts of it are still to come."""
         return False
 
     def can_show(self, view: MessageView) -> bool:  # noqa: ARG002
-        """Whether a card that was `reset` can become that of this message."""
+        """Whether a reset card can show this message."""
         return False
 
     def reset(self) -> bool:
@@ -199,17 +259,15 @@ class MessageCard(QFrame):
         return False
 
     def rebind(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002
-        """Become the card of this message, as if made for it; after `reset`, where it `can_show` it."""
         self._view, self.message_id = view, view.id
 
     def restore_state(self, state: CardState) -> None:
-        """Take the saved state of the message's former card, before the first `build_next`."""
+        """Restore the state of the message's former card, before the first `build_next`."""
 
     def finish_restore(self, state: CardState) -> None:
         """Restore what of the state needs the card to be laid out."""
 
     def release_height(self) -> None:
-        """End a fixed height: be as high as what is in it."""
         self.setMinimumHeight(0)
         self.setMaximumHeight(MAX_HEIGHT)
 
@@ -221,13 +279,13 @@ class MessageCard(QFrame):
             button.set_revealed(revealed or button in self._always_shown)
 
     def keep_shown(self, buttons: Sequence[IconButton]) -> None:
-        """Show these actions without hover and focus too. All keep their place, so nothing moves."""
+        """Show these actions permanently. All keep their place, so nothing moves."""
         self._always_shown = buttons
         for button in self._actions:
             button.set_revealed(self._is_revealed or button in buttons)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """The other mouse button, or the menu key, anywhere in the message."""
+        """By the right mouse button or the menu key."""
         self.context_menu_requested.emit(self, event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
@@ -235,7 +293,7 @@ class MessageCard(QFrame):
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The pointer went; the keyboard may still be here."""
+        """The focus may still be here."""
         focus = QApplication.focusWidget()
         self.set_revealed(focus is not None and self.isAncestorOf(focus))
         super().leaveEvent(event)

@@ -1,4 +1,4 @@
-"""A code fence as a widget: language, Wrap, Copy, sideways scrolling; coloured line by line while it is written."""
+"""A code block: language, Wrap, Copy, horizontal scrolling; coloured line by line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.highlighting import Marked, RangeHighlighter
 from ui.theme.theme import Theme
 from ui.transcript.cards.text_part import CARET, ReadText
@@ -20,11 +20,13 @@ from ui.transcript.marks.provenance import MarkedRange, common_length
 from ui.widgets.building import Stretch, hbox, label, vbox
 from ui.widgets.icon_button import IconButton
 
+tr = translator("CodeBlock")
+
 MAX_COLOURED_CHARS = 60_000
 
 
 class CodeView(ReadText, QPlainTextEdit):
-    """The text itself: as high as its lines, scrolling sideways only, unless it has more than the ``most_lines``."""
+    """The code: as high as its lines up to ``most_lines``, scrolling sideways only unless there are more."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, most_lines: int = 0) -> None:
         super().__init__(parent)
@@ -53,11 +55,9 @@ class CodeView(ReadText, QPlainTextEdit):
 
     @property
     def wraps(self) -> bool:
-        """Whether long lines go on below instead of beyond the edge."""
         return self.lineWrapMode() is QPlainTextEdit.LineWrapMode.WidgetWidth
 
     def set_wraps(self, wraps: bool) -> None:
-        """Wrap long lines or scroll sideways to their ends."""
         modes = QPlainTextEdit.LineWrapMode
         self.setLineWrapMode(modes.WidgetWidth if wraps else modes.NoWrap)
         policies = Qt.ScrollBarPolicy
@@ -65,7 +65,6 @@ class CodeView(ReadText, QPlainTextEdit):
         self.fit()
 
     def fit(self) -> None:
-        """Be as high as the lines, and the scroll bar where there is one."""
         line_height = self.blockBoundingRect(self.document().firstBlock()).height()
         if self.wraps:
             line_height /= max(self.document().firstBlock().layout().lineCount(), 1)
@@ -78,7 +77,7 @@ class CodeView(ReadText, QPlainTextEdit):
         self.setFixedHeight(text + margins.top() + margins.bottom() + needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A new width may bring or remove the scroll bar."""
+        """The scroll bar may appear or disappear."""
         super().resizeEvent(event)
         self.fit()
 
@@ -89,14 +88,14 @@ class CodeView(ReadText, QPlainTextEdit):
             self.fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Up and down scroll the transcript, left and right the code."""
+        """Vertical scrolling is the transcript's."""
         if self._most_lines or abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
             super().wheelEvent(event)
         else:
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copying and paging belong to the transcript."""
+        """Copying and paging are the transcript's."""
         if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown) or self.is_of_page(event):
             event.ignore()
             return
@@ -104,16 +103,12 @@ class CodeView(ReadText, QPlainTextEdit):
 
 
 class CodeBlock(QFrame):
-    """Header with language, Wrap and Copy above the code.
+    """Header with language, Wrap and Copy above the code."""
 
-    Signals:
-        copied: the code was put on the clipboard.
-    """
-
-    copied = Signal()
+    copied = Signal()  # the code was put on the clipboard
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, view: CodeView | None = None) -> None:
-        """A ``view`` that was made before is taken in."""
+        """Takes a prefetched ``view``."""
         super().__init__(parent)
         self._theme = theme
         self.code = ""
@@ -125,9 +120,9 @@ class CodeBlock(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.label = label("text", "caption")
         self.label.setTextFormat(Qt.TextFormat.PlainText)  # the language is a word of the model's
-        copy = translate("CodeBlock", "Copy code")
-        self.copy_button = IconButton(theme, "copy", copy, self.copy_code, text=translate("CodeBlock", "Copy"))
-        self.wrap_button = IconButton(theme, "wrap-text", translate("CodeBlock", "Wrap long lines"))
+        copy = tr("Copy code")
+        self.copy_button = IconButton(theme, "copy", copy, self.copy_code, text=tr("Copy"))
+        self.wrap_button = IconButton(theme, "wrap-text", tr("Wrap long lines"))
         self.wrap_button.setCheckable(True)
         self.view = view or CodeView(theme)
         self.wrap_button.toggled.connect(self.view.set_wraps)
@@ -148,14 +143,10 @@ class CodeBlock(QFrame):
         top = 0 if language != self._language else None
         if language != self._language:
             self._language = language
-            not_drawn = translate("CodeBlock", "{language}: the diagram is not drawn, this is its text")
+            not_drawn = tr("{language}: the diagram is not drawn, this is its text")
             is_diagram = language.casefold() == "mermaid"
             self.label.setText(not_drawn.format(language=language) if is_diagram else language or "text")
-            self.view.setAccessibleName(
-                translate("CodeBlock", "Code, {language}").format(language=language)
-                if language
-                else translate("CodeBlock", "Code")
-            )
+            self.view.setAccessibleName(tr("Code, {language}").format(language=language) if language else tr("Code"))
         appears = not self.code
         if code != self.code:
             self._coloured = False
@@ -178,7 +169,6 @@ class CodeBlock(QFrame):
         return top
 
     def _top_of(self, line: int) -> int:
-        """The height at which a line begins."""
         view, block = self.view, self.view.document().findBlockByNumber(line)
         top = view.blockBoundingGeometry(block).translated(view.contentOffset()).top()
         return max(view.viewport().mapTo(self, QPoint(0, math.floor(top) - 1)).y(), 0)
@@ -218,7 +208,7 @@ class CodeBlock(QFrame):
         return self._top_of(first)
 
     def _replace(self, shown: str) -> int:
-        """Returns the number of the first line that is another."""
+        """Returns the number of the first line that changed."""
         before = self.code.removesuffix("\n")
         if before and shown.startswith(before):
             line = self.view.blockCount() - 1
@@ -235,7 +225,7 @@ class CodeBlock(QFrame):
 
     def copy_code(self) -> None:
         code_excerpt(self.code, self._language).to_clipboard()
-        self.copy_button.confirm(translate("CodeBlock", "Copied"))
+        self.copy_button.confirm(tr("Copied"))
         self.copied.emit()
 
     def _restyle(self) -> None:

@@ -1,6 +1,6 @@
-"""Edits a message in its place: Enter sends it as another version, Esc leaves it as it was.
+"""Edits a message in place: Enter sends it as another version, Esc cancels.
 
-It takes words only; of anything else that is pasted, one sentence says why it does not go in.
+It takes text only; for other pasted content a sentence says why not.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from PySide6.QtWidgets import QFrame, QSizePolicy
 from app.core.domain.attachments import Attachment
 from ui.composer.attachments.chips import AttachmentRows
 from ui.composer.message_edit import fits_box, height_of, local_paths, wrap_for
-from ui.text.language import mark, translate
+from ui.text.language import mark, translate, translator
 from ui.theme.theme import Theme
-from ui.widgets.building import button, hbox, label, vbox
+from ui.widgets.building import button, hbox, label, set_style_property, vbox
 from ui.widgets.exact_text import ExactTextEdit
-from ui.widgets.styling import set_style_property
+
+tr = translator("MessageEditor")
 
 MAX_LINES = 16
 OF_ANSWER = mark(
@@ -30,18 +31,13 @@ TOO_LONG = mark("MessageEditor", "That text is too long to edit here. Paste it i
 
 
 class _Text(ExactTextEdit):
-    """Grows with its lines.
+    """Grows with its lines."""
 
-    Signals:
-        send, give_up: Enter and Esc.
-        refused(str): why what was pasted did not go in.
-        focus_changed(bool): the caret came or went.
-    """
-
+    # Enter and Esc
     send = Signal()
     give_up = Signal()
-    refused = Signal(str)
-    focus_changed = Signal(bool)
+    refused = Signal(str)  # why the pasted content was rejected
+    focus_changed = Signal(bool)  # the focus came or went
 
     def __init__(self, theme: Theme, text: str) -> None:
         super().__init__()
@@ -61,7 +57,7 @@ class _Text(ExactTextEdit):
         self.setFixedHeight(height_of(self, MAX_LINES))
 
     def event(self, event: QEvent) -> bool:
-        """Esc is this text's own while it is edited; elsewhere the window has it. The frame around shows the focus."""
+        """Esc belongs to the editor. The frame around shows the focus."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
         if (
@@ -83,42 +79,36 @@ class _Text(ExactTextEdit):
             super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Dragged files are the window's; a pasted picture is taken up to say why it does not go in."""
+        """Dragged files are the window's; a pasted picture is accepted only to explain its rejection."""
         return (source.hasText() or source.hasImage()) and not local_paths(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste text as plain text; of anything else say why not."""
+        """Paste plain text; explain the rejection of anything else."""
         if local_paths(source):
-            self.refused.emit(translate("MessageEditor", NO_FILES))
+            self.refused.emit(tr(NO_FILES))
         elif source.hasText():
             if fits_box(source.text()):
                 wrap_for(self, self.exact_text() + source.text())
                 self.insertPlainText(source.text())
             else:
-                self.refused.emit(translate("MessageEditor", TOO_LONG))
+                self.refused.emit(tr(TOO_LONG))
         elif source.hasImage():
-            self.refused.emit(translate("MessageEditor", NO_FILES))
+            self.refused.emit(tr(NO_FILES))
 
 
 class MessageEditor(QFrame):
-    """The text with its two buttons.
+    """The text with its two buttons."""
 
-    Signals:
-        sent(str): the edited text. ``left_out`` are the ids of the attachments that were removed.
-        left: nothing is to change.
-        attachment_opened(int): an attachment is to be shown.
-    """
-
-    sent = Signal(str)
-    left = Signal()
-    attachment_opened = Signal(int)
+    sent = Signal(str)  # the edited text. ``left_out``: the ids of removed attachments.
+    left = Signal()  # cancelled
+    attachment_opened = Signal(int)  # show an attachment
 
     def __init__(
         self, theme: Theme, text: str, attachments: Sequence[Attachment] = (), *, of_answer: bool = False
     ) -> None:
         super().__init__()
         self.setObjectName("composerCard")
-        hint = self._hint_words = translate("MessageEditor", OF_ANSWER if of_answer else HINT)
+        hint = self._hint_words = tr(OF_ANSWER if of_answer else HINT)
         self._attachments = tuple(attachments)
         self.left_out: set[int] = set()
         self.rows = AttachmentRows(theme, removable=True, parent=self)
@@ -128,9 +118,9 @@ class MessageEditor(QFrame):
         self.edit = _Text(theme, text)
         self.hint = label(hint, "caption", wrap=True)
         self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # or the page would get wider
-        named = translate("MessageEditor", "{action}: the edited message")
-        cancel = translate("MessageEditor", "Cancel")
-        send = translate("MessageEditor", "Save") if of_answer else translate("MessageEditor", "Send")
+        named = tr("{action}: the edited message")
+        cancel = tr("Cancel")
+        send = tr("Save") if of_answer else tr("Send")
         self.cancel_button = button(cancel, self.left.emit, name=named.format(action=cancel))
         self.send_button = button(send, self._send, kind="primary", name=named.format(action=send))
         row = hbox((self.hint, 1), self.cancel_button, self.send_button, spacing=8)
@@ -151,7 +141,7 @@ class MessageEditor(QFrame):
         set_style_property(self, "focusWithin", "true" if focused else "false")
 
     def _say(self, words: str) -> None:
-        """Say it in place of the hint until something is typed, to screen readers too."""
+        """Show a sentence in place of the hint until the next key, also for screen readers."""
         self._show_hint(words, "warning")
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.edit, words))
 

@@ -1,7 +1,7 @@
-"""Lets an answer grow at its end with little to paint: what scrolls is moved as it is, and only what changed is drawn.
+"""Grows an answer at its end with little repainting: scrolled pixels are moved, and only changes are painted.
 
-Qt moves pixels only where nothing waits to be painted. So the widgets that are filled and laid out anew ask for nothing
-meanwhile, and what changed is asked for afterwards.
+Qt moves pixels only if no update is pending. So widgets are filled and laid out with updates disabled, and changes are
+requested afterwards.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UPDATES_DISABLED = Qt.WidgetAttribute.WA_UpdatesDisabled  # as an attribute: to
 
 @contextmanager
 def updates_disabled(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWidget]] = tuple) -> Iterator[None]:
-    """Within it none of these widgets asks to be painted, nor those that are ``made`` meanwhile."""
+    """Within it these widgets, and those ``made`` meanwhile, request no updates."""
     ours = list(widgets)
     for widget in ours:
         widget.setAttribute(_UPDATES_DISABLED)
@@ -37,8 +37,7 @@ def updates_disabled(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWi
 def layouts_disabled(widgets: Iterable[QWidget]) -> Iterator[None]:
     """Within it the layouts of these widgets are disabled.
 
-    To show a widget carries out those around it: in the old height, where everything above would have to move up to
-    make room for it, and back.
+    Showing a widget activates the layouts around it, in the old height, so everything above would move up and back.
     """
     layouts = [layout for widget in widgets if (layout := widget.layout()) is not None]
     for layout in layouts:
@@ -51,20 +50,20 @@ def layouts_disabled(widgets: Iterable[QWidget]) -> Iterator[None]:
 
 
 def inherit_no_updates(widget: QWidget) -> None:
-    """Disable the updates of a widget that was just added where those of its parent are disabled."""
+    """Disable the updates of a new widget if its parent's are disabled."""
     home = widget.parentWidget()
     if home is not None and home.testAttribute(_UPDATES_DISABLED):
         allow_updates(widget, allowed=False)
 
 
 def allow_updates(widget: QWidget, *, allowed: bool = True) -> None:
-    """Of a widget and all that is in it: one that goes again while it may not ask for any may come back later."""
+    """Allow or disable updates of a widget and its children, which may be removed and reused meanwhile."""
     for each in with_children([widget]):
         each.setAttribute(_UPDATES_DISABLED, not allowed)
 
 
 def between(widget: QWidget, page: QWidget) -> Iterator[QWidget]:
-    """A widget and those that it is in, up to the page and without it."""
+    """A widget and its ancestors below the page."""
     around: QWidget | None = widget
     while around is not None and around is not page:
         yield around
@@ -72,31 +71,31 @@ def between(widget: QWidget, page: QWidget) -> Iterator[QWidget]:
 
 
 def with_children(widgets: Iterable[QWidget]) -> Iterator[QWidget]:
-    """Widgets and all that is in them."""
+    """Widgets with their descendants."""
     for widget in widgets:
         yield widget
         yield from widget.findChildren(QWidget)
 
 
 class Growing(Protocol):
-    """What grows at its end."""
+    """A widget that grows at its end."""
 
     def growing(self) -> Iterable[QWidget]:
         """The widgets that may change."""
 
     def take_changed_top(self) -> int | None:
-        """From which of its pixels on it changed; None: nowhere."""
+        """The top of the changed area in pixels; None: unchanged."""
 
     def only_grows(self) -> AbstractContextManager[None]:
-        """Meanwhile nothing but `growing` changes."""
+        """Within it only `growing` changes."""
 
 
 def grow(
     page: QWidget, body: QWidget, change: Callable[[], None], lay_out: Callable[[], None], *, only_words: bool = False
 ) -> None:
-    """Let a body on a page grow by ``change``, carry the layouts out, and ask for what changed to be painted.
+    """Grow a body on a page by ``change``, run the layouts, and request the changed area.
 
-    Where ``only_words`` are added to what is there, most often a line is long enough for them, and nothing moves.
+    ``only_words``: usually they fit on the last line, and nothing moves.
     """
     with cast("Growing", body).only_grows():
         if only_words:
@@ -129,7 +128,7 @@ def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay
 
 
 def _ask_for_paint(page: QWidget, body: QWidget, *, moved: bool) -> None:
-    """Of what changed, and of what is below it where that ``moved``."""
+    """Request the changed area, and the area below if it ``moved``."""
     top = cast("Growing", body).take_changed_top()
     if top is None:
         return
@@ -141,4 +140,4 @@ def _ask_for_paint(page: QWidget, body: QWidget, *, moved: bool) -> None:
 
 
 def _nothing() -> None:
-    """What is done where all is done."""
+    """The work when all is done."""

@@ -1,4 +1,4 @@
-"""Widgets of an answer made and styled before they are needed, in turns of the event loop that paint nothing."""
+"""Creates and styles widgets of an answer ahead, in turns of the event loop without painting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TURNS = 2  # in the first one something may ask to be painted, which the next o
 
 
 class IdleTimer(QTimer):
-    """Runs out once, a while after it began, and then in a turn that does not paint what was asked for before."""
+    """Fires once, in a turn that does not paint earlier requests."""
 
     def __init__(self, parent: QObject, work: Callable[[], None]) -> None:
         super().__init__(parent, singleShot=True)
@@ -40,7 +40,7 @@ class IdleTimer(QTimer):
 
 
 def polish_some(unpolished: list[QWidget]) -> bool:
-    """Remove a few widgets from the end of a list and apply the stylesheet to them; False where none is left."""
+    """Style a few widgets from the end of a list; False if none is left."""
     some = unpolished[-POLISHED_AT_ONCE:]
     del unpolished[-POLISHED_AT_ONCE:]
     for widget in some:
@@ -50,7 +50,7 @@ def polish_some(unpolished: list[QWidget]) -> bool:
 
 
 class PartPrefetcher(QObject):
-    """Keeps one run of prose and one code block ready as hidden children of ``parent``."""
+    """Keeps a prose run and a code block ready as hidden children of ``parent``."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -63,12 +63,12 @@ class PartPrefetcher(QObject):
         self._timer = IdleTimer(self, self._make_one)
 
     def prefetch(self) -> None:
-        """Make what is missing, shortly and one after the other."""
+        """Create what is missing, soon and one by one."""
         if (self._prose is None or self._code is None) and not self._timer.isActive():
             self._timer.begin(PAUSE_MS)
 
     def postpone(self) -> None:
-        """Go on in a later frame: something else is to be done in the next one."""
+        """Continue in a later frame."""
         if self.is_busy:
             self._timer.begin(STEP_MS)
 
@@ -77,7 +77,6 @@ class PartPrefetcher(QObject):
         return self._timer.isActive()
 
     def clear(self) -> None:
-        """Keep nothing ready any more."""
         self._timer.stop()
         for part in (self._prose, self._code, self._view):
             if part is not None:
@@ -86,12 +85,10 @@ class PartPrefetcher(QObject):
         self._unpolished = []
 
     def prose(self) -> ProseView:
-        """A run of prose, the prefetched one where it is ready."""
         part, self._prose = self._prose, None
         return part or ProseView(self._theme, self._home)
 
     def code(self) -> CodeBlock:
-        """A code block, the prefetched one where it is ready."""
         part, self._code = self._code, None
         return part or CodeBlock(self._theme, self._home)
 
@@ -117,7 +114,7 @@ class PartPrefetcher(QObject):
         self._unpolished = [*reversed(part.findChildren(QWidget)), part]
 
     def _polish_some(self) -> None:
-        """The stylesheet takes as long to be applied as the widgets to be made."""
+        """Styling takes as long as creating."""
         polish_some(self._unpolished)
         if not self._unpolished:
             for part in (self._prose, self._code):

@@ -1,4 +1,4 @@
-"""A run of prose as high as its text: read-only, selectable, loads nothing, opens nothing by itself."""
+"""A prose run as high as its text: read-only, selectable, loads and opens nothing."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ _ON_BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
 
 
 def _font_that_descends(words: QFont, pixels: float) -> QFont:
-    """A font that reaches so far below the line's base, and at least as far as that of the words.
+    """A font with this descent, at least that of the words.
 
-    Qt lets an object on the base of its line reach as far below it as the font of its format does.
+    An inline object can reach below the line's base only as far as its format's font.
     """
     font = QFont(words)
     now = QFontMetricsF(words).descent()
@@ -90,9 +90,9 @@ def _renderer(formula: Formula, color: str) -> QSvgRenderer:
 
 
 class FormulaObject(QPyTextObject):
-    """Draws formulas on the line's base, as vectors, in the text's colour.
+    """Draws formulas on the base line as vectors, in the text's colour.
 
-    Takes the place of Qt's own handler of images; other pictures are resources of the document.
+    Replaces Qt's image handler; other pictures are resources of the document.
     """
 
     def __init__(self, parent: QObject, book: FormulaCache) -> None:
@@ -103,7 +103,7 @@ class FormulaObject(QPyTextObject):
         self.px = 14  # the font's size
 
     def formula_at(self, shape: QTextFormat) -> Formula | None:
-        """The typeset formula that a format stands for; None where it is none, or is not ready."""
+        """The typeset formula of a format; None without one, or while it is not ready."""
         source = formula_source(shape.toImageFormat().name())
         found = self._book.get(source) if source else None
         return found if isinstance(found, Formula) else None
@@ -139,9 +139,9 @@ class FormulaObject(QPyTextObject):
         _renderer(formula, self.tokens.on_accent if selected else self.tokens.text).render(painter, box)
 
     def align(self, document: QTextDocument, room_above: float = 0.0) -> None:
-        """Put every formula on the base of its line, with the room above and below that it needs.
+        """Put every formula on the base line with room above and below.
 
-        ``room_above``: pixels that every line of a paragraph with a formula keeps free above what stands in it.
+        ``room_above``: pixels kept free above the content of each line in a paragraph with a formula.
         """
         descent = self._descent(document)
         cursor = QTextCursor(document)
@@ -166,7 +166,7 @@ class FormulaObject(QPyTextObject):
             place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}", place + 1)
 
     def _scale(self, formula: Formula, document: QTextDocument) -> float:
-        """Pixels of one em; a formula that is wider than the text is made smaller."""
+        """Pixels per em; reduced for a formula that is wider than the text."""
         wanted = self.px * FORMULA_SCALE
         room = document.textWidth()
         return wanted if room <= 0 else max(min(wanted, room / formula.width), wanted * LEAST_FORMULA_SCALE)
@@ -174,7 +174,7 @@ class FormulaObject(QPyTextObject):
     def _extent(
         self, formula: Formula, shape: QTextFormat, scale: float, document: QTextDocument
     ) -> tuple[float, float]:
-        """Pixels above and below the base line that the layout should keep free; below, what `align` made of it."""
+        """The height above and below the base line that the layout reserves; below, what `align` set."""
         words = QFontMetricsF(document.defaultFont())  # alone on its line it stands where words would
         return max(formula.ascent * scale, words.ascent()), QFontMetricsF(shape.toCharFormat().font()).descent()
 
@@ -183,7 +183,7 @@ class FormulaObject(QPyTextObject):
         return QFontMetricsF(document.defaultFont()).descent()
 
     def _paint_mark(self, painter: QPainter, rect: QRectF, source: Source) -> None:
-        """A tint and a line, as words have; Qt would cover a formula with the plain colour."""
+        """A tint and a line, as words have; Qt would cover a formula with a plain colour."""
         color = QColor(self.tokens.source(source))
         painter.save()
         painter.setPen(QPen(color, 1, _SOURCE_LINES.get(source, Qt.PenStyle.SolidLine)))
@@ -195,10 +195,10 @@ class FormulaObject(QPyTextObject):
 
 
 def document_style(tokens: Palette, base: int, code_family: str, line_height: float = LINE_HEIGHT) -> str:
-    """The style sheet of a prose document: how the HTML of an answer looks, as far as Qt's rich text goes.
+    """The style sheet of a prose document, within Qt's rich text.
 
-    Qt takes the size of a heading as a step from the text's own and no pixels for it. It leaves out the lower margin of
-    what stands before a table, and moves a table in lists by 40 pixels for each of them, whatever the indent is.
+    Heading sizes are steps from the text size, not pixels. Qt ignores the lower margin before a table, and indents a
+    table in lists by 40 pixels per level, whatever the indent is.
     """
     return f"""
     p, li {{ line-height: {round(base * line_height)}px; }}
@@ -239,7 +239,7 @@ def document_style(tokens: Palette, base: int, code_family: str, line_height: fl
 
 
 def indent_of(base: int) -> int:
-    """How far a list is moved in, in pixels: as far as numbers of two digits need, so that a tenth item moves none."""
+    """The list indent in pixels: room for two-digit numbers, so that a tenth item moves nothing."""
     return round(base * 1.9)
 
 
@@ -252,7 +252,7 @@ def _indents(base: int) -> str:
 
 
 def paint_refused(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect, theme: Theme) -> None:
-    """Draw the notes (UTF-16 unit, text) that lie in ``area`` of the viewport; each ends where the next one begins."""
+    """Draw the notes (UTF-16 unit, text) within ``area``; each ends where the next begins."""
     font = _font(theme)
     metrics = QFontMetrics(font)
     painter = QPainter(view.viewport())
@@ -274,7 +274,7 @@ def paint_refused(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect
 
 
 def note_height(theme: Theme) -> int:
-    """Pixels that a note takes above its words."""
+    """The height of a note above its words."""
     return QFontMetrics(_font(theme)).height()
 
 
@@ -292,16 +292,11 @@ def _visible(text: str) -> str:
 class ProseView(ReadText, QTextBrowser):
     """Shows HTML or plain text without scroll bars; its height follows the text.
 
-    A formula is shown as its source until it is typeset, and for good where that cannot be done. What assistive tools
-    read is the source.
-
-    Signals:
-        link_activated(str): a link was clicked or chosen by keyboard; nothing has been opened.
-        redrawn: the same text was laid out anew, without what was painted over it.
+    A formula is shown as its source until it is typeset. Assistive tools read the source.
     """
 
-    link_activated = Signal(str)
-    redrawn = Signal()
+    link_activated = Signal(str)  # a link was clicked or activated; nothing has been opened
+    redrawn = Signal()  # the text was laid out again without its overlays
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -331,10 +326,10 @@ class ProseView(ReadText, QTextBrowser):
         theme.changed.connect(self._restyle)
 
     def set_html(self, html: str, words: str = "") -> int | None:
-        """Show parsed Markdown; a selection survives where its place still exists.
+        """Show parsed Markdown; a selection survives if its text still exists.
 
-        Where it grew by nothing but ``words`` at its end, they are added to what is there. Returns the height in pixels
-        from which on it looks otherwise than before; None where it was shown already.
+        If only ``words`` were added at the end, they are appended. Returns the height in pixels from which it changed;
+        None: unchanged.
         """
         if html == self._html:
             return None
@@ -361,7 +356,7 @@ class ProseView(ReadText, QTextBrowser):
         return self._top_of(place_shown(self.document().toPlainText(), before or "", html))
 
     def _top_of(self, place: int) -> int:
-        """Above this height all is as it was where the text changed from a place on: a word may have left a line."""
+        """The top of a change at a position: a word may have moved to the next line."""
         document = self.document()
         if FORMULA in (self._html or "") or document.rootFrame().childFrames():
             return 0  # a table may move its columns
@@ -374,14 +369,14 @@ class ProseView(ReadText, QTextBrowser):
         return max(math.floor(top) - 1, 0)
 
     def gap_above(self, below: ProseView) -> int:
-        """The pixels between this text and another one if that followed it in the same document."""
+        """The gap between this text and another, as within one document."""
         if below.document().rootFrame().childFrames() and (below._html or "").startswith("<table"):
             return 0
         bottom = self.document().lastBlock().blockFormat().bottomMargin()
         return round(max(bottom, below.document().firstBlock().blockFormat().topMargin()))
 
     def reset(self) -> bool:
-        """Be as if made anew; False where this one cannot."""
+        """Reset; False if this view cannot be reused."""
         if self._formulas is not None:
             return False
         self.set_refused([])
@@ -392,20 +387,19 @@ class ProseView(ReadText, QTextBrowser):
         return True
 
     def set_plain(self, text: str) -> None:
-        """Show text as it is, nothing interpreted."""
         self._html, self._plain = None, text
         self._reload()
 
     def loadResource(self, kind: int, name: QUrl | str) -> QImage:  # noqa: ARG002
-        """Nothing an answer names is ever loaded: where nothing, or an empty picture, is given, Qt loads it itself."""
+        """Nothing in an answer is ever loaded: Qt would load what this does not return."""
         nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
         nothing.fill(Qt.GlobalColor.transparent)
         return nothing
 
     def mark_words(self, ranges: Sequence[MarkedRange]) -> int | None:
-        """Mark exactly these ranges of the document, which are in order.
+        """Mark exactly these ranges of the document, in order.
 
-        Returns the height in pixels from which on the marks are others; None where they are not.
+        Returns the height in pixels from which the marks changed; None: unchanged.
         """
         place = self.marks.show(ranges, self._theme.tokens)
         if place is None:
@@ -414,13 +408,13 @@ class ProseView(ReadText, QTextBrowser):
         return self._top_of(place)
 
     def mark_formulas(self, sources: dict[int, Source]) -> None:
-        """Mark the formulas at these places of the document with where they came from."""
+        """Mark the formulas at these positions with their sources."""
         if self._formulas is not None and sources != self._formulas.marks:
             self._formulas.marks = sources
             self.viewport().update()
 
     def set_refused(self, notes: list[tuple[int, str]]) -> None:
-        """Show texts struck through above the UTF-16 units that they are given for; the document stays as it is."""
+        """Show texts struck through above UTF-16 units; the document does not change."""
         if notes == self._refused:
             return
         had, self._refused = bool(self._refused), notes
@@ -441,7 +435,6 @@ class ProseView(ReadText, QTextBrowser):
             paint_refused(self, self._refused, event.rect(), self._theme)
 
     def words(self) -> str:
-        """All that is shown as plain text, formulas as their source."""
         cursor = QTextCursor(self.document())
         cursor.select(QTextCursor.SelectionType.Document)
         text = cursor.selectedText()
@@ -454,11 +447,10 @@ class ProseView(ReadText, QTextBrowser):
         return "".join((*parts, text[place:])).replace("\u2029", "\n").replace("\u2028", "\n").replace("\xa0", " ")
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """The transcript scrolls, not the run."""
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Only the caret and walking through links are ours; copying and paging belong to the transcript."""
+        """Handles only the caret and links; copying and paging are the transcript's."""
         pages = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End)
         if event.key() in pages or self.is_of_page(event):
             event.ignore()
@@ -466,7 +458,7 @@ class ProseView(ReadText, QTextBrowser):
         super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A new width means a new height. Qt's own handler would only lay out the text once more."""
+        """Fit the height. Qt's own handler would lay out the text again."""
         if event.size().width() != self._width:
             self.fit(event.size().width())
 
@@ -516,7 +508,7 @@ class ProseView(ReadText, QTextBrowser):
         self.fit(self._width)
 
     def _wrap(self) -> bool:
-        """Break lines between words; anywhere where a word is absurdly long. Returns whether that is new."""
+        """Wrap between words, or anywhere if a word is absurdly long. Returns whether that changed."""
         text = self._plain if self._html is None else self._html
         is_long = len(text) >= LONG_WORD_CHARS and _LONG_WORD.search(_TAG.sub("", text)) is not None
         modes = QTextOption.WrapMode
@@ -566,7 +558,7 @@ class ProseView(ReadText, QTextBrowser):
         self.setTextCursor(cursor)
 
     def fit(self, width: int) -> None:
-        """Be as high as the text is at this width; 0 where the width is not known yet."""
+        """Fit the height to this width; 0 if unknown."""
         self._width = width
         if width > 0:
             if self.document().textWidth() != width:  # Qt would lay everything out again

@@ -1,4 +1,4 @@
-"""The reasoning of an answer: folded to one line with its duration, opened by click or key. Built only when opened."""
+"""An answer's reasoning: folded to a line with its duration, built when opened."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from PySide6.QtWidgets import QFrame, QToolButton, QWidget
 
 from engine.records import Source
 from ui.text.formatting import count, duration
-from ui.text.language import locale, translate
+from ui.text.language import locale, translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.marks.provenance import SourceRuns
 from ui.widgets.building import vbox
+
+tr = translator("ReasoningBlock")
 
 INDENT_PX = 16
 SLICE_S = 0.008
@@ -23,14 +25,14 @@ TICK_MS = 500
 
 
 def _span(seconds: float) -> str:
-    """Tenths are enough from a second on."""
+    """Tenths of a second from one second on."""
     if not 1 <= seconds < 59.95:
         return duration(seconds)
-    return translate("ReasoningBlock", "{seconds} s").format(seconds=locale().toString(seconds, "f", 1))
+    return tr("{seconds} s").format(seconds=locale().toString(seconds, "f", 1))
 
 
 class _Header(QToolButton):
-    """Opens with Enter as well as with Space."""
+    """Opens with Enter as well as Space."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -40,15 +42,10 @@ class _Header(QToolButton):
 
 
 class ReasoningBlock(QWidget):
-    """Takes the reasoning as it grows. While it is folded nothing of it is laid out.
+    """Takes the reasoning as it grows; nothing is laid out while folded."""
 
-    Signals:
-        unfolded: it was opened by hand.
-        link_activated(str): a link in it was activated.
-    """
-
-    unfolded = Signal()
-    link_activated = Signal(str)
+    unfolded = Signal()  # the user opened it
+    link_activated = Signal(str)  # a link in it
 
     def __init__(self, theme: Theme, text_width: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -97,7 +94,7 @@ class ReasoningBlock(QWidget):
         self.header.setChecked(is_open)
 
     def reopen(self) -> None:
-        """Open it without a signal, as a restored card's was; `build_next` makes what is in it."""
+        """Open it for a restored card, without a signal; `build_next` fills it."""
         with QSignalBlocker(self.header):
             self.header.setChecked(True)
         self._show_frame()
@@ -105,11 +102,11 @@ class ReasoningBlock(QWidget):
         self._update_header()
 
     def build_next(self) -> bool:
-        """Make one more part of what was prepared; False where none is missing."""
+        """Build one more part; False if all are built."""
         return self.body is not None and self.body.build_next()
 
     def set_text(self, text: str, base: int, *, live: bool) -> None:
-        """Show reasoning that stands at ``base`` of the raw text; ``live``: more of it is to come."""
+        """Show reasoning at ``base`` of the raw text; ``live``: it continues."""
         if (text, base, live) == (self.text, self._base, self._is_live) and (text or not live):
             return
         if base != self._base or not text.startswith(self.text):
@@ -131,7 +128,6 @@ class ReasoningBlock(QWidget):
         self._update_header()
 
     def reset(self) -> bool:
-        """Be as if made anew; False where it was ever open."""
         if self.body is not None or self.is_open or self._is_live:
             return False
         self.text, self._base, self._num_fed, self.duration_ms = "", 0, 0, None
@@ -139,7 +135,6 @@ class ReasoningBlock(QWidget):
         return True
 
     def set_duration(self, thinking_ms: int | None) -> None:
-        """Say how long it took, as it was measured elsewhere."""
         if thinking_ms is not None:
             self.duration_ms = thinking_ms
             self._update_header()
@@ -148,24 +143,21 @@ class ReasoningBlock(QWidget):
         self.set_text(self.text, self._base, live=False)
 
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
-        """As `AnswerBody.follow`."""
         self._provenance = (raw, runs, wanted)
         if self.body is not None:
             self.body.follow(raw, runs, wanted)
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
-        """Mark what came from the wanted sources, where it is laid out."""
+        """Mark the tokens of the wanted sources, if it is open."""
         self._provenance = (raw, runs, wanted)
         if self.body is not None and self.is_open:
             self.body.mark(raw, runs, wanted, afresh=afresh)
 
     def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
-        """As `AnswerBody.mark_next`, where it is laid out."""
         self._provenance = (raw, runs, wanted)
         return self.body is not None and self.is_open and self.body.mark_next(raw, runs, wanted)
 
     def show_refused(self, wanted: bool) -> None:
-        """As `AnswerBody.show_refused`."""
         self._shows_refused = wanted
         if self.body is not None:
             self.body.show_refused(wanted)
@@ -188,13 +180,13 @@ class ReasoningBlock(QWidget):
         body = self.body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
         body.setProperty("kind", "thought")
         body.show_refused(self._shows_refused)
-        body.setAccessibleName(translate("ReasoningBlock", "Reasoning"))
+        body.setAccessibleName(tr("Reasoning"))
         body.link_activated.connect(self.link_activated)
         self._inner.addWidget(body)
         return body
 
     def _update_body(self) -> None:
-        """Bring the body up to date, if it is open: what grows in pieces, what has ended in slices."""
+        """Update the body, if open: growing text in chunks, finished text in slices."""
         if not self.is_open or self._num_fed == len(self.text):
             return
         if self._is_live or self._num_fed:
@@ -229,8 +221,8 @@ class ReasoningBlock(QWidget):
         name = "chevron-down" if self.is_open else "chevron-right"
         self.header.setIcon(self._theme.icon(name, size=14))
         self.header.setText(self.heading)
-        state = translate("ReasoningBlock", "open") if self.is_open else translate("ReasoningBlock", "folded")
-        words = translate("ReasoningBlock", "Reasoning. {heading}, {state}")
+        state = tr("open") if self.is_open else tr("folded")
+        words = tr("Reasoning. {heading}, {state}")
         self.header.setAccessibleName(words.format(heading=self.heading, state=state))
 
     @property
@@ -238,8 +230,8 @@ class ReasoningBlock(QWidget):
         if self._is_live:
             seconds = int(self._clock() - (self._since_s or self._clock()))
             if not seconds:
-                return translate("ReasoningBlock", "Thinking…")
-            return translate("ReasoningBlock", "Thinking… {seconds} s").format(seconds=count(seconds))
+                return tr("Thinking…")
+            return tr("Thinking… {seconds} s").format(seconds=count(seconds))
         if self.duration_ms is None:
-            return translate("ReasoningBlock", "Thought")
-        return translate("ReasoningBlock", "Thought for {duration}").format(duration=_span(self.duration_ms / 1000))
+            return tr("Thought")
+        return tr("Thought for {duration}").format(duration=_span(self.duration_ms / 1000))

@@ -1,6 +1,6 @@
-"""A text of the page that can be read: what shows it, and where in its message each of its characters stands.
+"""A readable text of the page: its view, and the position of each character in its message.
 
-What is selected is the page's: a text passes the mouse on, and highlights what it is told.
+The selection belongs to the page: a text passes on the mouse, and highlights what the page says.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 
 class ReadText(Base):
-    """Mixed into what shows a text: the page gets the mouse, and the keys that are about all of it."""
+    """A mixin of text views: mouse and page-wide keys go to the page."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)  # links
@@ -47,14 +47,14 @@ class ReadText(Base):
         event.ignore()
 
     def copy(self) -> None:
-        """As of every text: what is selected, which is the page's to know."""
+        """Copy the page's selection."""
         _page_of(self).copy()
 
     def selectAll(self) -> None:
         _page_of(self).selectAll()
 
     def is_of_page(self, event: QKeyEvent) -> bool:
-        """Whether the page does what a key is for."""
+        """Whether the page handles a key."""
         return event.matches(QKeySequence.StandardKey.Copy) or event.matches(QKeySequence.StandardKey.SelectAll)
 
 
@@ -72,7 +72,7 @@ def _page_of(text: QWidget) -> _Page:
 
 @dataclass(slots=True, eq=False)
 class TextPart:
-    """``source_map``: what of the raw text of its message the view shows."""
+    """``source_map``: the part of the message's raw text that the view shows."""
 
     view: TextView
     source_map: SourceMap
@@ -81,31 +81,30 @@ class TextPart:
 
     @property
     def span(self) -> tuple[int, int]:
-        """From where to where in the raw text it reaches."""
+        """Its start and end in the raw text."""
         places = self.source_map.places
         return (places[0], places[-1] + 1) if places else (0, 0)
 
     @property
     def num_units(self) -> int:
-        """Of the view's text, as Qt counts them."""
         return self.view.document().characterCount() - 1
 
     def place_of(self, unit: int) -> int:
-        """Where in the raw text the character at a unit of the view stands; at the end, where the last one ends."""
+        """The raw text position of a unit of the view; at the end, the last one's end."""
         places = self._all_places()
         return places[min(unit, len(places) - 1)]
 
     def unit_of(self, place: int) -> int:
-        """The first unit of the view that stands at a place of the raw text, or behind it."""
+        """The first unit of the view at or after a raw text position."""
         return min(bisect_left(self._all_places(), place), self.num_units)
 
     def pass_at(self, unit: int, raw: str, runs: SourceRuns) -> PassView | None:
-        """The pass of the token at a unit of the view; None where that is not known."""
+        """The pass of the token at a unit; None if unknown."""
         place = min(self.place_of(unit), self.span[1] - 1)
         return runs.pass_at(raw, place) if place >= 0 and len(runs.sources) == len(raw) else None
 
     def select(self, begin: int, end: int, *, backwards: bool = False) -> None:
-        """Highlight what of the view stands between two places of the raw text, and nothing else."""
+        """Highlight exactly the text between two raw text positions."""
         first, last = self.span
         if begin >= end or begin >= last or end <= first:
             units = (0, 0)
@@ -130,14 +129,14 @@ class TextPart:
         self._set_cursor(cursor)
 
     def _set_cursor(self, cursor: QTextCursor) -> None:
-        """Qt would scroll to it."""
+        """Set the cursor without Qt's scrolling."""
         bar = self.view.horizontalScrollBar()
         across = bar.value()
         self.view.setTextCursor(cursor)
         bar.setValue(across)
 
     def _all_places(self) -> Sequence[int]:
-        """For each unit of the view, and for its end; none is less than the one before it."""
+        """For each unit of the view and its end; non-decreasing."""
         key = (self.source_map, self.view.document().revision())
         if self._placed is None or self._placed[0] is not key[0] or self._placed[1] != key[1]:
             self._placed, self._places = key, _places(self.view.toPlainText(), self.source_map)

@@ -1,6 +1,6 @@
-"""A call of a tool on the page: what is called with what, what became of it, and its result, folded.
+"""A tool call on the page: tool, arguments, state, and its folded result.
 
-What tools say is shown as plain text only: nothing of it is Markdown, HTML or a link of the app.
+Tool output is shown as plain text only: no Markdown, HTML or links.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from app.core.domain.tools.calls import OPEN, REPEATABLE, UNREADABLE, CallStatus
 from ui.composer.attachments.chips import AttachmentRows
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count, duration
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.theme.theme import Theme
-from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.card import CardState, MessageCard
 from ui.transcript.cards.code_block import CodeView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.cards.user_card import shown_text
 from ui.widgets.building import Stretch, button, hbox, label, line_edit, show_text, vbox
+
+tr = translator("ToolCard")
 
 PREVIEW_LINES, PREVIEW_CHARS = 4, 400
 ARGUMENT_CHARS = 120
@@ -46,7 +47,7 @@ _WORDS = {
     CallStatus.STOPPED: mark("ToolCard", "Stopped"),
     CallStatus.UNKNOWN: mark("ToolCard", "Was not finished"),
 }
-NOT_RUN = mark("ToolCard", "This call was not run: it cannot be read, or there is no such tool.")
+NOT_RUN = mark("ToolCard", "This call was not run: it is not valid, or the tool does not exist.")
 _ICONS = {
     CallStatus.WAITING: "pause",
     CallStatus.ASKED: "circle-question-mark",
@@ -66,19 +67,12 @@ DECISIONS = (
 
 
 class ToolCard(MessageCard):
-    """Follows its call by `show_call`.
+    """Shows its call by `show_call`."""
 
-    Signals:
-        decided(int, str, str): the call may run: "once", "chat" or "always"; or "refused", with a reason or none.
-        repeat_requested(int): a call without a result is to run again.
-        attachment_opened(int): a picture of the result is to be shown.
-        resized: it is higher or lower.
-    """
-
-    decided = Signal(int, str, str)
-    repeat_requested = Signal(int)
-    attachment_opened = Signal(int)
-    resized = Signal()
+    decided = Signal(int, str, str)  # "once", "chat" or "always" allow the call; "refused" with an optional reason
+    repeat_requested = Signal(int)  # run a call without a result again
+    attachment_opened = Signal(int)  # show a picture of the result
+    resized = Signal()  # its height changed
 
     def __init__(self, theme: Theme, view: MessageView, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(theme, view, "")
@@ -94,7 +88,7 @@ class ToolCard(MessageCard):
         self.toggle = button("", kind="link")
         self.toggle.setCheckable(True)
         self.toggle.toggled.connect(self._on_toggled)
-        self.copy_button = self.add_copy_action(translate("ToolCard", "Copy result"))
+        self.copy_button = self.add_copy_action(tr("Copy result"))
         self.buttons: dict[str, QPushButton] = {}
         self._asking: QWidget | None = None
         self.reason: QLineEdit | None = None
@@ -132,7 +126,7 @@ class ToolCard(MessageCard):
             self._since_s = self._clock()
         self._tick.start() if call.status is CallStatus.RUNNING else self._tick.stop()
         is_unreadable = not call.server and call.name == UNREADABLE
-        self.author.setText(translate("ToolCard", "Tool call") if is_unreadable else call.title or call.name)
+        self.author.setText(tr("Tool call") if is_unreadable else call.title or call.name)
         name = call.name if call.title and call.title != call.name else ""  # the heading has it
         show_text(self.server, " · ".join(filter(None, (call.server, name))))
         lines = readable_arguments(call.arguments)
@@ -147,12 +141,12 @@ class ToolCard(MessageCard):
     def _show_result(self, text: str) -> None:
         if not is_result(self.call):
             is_failed = self.call.status is CallStatus.FAILED
-            text = translate("ToolCard", NOT_RUN) if is_failed else ""  # what else happened, the status says
+            text = tr(NOT_RUN) if is_failed else ""  # what else happened, the status says
         preview, is_whole = preview_of(text)
         self.preview.setText(preview)
         self.preview.setVisible(bool(preview) and not self.toggle.isChecked())
         cut = self.call.cut
-        words = translate("ToolCard", "{count} more characters were left out.").format(count=count(cut)) if cut else ""
+        words = tr("{count} more characters were left out.").format(count=count(cut)) if cut else ""
         show_text(self.note, words)
         self._is_whole = is_whole
         self._name_toggle()
@@ -161,7 +155,7 @@ class ToolCard(MessageCard):
             self.details.fit()
 
     def _show_pictures(self) -> None:
-        """Thumbnails of the result's pictures, below its words."""
+        """Thumbnails below the text of the result."""
         shown = self._view.attachments
         if self.pictures is None and shown:
             self.pictures = AttachmentRows(self.theme, removable=False, parent=self)
@@ -172,31 +166,29 @@ class ToolCard(MessageCard):
 
     def _name_toggle(self) -> None:
         if self.toggle.isChecked():
-            words = translate("ToolCard", "Show less")
+            words = tr("Show less")
         elif self._is_whole:
-            words = translate("ToolCard", "Show details")
+            words = tr("Show details")
         else:
-            words = translate("ToolCard", "Show all")
+            words = tr("Show all")
         self.toggle.setText(words)
         self.toggle.setAccessibleName(f"{words}: {self.call.title or self.call.name}")
 
     def _update_status(self) -> None:
         status = self.call.status
-        words = translate("ToolCard", _WORDS[status])
+        words = tr(_WORDS[status])
         if status is CallStatus.RUNNING and (seconds := int(self._clock() - self._since_s)):
-            words = translate("ToolCard", "Running for {seconds} s").format(seconds=count(seconds))
+            words = tr("Running for {seconds} s").format(seconds=count(seconds))
         elif status is CallStatus.DONE and self.call.took_ms is not None:
-            words = translate("ToolCard", "Done in {time}").format(time=duration(self.call.took_ms / 1000))
+            words = tr("Done in {time}").format(time=duration(self.call.took_ms / 1000))
         self.status.setText(words)
         tokens = self.theme.tokens
         colors = {CallStatus.DONE: tokens.good, CallStatus.FAILED: tokens.danger, CallStatus.ASKED: tokens.caution}
         color = colors.get(status, tokens.caution if status is CallStatus.UNKNOWN else "")
         self.sign.setPixmap(self.theme.pixmap(_ICONS[status], color, ICON_PX, self.devicePixelRatioF()))
-        name = translate("ToolCard", "Call of {tool} of {server}. {status}.")
+        name = tr("Call of {tool} of {server}. {status}.")
         call = self.call
         self.setAccessibleName(name.format(tool=call.title or call.name, server=call.server or "-", status=words))
-
-    # ---- what a person is asked -------------------------------------------------------------------------------------
 
     def _show_asking(self, asks: bool) -> None:
         if asks and self._asking is None:
@@ -210,24 +202,21 @@ class ToolCard(MessageCard):
             self._asking, self.reason, self.buttons = None, None, {}
 
     def _make_asking(self) -> QWidget:
-        """The buttons; none of them has the focus, or is pressed by Enter."""
+        """Create the buttons; none has the focus or reacts to Enter."""
         asking = QWidget()
         for answer, words in DECISIONS:
             decide = partial(self._decide, answer)
-            self.buttons[answer] = button(translate("ToolCard", words), decide)
-        self.buttons["refused"] = button(translate("ToolCard", "Refuse…"), self._ask_reason)
+            self.buttons[answer] = button(tr(words), decide)
+        self.buttons["refused"] = button(tr("Refuse…"), self._ask_reason)
         row = hbox(*self.buttons.values(), Stretch(), spacing=8)
         self._asking_column = vbox(row, parent=asking, margins=(0, 4, 0, 0), spacing=8)
         return asking
 
     def _ask_reason(self) -> None:
         if self.reason is None:
-            self.reason = line_edit(
-                translate("ToolCard", "Reason for the refusal"),
-                translate("ToolCard", "Why not, for the model (optional)"),
-            )
+            self.reason = line_edit(tr("Reason for the refusal"), tr("Why not, for the model (optional)"))
             self.reason.returnPressed.connect(self._refuse)
-            send = button(translate("ToolCard", "Refuse"), self._refuse)
+            send = button(tr("Refuse"), self._refuse)
             row = hbox((self.reason, 1), send)
             self._asking_column.addLayout(row)
             self.resized.emit()
@@ -241,19 +230,15 @@ class ToolCard(MessageCard):
 
     def _show_repeat(self, offered: bool) -> None:
         if offered and self.repeat_button is None:
-            words = translate("ToolCard", "Run it again")
+            words = tr("Run it again")
             self.repeat_button = button(words, lambda: self.repeat_requested.emit(self.message_id))
             row = hbox(self.repeat_button, Stretch(), margins=(0, 4, 0, 0))
             self._column.insertLayout(self._column.indexOf(self.toggle), row)
         if self.repeat_button is not None:
             self.repeat_button.setVisible(offered)
         if self.call.status is CallStatus.UNKNOWN:
-            self.note.setText(
-                translate("ToolCard", "This call was not finished, and may have had an effect. Run it again?")
-            )
+            self.note.setText(tr("This call was not finished, and may have had an effect. Run it again?"))
             self.note.show()
-
-    # ---- folding ----------------------------------------------------------------------------------------------------
 
     def set_open(self, is_open: bool) -> None:
         self.toggle.setChecked(is_open)
@@ -261,7 +246,7 @@ class ToolCard(MessageCard):
     def _on_toggled(self, is_open: bool) -> None:
         if is_open and self.details is None:
             self.details = CodeView(self.theme, most_lines=DETAILS_LINES)
-            self.details.setAccessibleName(translate("ToolCard", "Arguments and result"))
+            self.details.setAccessibleName(tr("Arguments and result"))
             self.details.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
             self.details.setPlainText(self.raw_text)
             self._column.insertWidget(self._column.indexOf(self.toggle), self.details)
@@ -270,8 +255,6 @@ class ToolCard(MessageCard):
         self.preview.setVisible(bool(self.preview.text()) and not is_open)
         self._name_toggle()
         self.resized.emit()
-
-    # ---- as a card --------------------------------------------------------------------------------------------------
 
     @property
     def text(self) -> str:
@@ -312,15 +295,15 @@ class ToolCard(MessageCard):
 
 
 def is_result(call: StoredCall) -> bool:
-    """Whether the text of its message comes from a tool; otherwise the app wrote that text for the model."""
+    """Whether the text is a tool's output; otherwise the app wrote it for the model."""
     return bool(call.server) and call.status is not CallStatus.REFUSED
 
 
 def call_text(view: MessageView) -> str:
-    """All that there is of a call: its tool, arguments as JSON, what they were written with, and the whole result."""
+    """All of a call: tool, arguments as JSON, its tokens, and the whole result."""
     call = view.call or StoredCall("", "", "", "")
-    arguments = translate("ToolCard", "Arguments")
-    result = translate("ToolCard", "Result") if is_result(call) else translate("ToolCard", "Told to the model")
+    arguments = tr("Arguments")
+    result = tr("Result") if is_result(call) else tr("Sent to the model")
     parts = [call.title or call.name, f"{arguments}\n{pretty_json(call.arguments)}"]
     parts += [tokens_words(call.written)] if call.written.tokens else []
     parts += [f"{result}\n{_first_lines(shown_text(view.text))}"] if view.text else []
@@ -328,25 +311,22 @@ def call_text(view: MessageView) -> str:
 
 
 def tokens_words(written: CallTokens) -> str:
-    """How many tokens the call was written with, in how many passes, and how many of them cost no pass of their own."""
+    """How many tokens the call has, in how many passes, and how many needed no pass of their own."""
     if not written.passes:  # of an earlier version
-        words = translate("ToolCard", "Written with {count} tokens; {drafted} of them were drafted and accepted.")
+        words = tr("Written with {count} tokens; {drafted} of them were drafted and accepted.")
     elif written.forced:
-        words = translate(
-            "ToolCard",
-            "Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted, of which "
-            "{forced} were fixed by the form of calls.",
+        words = tr(
+            "Written with {count} tokens in {passes} passes. {drafted} tokens were drafted and "
+            "accepted; {forced} of these were fixed by the tool's schema."
         )
     else:
-        words = translate(
-            "ToolCard", "Written with {count} tokens in {passes} passes; {drafted} of them were drafted and accepted."
-        )
+        words = tr("Written with {count} tokens in {passes} passes. {drafted} tokens were drafted and accepted.")
     parts = {"count": written.tokens, "passes": written.passes, "drafted": written.drafted, "forced": written.forced}
     return words.format(**{name: count(number) for name, number in parts.items()})
 
 
 def readable_arguments(arguments: str) -> str:
-    """Each argument as a line, shortened; nothing where they are no object."""
+    """Each argument as a shortened line; empty if they are no JSON object."""
     try:
         found = json.loads(arguments)
     except ValueError:
@@ -363,7 +343,7 @@ def _one_line(value: object) -> str:
 
 
 def pretty_json(arguments: str) -> str:
-    """Arguments as JSON with indents; as they are written where they cannot be read."""
+    """Arguments as indented JSON; unchanged if invalid."""
     try:
         return json.dumps(json.loads(arguments), ensure_ascii=False, indent=2)
     except ValueError:
@@ -371,16 +351,16 @@ def pretty_json(arguments: str) -> str:
 
 
 def _first_lines(text: str) -> str:
-    """As much of a result as the details show; whole but for one of very many lines."""
+    """The result as the details show it; very many lines are cut."""
     lines = text.split("\n", MOST_LINES)
     if len(lines) <= MOST_LINES:
         return text
-    more = translate("ToolCard", "{count} more lines are not shown here. Copy the result to have them all.")
+    more = tr("{count} more lines are not shown here. Copy the result to have them all.")
     return "\n".join([*lines[:MOST_LINES], more.format(count=count(lines[-1].count("\n") + 1))])
 
 
 def preview_of(text: str) -> tuple[str, bool]:
-    """The first lines of a result, and whether they are all of it."""
+    """The first lines of a result, and whether they are all."""
     lines = text.splitlines()
     preview = "\n".join(lines[:PREVIEW_LINES])
     is_whole = len(lines) <= PREVIEW_LINES and len(preview) <= PREVIEW_CHARS

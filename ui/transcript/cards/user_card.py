@@ -1,4 +1,4 @@
-"""A message of the user: plain text on a soft tint, editable in its place."""
+"""A user message: plain text on a soft tint, editable in place."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ui.composer.attachments.reader import MOST_CHARS
 from ui.markdown.blocks import plain_segments
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count
-from ui.text.language import translate
+from ui.text.language import translate, translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
-from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.card import ARROW_INSET_PX, CardState, MessageCard
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
-from ui.transcript.cards.version_switch import ARROW_INSET_PX
 from ui.widgets.building import button, hbox, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
+
+tr = translator("UserCard")
 
 FOLD_CHARS, FOLD_LINES = 2_400, 24  # more are folded
 SHOWN_CHARS, SHOWN_LINES = 800, 10
@@ -34,7 +34,7 @@ LINE_CHARS = 5_000  # the layout of a line without a space takes the square of i
 
 
 def shown_text(text: str) -> str:
-    """As much of a message as can be laid out at once, absurd lines broken; copying and sending take all of it."""
+    """The part of a message that can be laid out at once, absurd lines broken; copying and sending use all."""
     lines = text[:MOST_CHARS].split("\n")
     shown = "\n".join(line[at : at + LINE_CHARS] for line in lines for at in range(0, max(len(line), 1), LINE_CHARS))
     if len(text) <= MOST_CHARS:
@@ -44,34 +44,25 @@ def shown_text(text: str) -> str:
 
 
 def beginning(text: str) -> str:
-    """The first lines of a message that is long enough to be folded; empty where it is not."""
     if len(text) <= FOLD_CHARS and text.count("\n") < FOLD_LINES:
         return ""
     return "\n".join(text[:SHOWN_CHARS].split("\n")[:SHOWN_LINES]).rstrip() + MORE
 
 
 class UserCard(MessageCard):
-    """What the user wrote, as plain text, editable in its place; a long text is folded.
+    """A user message as plain text, editable in place; a long text is folded."""
 
-    Signals:
-        resized: it was folded or unfolded.
-        edited(int, str): the message is to be asked in other words.
-        edit_typed(int, str): the message and what its editor holds; empty where it was left or says the same.
-        attachment_opened(int): an attachment is to be shown.
-        attachments_left_out(int, object): the message and ids; what is sent next as `edited` goes without these.
-    """
-
-    resized = Signal()
-    edited = Signal(int, str)
-    edit_typed = Signal(int, str)
-    attachment_opened = Signal(int)
-    attachments_left_out = Signal(int, object)
+    resized = Signal()  # it was folded or unfolded
+    edited = Signal(int, str)  # ask the edited message
+    edit_typed = Signal(int, str)  # the message and its editor's text; empty if closed or unchanged
+    attachment_opened = Signal(int)  # show an attachment
+    attachments_left_out = Signal(int, object)  # the message and ids of attachments that the next `edited` drops
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
-        super().__init__(theme, view, translate("UserCard", "You"))
+        super().__init__(theme, view, tr("You"))
         self.setObjectName("userCard")
         self.body = ProseView(theme, self)
-        self.body.setAccessibleName(translate("UserCard", "Your message"))
+        self.body.setAccessibleName(tr("Your message"))
         self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         self._whole: TextPart | None = None  # the body, where it shows the message
         self._mixed: AnswerBody | None = None  # words and code, where there is code
@@ -85,7 +76,7 @@ class UserCard(MessageCard):
         self._text = view.text
         self._attached = view.attachments
         self.attachments: AttachmentRows | None = None
-        copy = self._copy_button = self.add_copy_action(translate("UserCard", "Copy message"))
+        copy = self._copy_button = self.add_copy_action(tr("Copy message"))
         self._edit: IconButton | None = None
         self.editor: MessageEditor | None = None
         self._top = top = hbox((self.author, 1), copy, spacing=2)
@@ -111,7 +102,6 @@ class UserCard(MessageCard):
             layout.addWidget(self._fold, 0, Qt.AlignmentFlag.AlignLeft)
 
     def set_open(self, is_open: bool) -> None:
-        """Show all of a long text, or its beginning."""
         if self._fold is not None:
             self._fold.setChecked(is_open)
 
@@ -161,31 +151,27 @@ class UserCard(MessageCard):
         return [self._whole] if self._whole is not None else []
 
     def _show_texts(self, *, shown: bool) -> None:
-        """Show the message, or make room for its editor."""
         seen = self._mixed if self._mixed is not None and self._is_mixed else self.body
         seen.setVisible(shown and bool(self._text))
         if self.attachments is not None:
             self.attachments.setVisible(shown)
 
     def add_more_actions(self) -> None:
-        name = translate("UserCard", "Edit message")
+        name = tr("Edit message")
         self._edit = self.insert_action_after("pencil", name, self.begin_edit, self._copy_button, self._top)
         self.add_menu_button(self._edit, self._top)
 
     @property
     def edit_button(self) -> IconButton:
-        """The button that begins to edit; made when it is first needed."""
         self.ensure_more_actions()
         if self._edit is None:
             raise RuntimeError("a card added no button to edit")
         return self._edit
 
     def begin_edit(self) -> None:
-        """Put an editor in the place of the text, and the caret into it."""
         self.resume_edit(self._text).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resume_edit(self, typed: str) -> ExactTextEdit:
-        """Put an editor with this text in the place of the message, if there is none; the focus stays where it is."""
         if self.editor is None:
             self.editor = MessageEditor(self.theme, typed, self._attached)
             self.editor.edit.textChanged.connect(self._emit_typed)

@@ -1,1 +1,1 @@
-"""Where the tokens of an answer came from, drawn over its text."""
+"""The sources of tokens, drawn over an answer's text."""

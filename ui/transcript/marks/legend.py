@@ -1,4 +1,4 @@
-"""What the marks in the answers mean: a line above the conversation while tokens are marked, and each mark's switch."""
+"""The legend of the marks above the conversation; each entry is a switch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OFF_OPACITY = 0.55
 
 
 class SourceChip(QPushButton):
-    """The name of a source, marked as its tokens are; turned on and off together with its row of the statistics."""
+    """A source's name, marked like its tokens; switched together with its row of the statistics."""
 
     def __init__(self, theme: Theme, source: Source, row: LegendRow, parent: QWidget) -> None:
         super().__init__(parent)
@@ -50,7 +50,6 @@ class SourceChip(QPushButton):
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The name with its tint and its underline; pale where these tokens are not marked."""
         super().paintEvent(event)
         cache, tokens, painter = self._theme.paint_cache, self._theme.tokens, QPainter(self)
         is_on = self.isChecked()
@@ -63,7 +62,7 @@ class SourceChip(QPushButton):
 
 
 class MarksLegend(QFrame):
-    """Out of sight while nothing is marked."""
+    """Hidden while nothing is marked."""
 
     def __init__(self, theme: Theme, rows: Mapping[Source, LegendRow], refused: QAbstractButton) -> None:
         super().__init__()
@@ -91,29 +90,26 @@ class MarksLegend(QFrame):
         self._follow()
 
     def set_offered(self, sources: frozenset[Source]) -> None:
-        """Where tokens of the next answer may come from."""
+        """The sources that the next answer can have."""
         self._offered = sources
         self._show_sources()
 
     def set_messages(self, messages: Iterable[MessageView]) -> None:
-        """The messages of the open conversation; those that follow are told by `add_message`."""
+        """The messages of the open chat; `add_message` adds others."""
         self._occurred = frozenset[Source]().union(*map(_sources_of, messages))
         self._show_sources()
 
     def add_message(self, message: MessageView) -> None:
-        """One more of them, or one that has ended."""
         self._occurred |= _sources_of(message)
         self._show_sources()
 
     def _show_sources(self) -> None:
-        """Name those that tokens of the conversation can have."""
         for source, chip in self.chips.items():
             chip.setVisible(source in self._offered | self._occurred)
         self._num_columns = 0
         self._fit()
 
     def set_wanted(self, wanted: bool) -> None:
-        """Whether there is a conversation to mark tokens in."""
         self._is_wanted = wanted
         self._follow()
 
@@ -130,7 +126,7 @@ class MarksLegend(QFrame):
             button.setChecked(False)
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as two names: the others go below."""
+        """As narrow as two names."""
         widest = max((chip.sizeHint().width() for chip in self._shown), default=0)
         return QSize(2 * widest + self._beside_px(), super().minimumSizeHint().height())
 
@@ -163,17 +159,16 @@ class MarksLegend(QFrame):
 
 
 def _sources_of(message: MessageView) -> frozenset[Source]:
-    """Where its tokens came from."""
     if message.stats is None:
         return frozenset(span.source for span in message.spans)
     return message.stats.sources
 
 
 class SourceSwitch(IconButton):
-    """Turns the rows of a legend on and off together, and follows them where one is turned alone.
+    """Switches a legend's rows together, and follows them.
 
-    What the target drew alone stays unmarked: its row of the legend is left as it is, and counts for nothing here.
-    Rejected tokens, which ``refused`` shows, go with the marks; they do not come with them.
+    The target's own tokens stay unmarked: their row is not changed and not counted. Rejected tokens (``refused``) are
+    switched off with the marks, not on.
     """
 
     def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton], refused: QAbstractButton) -> None:

@@ -1,7 +1,7 @@
-"""Provenance over a document: a tint and an underline of its own for each source.
+"""Marks tokens by source in a document: a tint and an underline each.
 
-The marks of prose are painted around the text and are no part of its layout: as formats they would cut the text into
-pieces that have to be shaped one by one, which takes three times as long, and a mark would move letters.
+Marks in prose are painted around the text, not part of its layout: formats would split the text into pieces that are
+shaped separately, which takes three times as long and can move letters.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Strip = tuple[QRectF, float, Source]  # what is tinted, and where the words stan
 
 
 def mark_format(source: Source, tokens: Palette) -> QTextCharFormat:
-    """How tokens of a source are marked, as the format of a text."""
+    """The text format of a source's mark."""
     return _format(source, tokens.source(source))
 
 
@@ -74,7 +74,7 @@ def _tint(name: str) -> QColor:
 
 @lru_cache(maxsize=64)
 def _blend(name: str, ground: int) -> QColor:
-    """A tint as it looks on white (255) or black (0)."""
+    """A tint on white (255) or black (0)."""
     color, share = QColor(name), TINT_ALPHA / 255
     parts = (color.red(), color.green(), color.blue())
     red, green, blue = (round(ground + (part - ground) * share) for part in parts)
@@ -83,7 +83,6 @@ def _blend(name: str, ground: int) -> QColor:
 
 @lru_cache(maxsize=64)
 def _underline(source: Source, name: str, ratio: float) -> QPixmap:
-    """One period of an underline, to be repeated."""
     period, drawn = _DASHES[UNDERLINES[source]]
     result = QPixmap(round(period * ratio), round(LINE_PX * ratio))
     result.setDevicePixelRatio(ratio)
@@ -101,7 +100,7 @@ def _underline(source: Source, name: str, ratio: float) -> QPixmap:
 
 
 class DocumentMarks:
-    """The marks of one document of prose."""
+    """The marks of a prose document."""
 
     def __init__(self, document: QTextDocument) -> None:
         self._document = document
@@ -112,9 +111,9 @@ class DocumentMarks:
         return bool(self.ranges)
 
     def show(self, ranges: Sequence[MarkedRange], tokens: Palette) -> int | None:
-        """Mark exactly these ranges, which are in order and none of which crosses a line.
+        """Mark exactly these ranges, in order, none across a line end.
 
-        Returns the place in UTF-16 units of the first one that is another; None where none is.
+        Returns the first changed position in UTF-16 units; None: unchanged.
         """
         known, self.ranges = self.ranges, list(ranges)
         if tokens != self.tokens:
@@ -126,7 +125,6 @@ class DocumentMarks:
         return min(item.start for item in (*known[same : same + 1], *ranges[same : same + 1]))
 
     def strips(self, area: QRect) -> list[Strip]:
-        """Where the marks are that lie in an area of the document."""
         found: list[Strip] = []
         layout, index, ranges = self._document.documentLayout(), 0, self.ranges
         while index < len(ranges):
@@ -145,7 +143,7 @@ class DocumentMarks:
 
 
 def paint_marks(painter: QPainter, strips: Sequence[Strip], tokens: Palette, ratio: float) -> None:
-    """Over the words, whose own ground would hide it, and without touching them: a light page is made darker."""
+    """Paint over the words, multiplied or screened so that letters stay."""
     groups = _by_source(strips)
     painter.setPen(Qt.PenStyle.NoPen)
     modes = QPainter.CompositionMode
@@ -199,7 +197,6 @@ def _strips_of(block: QTextBlock, origin: QPointF, ranges: Sequence[MarkedRange]
 
 
 def _one_by_one(line: QTextLine, units: range) -> Iterator[tuple[float, float]]:
-    """From where to where letters stand in a line in which two directions meet."""
     for unit in units:
         left, right = sorted((_x(line, unit), _x(line, unit, QTextLine.Edge.Trailing)))
         if left == right:  # Qt gives the first letter of a run in the other direction no width
@@ -208,7 +205,6 @@ def _one_by_one(line: QTextLine, units: range) -> Iterator[tuple[float, float]]:
 
 
 def _edges_of_glyphs(line: QTextLine, unit: int) -> tuple[float, float] | None:
-    """From where to where the glyphs of a letter stand; None where it has none."""
     edges: list[float] = []
     for run in line.glyphRuns(unit, 1):
         widths = run.rawFont().advancesForGlyphIndexes(run.glyphIndexes())

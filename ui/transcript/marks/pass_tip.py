@@ -1,4 +1,4 @@
-"""The hover text of a marked token: what its pass proposed, kept and refused, and how likely each token was."""
+"""The tool tip of a marked token: what its pass proposed, accepted and rejected, with probabilities."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from html import escape
 
 from engine.records import Source, TokenProbs
 from ui.text.formatting import percent
-from ui.text.language import mark, translate
+from ui.text.language import mark, translator
 from ui.transcript.marks.provenance import PassView
+
+tr = translator("PassTip")
 
 MOST_ROWS = 16
 NUM_COLUMNS = 4  # the token, what became of it, the target's chance, the draft's
@@ -21,7 +23,7 @@ _LAST = {
 
 @dataclass(frozen=True, slots=True)
 class TokenLine:
-    """One token of a pass in words: its text, what became of it, and what gave it which chance."""
+    """A token of a pass in words: its text, result, and probabilities."""
 
     text: str
     fate: str
@@ -33,11 +35,11 @@ class TokenLine:
 
 
 def pass_tip(view: PassView) -> str:
-    """Rich text, every word of the answer escaped; a token on each line, refused ones struck through."""
+    """Rich text with escaped words; a token per line, rejected ones struck through."""
     lines = _lines(view)
     rows = "".join(_row(line) for line in lines[:MOST_ROWS])
     left = len(lines) - MOST_ROWS
-    more = f"<p>{escape(translate('PassTip', 'and %n more tokens', None, left))}</p>" if left > 0 else ""
+    more = f"<p>{escape(tr('and %n more tokens', None, left))}</p>" if left > 0 else ""
     note = f"<p style='margin-top: 6px'><small>{escape(_note(view))}</small></p>" if _note(view) else ""
     return (
         f"<p style='white-space: pre; margin-bottom: 4px'>{escape(_heading(view))}</p>"
@@ -55,27 +57,27 @@ def _heading(view: PassView) -> str:
     num_refused = len(view.refused) or int(view.source is Source.RECOVERED)
     proposed = len(view.accepted) + num_refused
     if view.source not in _LAST:
-        return translate("PassTip", "One pass of the target, in which the answer ended.")
+        return tr("One pass of the target, in which the answer ended.")
     if not proposed or (num_refused and view.probabilities is None):  # once it was not noted how many were refused
-        return translate("PassTip", "One pass of the target.")
-    words = translate("PassTip", "One pass of the target: {accepted} of %n proposed tokens accepted.", None, proposed)
+        return tr("One pass of the target.")
+    words = tr("One pass of the target: {accepted} of %n proposed tokens accepted.", None, proposed)
     return words.format(accepted=len(view.accepted))
 
 
 def _note(view: PassView) -> str:
     if view.probabilities is None or not view.probabilities.probs:
         return ""
-    return translate("PassTip", "Probabilities after temperature, top-k, top-p and min-p.")
+    return tr("Probabilities after temperature, top-k, top-p and min-p.")
 
 
 def _lines(view: PassView) -> list[TokenLine]:
-    kept = translate("PassTip", "accepted")
+    kept = tr("accepted")
     lines = [TokenLine(text, kept, _chances(view, i)) for i, text in enumerate(view.accepted)]
     refused = view.refused or (("",) if view.source is Source.RECOVERED and view.probabilities is not None else ())
     for i, text in enumerate(refused, len(view.accepted)):
         chances = _chances(view, i)
         unseen = view.probabilities is not None and not chances
-        fate = translate("PassTip", "not checked") if unseen else translate("PassTip", "rejected")
+        fate = tr("not checked") if unseen else tr("rejected")
         lines.append(TokenLine(text, fate, chances, refused=True))
     if view.source in _LAST:
         lines.append(TokenLine(view.last, _last_fate(view), _last_chance(view)))
@@ -84,10 +86,10 @@ def _lines(view: PassView) -> list[TokenLine]:
 
 def _last_fate(view: PassView) -> str:
     if view.source is Source.TARGET and view.accepted:
-        return translate("PassTip", "decided again by the target alone, because two tokens were nearly tied")
+        return tr("decided again by the target alone, because two tokens were nearly tied")
     if view.source is Source.RECOVERED and not view.rejected and view.probabilities is None:
-        return translate("PassTip", "sampled in place of a rejected one")
-    return translate("PassTip", _LAST[view.source])
+        return tr("sampled in place of a rejected one")
+    return tr(_LAST[view.source])
 
 
 def _last_chance(view: PassView) -> tuple[str, ...]:
@@ -95,30 +97,30 @@ def _last_chance(view: PassView) -> tuple[str, ...]:
     if probabilities is None:
         return ()
     if probabilities.greedy:
-        return (translate("PassTip", "the most likely"),)
+        return (tr("the most likely"),)
     return () if probabilities.last is None else (_target(probabilities.last),)
 
 
 def _chances(view: PassView, place: int) -> tuple[str, ...]:
-    """What is known of the proposed token at ``place``."""
+    """The probabilities of the proposed token at ``place``."""
     probabilities, num_accepted = view.probabilities, len(view.accepted)
     if probabilities is None or (probabilities.greedy and place > num_accepted):
         return ()
     if probabilities.greedy:
         likely = place < num_accepted
-        words = translate("PassTip", "the most likely") if likely else translate("PassTip", "not the most likely")
+        words = tr("the most likely") if likely else tr("not the most likely")
         return (words,)
     return _look(probabilities.probs[place]) if place < len(probabilities.probs) else ()
 
 
 def _look(look: TokenProbs) -> tuple[str, ...]:
     p, q = look
-    draft = translate("PassTip", "draft {share}")
-    return (_target(p), translate("PassTip", "from text") if q is None else draft.format(share=percent(q)))
+    draft = tr("draft {share}")
+    return (_target(p), tr("from text") if q is None else draft.format(share=percent(q)))
 
 
 def _target(share: float) -> str:
-    return translate("PassTip", "target {share}").format(share=percent(share))
+    return tr("target {share}").format(share=percent(share))
 
 
 def _row(line: TokenLine) -> str:
@@ -132,8 +134,8 @@ def _row(line: TokenLine) -> str:
 
 
 def _visible(text: str) -> str:
-    """Spaces at the ends and line breaks are part of a token: they are shown."""
+    """A token with visible spaces and line breaks."""
     shown = text.replace("\n", "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}").replace("\t", "\N{RIGHTWARDS ARROW}")
     if shown != shown.lstrip(" "):
         shown = "\N{OPEN BOX}" + shown[1:]
-    return shown or translate("PassTip", "(part of a character)")
+    return shown or tr("(part of a character)")

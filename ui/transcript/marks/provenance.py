@@ -1,7 +1,7 @@
-"""Which characters of a rendered answer came from which source. Pure: text and spans in, ranges out; no Qt.
+"""The source of each character of a rendered answer. Pure: text and spans in, ranges out; no Qt.
 
-Rendering drops marks (`**`, fences, addresses); a `SourceMap` says where in the raw text each shown character stands. A
-widget lays spaces out in its own way, so only the others are compared.
+Rendering drops Markdown marks; a `SourceMap` has the raw position of each shown character. Widgets lay out spaces
+differently, so only other characters are compared.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # how a typeset formula stands in a
 
 @dataclass(frozen=True, slots=True)
 class MarkedRange:
-    """``length`` UTF-16 units from ``start`` on, as Qt counts them, that came from one source."""
+    """``length`` UTF-16 units from ``start`` on, of one source."""
 
     start: int
     length: int
@@ -33,7 +33,7 @@ class MarkedRange:
 
 @dataclass(frozen=True, slots=True)
 class PassView:
-    """What one pass gave: the texts of its accepted tokens, what was rejected, and the token that came instead."""
+    """One pass: the texts of its accepted tokens, the rejected text, and the token in its place."""
 
     accepted: tuple[str, ...]
     rejected: str
@@ -43,7 +43,7 @@ class PassView:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """What was rejected, token by token as far as their lengths are known."""
+        """The rejected text by token, if their lengths are known."""
         lengths = self.probabilities.rejected_chars if self.probabilities is not None else ()
         if not lengths:
             return (self.rejected,) if self.rejected else ()
@@ -53,19 +53,17 @@ class PassView:
 
 @dataclass(slots=True)
 class SourceRuns:
-    """The sources of a raw text, one for each of its characters, and the tokens that they belong to."""
+    """The source of each character of a raw text, and their tokens."""
 
     sources: list[Source] = field(default_factory=list)
     spans: list[TokenSpan] = field(default_factory=list)
 
     def extend(self, spans: Iterable[TokenSpan]) -> None:
-        """More characters at the end."""
         for span in spans:
             self.sources.extend([span.source] * span.num_chars)
             self.spans.append(span)
 
     def rejections(self) -> list[tuple[int, int, str]]:
-        """Where tokens came in the place of refused ones: begin and end in the raw text, and the refused text."""
         found, place = [], 0
         for span in self.spans:
             if span.rejected:
@@ -74,7 +72,6 @@ class SourceRuns:
         return found
 
     def pass_at(self, raw: str, place: int) -> PassView | None:
-        """The pass that gave the character at ``place`` of the raw text."""
         begin, end, first = 0, 0, 0
         for number, span in enumerate(self.spans):
             end += span.num_chars
@@ -96,23 +93,23 @@ class SourceRuns:
         return PassView(tuple(texts), "", "", last.source, last.probabilities)  # the answer ended within the pass
 
     def locate(self, shown: str, source_map: SourceMap) -> list[MarkedRange]:
-        """The ranges of one source each in a shown text; none where the spans do not reach that far."""
+        """The ranges of one source each in a shown text; empty beyond the spans."""
         return RangeLocator(self).locate(shown, source_map)
 
 
 def source_places(shown: str, source_map: SourceMap) -> list[int]:
-    """Where in the raw text each character of ``shown`` stands; -1 for spaces and for what is not from there."""
+    """The raw position of each shown character; -1 for spaces and foreign characters."""
     return SourceAligner().places(shown, source_map)
 
 
 @dataclass(slots=True)
 class SourceAligner:
-    """Walks through a shown text beside its source map; a text that grew is continued."""
+    """Walks a shown text along its source map; continues with appended text."""
 
     number: int = 0  # of the next character of the source map
 
     def places(self, shown: str, source_map: SourceMap) -> list[int]:
-        """As `source_places`, for the characters behind those that were asked for before."""
+        """As `source_places`, for the characters after the previous call's."""
         text, places = source_map.text, []
         for run in _RUNS.findall(shown):
             if run.isspace():
@@ -128,7 +125,7 @@ class SourceAligner:
         return places
 
     def of_words(self, words: str, source_map: SourceMap) -> Sequence[int]:
-        """As `places`, for words that stand in the source map as they are shown; else empty, and nothing is taken."""
+        """As `places`, for words that match the source map exactly; otherwise empty, consuming nothing."""
         text, number = source_map.text, self.number
         while number < len(text) and text[number].isspace():
             number += 1
@@ -162,7 +159,7 @@ class SourceAligner:
 
 @dataclass(frozen=True, slots=True)
 class _Checkpoint:
-    """A state between two calls: how much of the shown text and of the source map was scanned, and what was found."""
+    """The state between two calls: the scanned lengths and the results."""
 
     num_shown: int = 0
     num_mapped: int = 0
@@ -174,7 +171,7 @@ class _Checkpoint:
 
 
 class RangeLocator:
-    """The ranges of a shown text; what did not change since the last call is not scanned again."""
+    """The ranges of a growing text; unchanged text is not scanned again."""
 
     def __init__(self, runs: SourceRuns) -> None:
         self.runs = runs
@@ -203,7 +200,7 @@ class RangeLocator:
         return [*self._closed, *self._open()]
 
     def _scan_words(self, words: str, aligner: SourceAligner, source_map: SourceMap) -> bool:
-        """Scan plain words, token by token; False where they have to be scanned run by run."""
+        """Scan plain words token by token; False if they need a scan by runs."""
         if self._before or words[0].isspace() or not words.isascii():
             return False
         number, known = aligner.number, self.runs.sources
@@ -224,7 +221,7 @@ class RangeLocator:
         return True
 
     def _scan(self, run: str, places: Sequence[int]) -> None:
-        """Scan spaces, or what stands between them: nearly always a word that stands in the raw text as it is."""
+        """Scan spaces, or a word, which usually matches the raw text exactly."""
         first, length = places[0], len(run)
         if run == " " and not self._before:
             self._unit += 1
@@ -251,7 +248,7 @@ class RangeLocator:
             self._unit += 2 if ord(char) > 0xFFFF else 1
 
     def _source_of(self, char: str, place: int) -> Source | None:
-        """Of a space, of a formula, of what stands beside one, and of what is not from the raw text."""
+        """The source of a space, a formula, its neighbours, and foreign characters."""
         if OBJECT in (char, self._before):  # a formula is marked on its own
             self._close(None)
         self._before = char if char == OBJECT else ""
@@ -260,7 +257,7 @@ class RangeLocator:
         return self.runs.sources[place] if 0 <= place < len(self.runs.sources) else None
 
     def _rewind(self, shown: str, source_map: SourceMap) -> None:
-        """Go back to the last checkpoint up to which everything is the same."""
+        """Return to the last checkpoint before the first difference."""
         while len(self._checkpoints) > 1 and not self._still_holds(self._checkpoints[-1], shown, source_map):
             self._checkpoints.pop()
         del self._closed[self._checkpoints[-1].num_closed :]
@@ -286,7 +283,6 @@ class RangeLocator:
 
 
 def common_length(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int:
-    """The length of the common prefix."""
     limit = min(len(known), len(ranges))
     if known[:limit] == ranges[:limit]:
         return limit
@@ -295,7 +291,7 @@ def common_length(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -
 
 
 def formula_units(shown: str) -> frozenset[int]:
-    """The UTF-16 units of a shown text at which typeset formulas stand."""
+    """UTF-16 units with typeset formulas."""
     if OBJECT not in shown:
         return frozenset()
     units, unit = set(), 0
@@ -307,7 +303,7 @@ def formula_units(shown: str) -> frozenset[int]:
 
 
 def refused_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
-    """UTF-16 units of ``shown`` before which refused text stood, and that text; only what stands in ``shown``."""
+    """UTF-16 units before which rejected text stood, and that text."""
     units, unit = [], 0
     for char, place in zip(shown, source_places(shown, source_map), strict=True):
         if place >= 0:

@@ -1,1 +1,1 @@
-"""Recycles the cards of messages that are far from the viewport, as a list view recycles its rows."""
+"""Recycles the cards of messages far from the viewport, as list views do."""

@@ -1,6 +1,6 @@
-"""Recycles the cards of messages far from the viewport, and restores them before they come near.
+"""Recycles the cards of distant messages, and restores them before they become visible.
 
-So memory follows what can be seen, not what was looked at.
+So memory depends on what is visible.
 """
 
 from __future__ import annotations
@@ -13,13 +13,44 @@ from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.core.domain.messages import MessageView
-from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.card import CardState, MessageCard
 from ui.transcript.cards.page_growth import layouts_disabled, updates_disabled
 from ui.transcript.cards.part_prefetcher import polish_some
 from ui.transcript.column import MessageColumn
-from ui.transcript.recycling.pool import CardPool
 from ui.widgets.offscreen_scheduler import OffscreenScheduler
+
+MAX_CARDS = 5  # of questions, and of answers: more come only when many are recycled at once
+
+
+class CardPool:
+    """Its cards stay hidden children of the column."""
+
+    def __init__(self) -> None:
+        self._cards: list[MessageCard] = []
+
+    def recycle(self, card: MessageCard) -> bool:
+        """Keep a hidden card; False if the pool is full or it cannot be reused."""
+        if sum(type(one) is type(card) for one in self._cards) >= MAX_CARDS or not card.reset():
+            return False
+        self._cards.append(card)
+        return True
+
+    def has_card_for(self, view: MessageView) -> bool:
+        return any(card.can_show(view) for card in self._cards)
+
+    def take(self, view: MessageView, text_width: int) -> MessageCard | None:
+        """A card showing this message; None without a suitable one."""
+        for card in reversed(self._cards):
+            if card.can_show(view):
+                self._cards.remove(card)
+                card.rebind(view, text_width)
+                return card
+        return None
+
+    def clear(self) -> list[MessageCard]:
+        cards, self._cards = self._cards, []
+        return cards
+
 
 PREFETCH_PAGES = 3  # heights of the page above and below the viewport within which all cards are whole
 RECYCLE_PAGES = 5  # beyond these cards are recycled; more than the messages that are built ahead
@@ -33,9 +64,9 @@ MIN_HEIGHT_PX = 24
 
 @dataclass(frozen=True, slots=True)
 class _ScrollAnchor:
-    """What stands at the upper edge of the viewport: a message, and the share of its height above the edge.
+    """The message at the upper edge of the viewport, and the fraction of it above the edge.
 
-    By its id rather than its index: older messages may come above it.
+    By id, since older messages may be inserted above.
     """
 
     message_id: int
@@ -43,16 +74,13 @@ class _ScrollAnchor:
 
 
 class OffscreenHeights(QObject):
-    """Estimates the heights of recycled messages, and keeps what is read in its place, when width or style change.
+    """Estimates the heights of recycled messages, and keeps the reading position, when width or style change.
 
-    The estimate scales their heights as those of the cards that are there changed; exact they are once restored.
-    Call `record` whenever nothing has changed for a while, and `begin_relayout` and `end_relayout` around a change.
-
-    Signals:
-        layout_changed: spacers have another height; layouts are to be carried out.
+    Heights are scaled as those of existing cards changed; exact after restoring. Call `record` when idle, and
+    `begin_relayout` and `end_relayout` around a change.
     """
 
-    layout_changed = Signal()
+    layout_changed = Signal()  # spacer heights changed; run the layouts
 
     def __init__(self, page: QScrollArea, column: Callable[[], MessageColumn], at_end: Callable[[], bool]) -> None:
         super().__init__(page)
@@ -70,7 +98,7 @@ class OffscreenHeights(QObject):
         page.verticalScrollBar().rangeChanged.connect(lambda *_range: self._range_timer.start())
 
     def record(self) -> None:
-        """Remember the sizes as they are now, to be compared with those after a change."""
+        """Record the current sizes, for comparison after a change."""
         if not self._rescale_timer.isActive():
             entries = self._column().entries
             self._sizes = {card: _size(card) for card in self._column().cards if not card.is_incomplete}
@@ -78,23 +106,22 @@ class OffscreenHeights(QObject):
             self._anchor, self._maximum = self._current_anchor(), self._page.verticalScrollBar().maximum()
 
     def reset(self) -> None:
-        """Other messages take the place of all."""
+        """All messages are replaced."""
         self._sizes, self._recycled, self._anchor = {}, frozenset(), None
         self._rescale_timer.stop()
 
     def release_anchor(self) -> None:
-        """The user went elsewhere: what was read until now need not stay in its place."""
         self._anchor = None
 
     def begin_relayout(self) -> None:
-        """Width or style are about to change: until `end_relayout` scrolling is not the user's."""
+        """Before width or style change; until `end_relayout`, scrolling is not the user's."""
         self._in_relayout = True
         self._anchor = self._anchor or self._current_anchor()
 
     def end_relayout(self, *, is_final: bool = True) -> None:
-        """They have changed, and the cards are laid out: scroll what was read to its place; the spacers follow soon.
+        """The cards are laid out: restore the reading position; spacers follow soon.
 
-        Not ``is_final``: more will be laid out before that, and scrolling is not the user's until then.
+        Not ``is_final``: more layouts will follow, during which scrolling is not the user's.
         """
         self._restore_anchor()
         self._in_relayout = not is_final
@@ -108,7 +135,7 @@ class OffscreenHeights(QObject):
             self._anchor = None
 
     def _on_range_settled(self) -> None:
-        """All signals of a change of the page's height have come."""
+        """All signals of a changed page height have arrived."""
         if not self._in_relayout:
             self._maximum = self._page.verticalScrollBar().maximum()
 
@@ -132,7 +159,6 @@ class OffscreenHeights(QObject):
             self._page.verticalScrollBar().setValue(top)
 
     def _rescale(self) -> None:
-        """Give the spacers the heights that their cards would have, as those of the cards that are there changed."""
         pairs = [(size, _size(card)) for card, size in self._sizes.items() if card in self._column().cards]
         wraps = _ratio([(old[1], new[1]) for old, new in pairs])
         rest = _ratio([(old[0] - old[1], new[0] - new[1]) for old, new in pairs])
@@ -172,30 +198,23 @@ def _ratio(pairs: list[tuple[int, int]]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
-    """A message that is not whole, and how many heights of the page away from what is in sight."""
+    """An incomplete message, and its distance from the viewport in page heights."""
 
     index: int
     pages: float
 
 
 class CardRecycler(QObject):
-    """Watches the scroll bar of the transcript.
+    """Watches the transcript's scroll bar.
 
-    ``make`` puts a card in the place of the spacer at an index; ``prefetch`` does one step of what can be done before
-    that, and returns whether there was one; ``recycle`` takes a card that was removed. ``building`` is the card that
-    the transcript fills for the first time: it is not recycled until it is whole.
-
-    Signals:
-        restored_above: a card above what is in sight is whole again; its height may be another now.
-        restored(object): a card is whole again, and is to be laid out before it is painted.
-        layout_changed: layouts are to be carried out.
-        settled: nothing has changed for a while.
+    ``make`` replaces the spacer at an index by a card; ``prefetch`` does one step ahead and returns whether there was
+    one; ``recycle`` takes a removed card. ``building``: the card that is being filled; it is not recycled meanwhile.
     """
 
-    restored_above = Signal()
-    restored = Signal(object)
-    layout_changed = Signal()
-    settled = Signal()
+    restored_above = Signal()  # a card above the viewport is complete; its height may have changed
+    restored = Signal(object)  # a card is complete and must be laid out before painting
+    layout_changed = Signal()  # run the layouts
+    settled = Signal()  # nothing has changed for a while
 
     def __init__(
         self,
@@ -226,17 +245,15 @@ class CardRecycler(QObject):
         page.verticalScrollBar().rangeChanged.connect(lambda *_range: self._check_timer.start())
 
     def reset(self) -> None:
-        """Other messages take the place of all."""
         self._restoring, self._filled, self.building = {}, set(), None
 
     @property
     def pages_above(self) -> float:
-        """How many heights of the page there are above what is in sight."""
         return self._page.verticalScrollBar().value() / max(self._page.viewport().height(), 1)
 
     @property
     def pause_ms(self) -> int:
-        """How long the event loop is left alone between two slices of work on messages out of sight."""
+        """The pause between two slices of offscreen work."""
         nearest, pages_above = self._nearest_missing(), self.pages_above
         return self._scheduler.pause_ms(pages_above if nearest is None else min(pages_above, nearest.pages))
 
@@ -245,7 +262,7 @@ class CardRecycler(QObject):
         self.check()
 
     def check(self) -> None:
-        """Restore what is in the viewport now, what is near soon; recycle what is far later."""
+        """Restore visible messages now, near ones soon; recycle distant ones later."""
         missing = self._nearest_missing()
         while missing is not None and not missing.pages:
             self.restore(missing.index)
@@ -256,7 +273,7 @@ class CardRecycler(QObject):
             self._recycle_timer.start(SETTLE_MS)
 
     def restore(self, index: int) -> MessageCard:
-        """Make the card of a message whole, if it is not, and return it."""
+        """Complete the card of a message, and return it."""
         card = self._begin_restore(index)
         while card in self._restoring:
             self._build_step(card)
@@ -271,7 +288,7 @@ class CardRecycler(QObject):
         return card
 
     def _build_step(self, card: MessageCard) -> bool:
-        """One step; False where the last or the last but one is done: each of these takes a turn of its own."""
+        """One step; False for the last two, which need turns of their own."""
         if card not in self._filled:
             if card.build_next():
                 return True
@@ -305,14 +322,14 @@ class CardRecycler(QObject):
         self._restore_timer.start(self._scheduler.pause_ms(near.pages))
 
     def _recycle_far(self) -> None:
-        """One card a turn."""
+        """One card per turn."""
         if self.recycle_one():
             self._recycle_timer.start(self.pause_ms)
         elif not self._restoring:
             self.settled.emit()
 
     def recycle_one(self) -> bool:
-        """Recycle the card of one message that is far from the viewport; False where there is none."""
+        """Recycle a distant card; False without one."""
         if not self._is_long():
             return False
         column = self._column()
@@ -330,18 +347,18 @@ class CardRecycler(QObject):
         return False
 
     def _is_long(self) -> bool:
-        """Whether any message can be far: a cheap test, for it is made while an answer grows."""
+        """Whether any message can be distant: a cheap test during answers."""
         bar, distance = self._page.verticalScrollBar(), RECYCLE_PAGES * self._page.viewport().height()
         return bar.value() > distance or bar.maximum() - bar.value() > distance
 
     def _is_beside_focus(self, index: int) -> bool:
-        """The caret may go on from a text into the one before or after it."""
+        """The caret may move from a text to its neighbours."""
         entries = self._column().entries
         around = entries[max(index - 1, 0) : index + 2]
         return any(isinstance(entry, MessageCard) and entry.has_focus for entry in around)
 
     def _nearest_missing(self) -> _Missing | None:
-        """The near message to be made whole next: in the viewport first, then one that is begun, then the nearest."""
+        """The next message to complete: visible first, then begun, then nearest."""
         if not self._restoring and all(isinstance(entry, MessageCard) for entry in self._column().entries):
             return None
         height, top = self._page.viewport().height(), self._page.verticalScrollBar().value()
@@ -360,7 +377,7 @@ class CardRecycler(QObject):
         return _Missing(min(found)[3], min(found)[2]) if found else None
 
     def _index_range(self, num_pages: float) -> tuple[int, int]:
-        """The half-open range of messages within a number of page heights around the viewport."""
+        """The half-open index range within a number of page heights around the viewport."""
         height, top = self._page.viewport().height(), self._page.verticalScrollBar().value()
         column = self._column()
         places = range(len(column.entries))
@@ -369,9 +386,9 @@ class CardRecycler(QObject):
 
 
 class CardPrefetcher:
-    """Puts cards without a message into a pool.
+    """Puts empty cards into a pool.
 
-    ``make`` makes the card of a message; ``column`` is where it is styled, out of sight.
+    ``make`` creates a card; ``column`` styles it while hidden.
     """
 
     def __init__(
@@ -383,7 +400,7 @@ class CardPrefetcher:
         self._prefetched_for: int | None = None  # the id of the message for which a card was made last
 
     def prefetch_step(self, view: MessageView) -> bool:
-        """One step towards a card for this message; False where the pool has one, or can have none."""
+        """One step; False if the pool has such a card or cannot have one."""
         if self._empty_card is not None:
             self._polish_some(self._empty_card)
             return True
@@ -404,7 +421,7 @@ class CardPrefetcher:
                 card.deleteLater()
 
     def reset(self) -> list[MessageCard]:
-        """Begin anew; returns a card that was begun, to be deleted."""
+        """Start over; returns an unfinished card to delete."""
         half_made = [] if self._empty_card is None else [self._empty_card]
         self._empty_card, self._unpolished, self._prefetched_for = None, [], None
         return half_made
@@ -413,11 +430,10 @@ class CardPrefetcher:
 def show_above(
     page: QScrollArea, content: QWidget, card: QWidget, others: Iterable[QWidget], lay_out: Callable[[], None]
 ) -> None:
-    """Show a hidden card out of sight, above ``others``, which are in the same layout in ``content``, which scrolls.
+    """Show a hidden card above ``others`` in the same layout, outside the viewport.
 
-    Qt would lay everything out twice, in the old height first, and paint it as often: all moves down by what appeared,
-    and the page up by as much. The page is to be scrolled by as much as it grows. Where what is in sight moved all the
-    same, it is painted.
+    Qt would lay out and paint twice: the content moves down and the page scrolls up by the same amount. The page
+    scrolls by its growth; what still moved within the viewport is repainted.
     """
     viewport, others = page.viewport(), list(others)
     around = list(_between(card, content))
@@ -455,7 +471,6 @@ def _wanted_height(content: QWidget) -> int:
 
 
 def _in_sight(viewport: QWidget, widgets: Iterable[QWidget]) -> dict[QWidget, QRect]:
-    """The rectangles of the widgets in the viewport."""
     shown = [widget for widget in widgets if not widget.isHidden()]
     places = {widget: QRect(widget.mapTo(viewport, QPoint(0, 0)), widget.size()) & viewport.rect() for widget in shown}
     return {widget: place for widget, place in places.items() if not place.isEmpty()}

@@ -30,7 +30,8 @@ def context_fields(section: str) -> tuple[SettingField, ...]:
             "Saved caches",
             FieldKind.INTEGER,
             1024,
-            "Disk space for returning to a chat without reading it again. It contains what was said; 0 deletes it all.",
+            "Disk space for returning to a chat without reading it again. The files contain text of "
+            "your chats; 0 deletes them.",
             minimum=0,
             maximum=1 << 20,
             step=256,

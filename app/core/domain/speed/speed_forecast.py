@@ -222,11 +222,13 @@ def measured_words(speed: PairSpeed) -> Sentence:
     race, answers = speed.race, speed.speedup
     parts = [_race_words(race)] if race is not None else []
     if answers is not None and speed.num_compared == 1:
-        parts.append(said("Measured here: {speedup:.2f}× plain decoding in one answer.", speedup=answers))
+        parts.append(said("Measured here: {speedup:.2f}× the speed without drafting, in one answer.", speedup=answers))
     elif answers is not None:
         parts.append(
             said(
-                "Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.",
+                "Measured here: {speedup:.2f}× the speed without drafting, over the last {num_answers} "
+"answers."
+,
                 speedup=answers, num_answers=speed.num_compared,
             )
         )  # fmt: skip
@@ -238,7 +240,9 @@ def losing_words(speed: PairSpeed) -> Sentence:
     if not speed.is_losing:
         return said("")
     lost = said(
-        "The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.",
+        "The last {num_answers} answers were slower than they would have been without drafting: "
+"{speedup:.2f}×."
+,
         num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
     )  # fmt: skip
     if not speed.draft:
@@ -248,8 +252,8 @@ def losing_words(speed: PairSpeed) -> Sentence:
 
 def _race_words(race: RaceSpeed) -> Sentence:
     if race.low is None or race.high is None:
-        return said("Measured here: {speedup:.2f}× plain decoding in a race.", speedup=race.speedup)
+        return said("Measured here: {speedup:.2f}× the speed without drafting, in a race.", speedup=race.speedup)
     return said(
-        "Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).",
+        "Measured here: {speedup:.2f}× the speed without drafting, in a race ({low:.2f}–{high:.2f}).",
         speedup=race.speedup, low=race.low, high=race.high,
     )  # fmt: skip

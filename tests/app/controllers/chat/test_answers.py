@@ -278,4 +278,4 @@ def test_an_answer_without_a_word_says_so(harness: AppHarness, qtbot: QtBot) -> 
         Finished(harness.engine.requests[-1].request_id, FinishReason.END, RunStats(tokens=1, passes=1))
     )
     qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=30_000)
-    assert harness.messages()[-1].notice == "The model ended without a word. Ask again, or in other words."
+    assert harness.messages()[-1].notice == "The model gave an empty answer. Ask again, or rephrase the question."

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.controllers.chat.condensing import condensed_messages
+from app.controllers.chat.context import condensed_messages
 from app.core.domain.messages import MessageState, MessageView
 from app.core.storage.chats import summaries
 from app.core.storage.chats.library import duplicate

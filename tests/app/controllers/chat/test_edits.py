@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.controllers.debounce import DEBOUNCE_MS
+from app.controllers.parts import DEBOUNCE_MS
 from engine.records import Mode
 from tests.app.fakes import AppHarness, open_app
 from ui.transcript.cards.user_card import UserCard

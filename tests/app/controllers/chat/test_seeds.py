@@ -159,7 +159,7 @@ def test_what_was_drawn_without_a_seed_says_so_and_gets_one(harness: AppHarness,
     title, entries = seeds_of(harness, qtbot)
     assert title == "Seed"
     assert entries == {
-        "Drawn without a seed: it cannot be repeated": False,
+        "Generated without a seed: not repeatable": False,
         "Ask again with a seed": True,
         "Use a seed in this chat": True,
     }

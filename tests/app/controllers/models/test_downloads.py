@@ -12,8 +12,8 @@ from unittest.mock import MagicMock
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.models.downloads import HubDownloadsController, _arrival_notice
 from app.controllers.models.jobs import JobRunner
+from app.controllers.models.library import HubDownloadsController, HubParts, _arrival_notice
 from app.core.domain.errors import AppError
 from app.core.domain.models import Download, DownloadStatus, ModelRef
 from app.core.paths import find_paths
@@ -65,7 +65,7 @@ class Bench:
             window=SimpleNamespace(models=doors, show_notice=self.notices.append), paths=find_paths()
         )
         service: Any = lambda: self.service  # noqa: E731  (typed as what it stands for)
-        self.made = HubDownloadsController(parts, self.jobs, service, self.told.append, lambda _problem: None)
+        self.made = HubDownloadsController(HubParts(parts, self.jobs, service, self.told.append, lambda _problem: None))
         self.made.came.connect(lambda: self.news.append("came"))
         self.made.complete.connect(lambda target, draft: self.news.append(f"chat {target} {draft}".strip()))
 
@@ -151,5 +151,5 @@ def test_what_has_no_checksum_is_not_said_to_be_checked() -> None:
     linked = download("b", "Linked", "", DownloadStatus.DONE)
     linked = replace(linked, request=replace(linked.request, url="https://example.org/x.gguf"))
     assert _arrival_notice([hub_row]) == "Downloaded and checked: Large."
-    assert _arrival_notice([linked]) == "Downloaded, without a checksum to check it by: Linked."
-    assert _arrival_notice([linked, hub_row]).startswith("Downloaded and checked: Large. Downloaded, without")
+    assert _arrival_notice([linked]) == "Downloaded, but not verified, as there is no checksum: Linked."
+    assert _arrival_notice([linked, hub_row]).startswith("Downloaded and checked: Large. Downloaded, but not")

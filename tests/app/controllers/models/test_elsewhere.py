@@ -14,7 +14,7 @@ from tests.app.core.hub.conftest import filled, harness, hub
 from tests.app.core.hub.library.test_ollama import manifest, model
 from tests.app.core.hub.link_server import LinkServer, file, says
 from tests.app.fakes import AppHarness
-from ui.models.requests import WELCOME
+from ui.models.parts import WELCOME
 from ui.models.search_page import LinkDialog
 
 __all__ = ["filled", "harness", "hub"]  # fixtures

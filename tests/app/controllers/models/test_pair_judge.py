@@ -181,7 +181,7 @@ def test_how_a_target_drafts_is_read_from_the_headers(
     assert (view.drafting, view.match) == (drafting, match)
     assert view.fit is not None
     if drafting is Drafting.SIDE_FILE and match is VocabularyMatch.YES:
-        assert view.match_words == "By its header, this head fits the target."
+        assert view.match_words == "This head matches the target, by its file header."
         assert any(part.draft_bytes for part in view.fit.parts)
 
 

@@ -217,7 +217,7 @@ def test_the_composer_waits_while_a_race_has_the_model_and_goes_on_after_it(harn
     assert len(harness.engine.requests) == num_requests
     harness.engine.tell(RaceEnded(RESULT))
     qtbot.waitUntil(lambda: window.engine.state is EngineState.READY)
-    assert window.notices[-1] == "The race is over. The Race page shows what came of it."
+    assert window.notices[-1] == "The race is over. The Race page shows the result."
     assert window.composer.send_button.isEnabled()
     answer(harness, qtbot, "Go on")
     assert len(harness.engine.requests) == num_requests + 1

@@ -19,7 +19,7 @@ from app.core.storage.pair_speeds import PairSpeeds
 from engine.records import Finished, FinishReason, Mode, RunStats, Source
 from tests.app.fakes import AppHarness
 from ui.statistics.panel import ALL, CHAT
-from ui.widgets.file_dialogs import statistics_format
+from ui.widgets.dialogs import statistics_format
 
 PATIENCE_MS = 30_000
 RUN = RunStats(

@@ -14,7 +14,7 @@ from app.core.domain.attachments import Attachment, AttachmentKind, StoredPictur
 from app.core.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentChip, AttachmentRows, AttachmentScrollArea, facts
 from ui.composer.attachments.reader import MOST_CHARS, AttachmentDialog
-from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
+from ui.composer.context_meter import ContextSum, parts_words, sum_words, warning
 from ui.theme.theme import Theme
 from ui.transcript.cards.user_card import UserCard
 from ui.window.main_window import MainWindow

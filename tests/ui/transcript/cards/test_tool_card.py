@@ -74,5 +74,5 @@ def test_what_the_model_is_told_is_not_shown_as_a_result(
     assert bool(card.preview.text()) == bool(shown)
     card.set_open(True)
     assert card.details is not None
-    heading = "Result" if call.server and call.status is CallStatus.FAILED else "Told to the model"
+    heading = "Result" if call.server and call.status is CallStatus.FAILED else "Sent to the model"
     assert card.details.toPlainText().endswith(f"{heading}\nWrite it again.")

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
 from tests.ui.long_chats import PARAGRAPHS
-from ui.transcript.cards.card_state import CardState
+from ui.transcript.cards.card import CardState
 from ui.transcript.transcript import Transcript
 from ui.window.main_window import MainWindow
 

@@ -17,7 +17,7 @@ from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.user_card import UserCard
-from ui.transcript.recycling.pool import MAX_CARDS, CardPool
+from ui.transcript.recycling.recycler import MAX_CARDS, CardPool
 from ui.window.main_window import MainWindow
 
 WIDTH = 600
