@@ -86,7 +86,7 @@ _HELP = {
     "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
     "speedup": mark(
         "StatsPanel",
-        ("How many times as fast as without drafting, over all answers that can be compared. Long answers count more."),
+        "How many times as fast as without drafting, over all answers that can be compared. Long answers count more.",
     ),
     "per_pass": mark("StatsPanel", "Tokens per pass of the target. Without drafting it is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
@@ -105,7 +105,7 @@ _HELP = {
     "time": mark("StatsPanel", "Time from the end of reading the prompts to the last tokens, all answers together."),
     "saved": mark(
         "StatsPanel",
-        ("Time saved compared with the same answers without drafting. A minus means that they took longer."),
+        "Time saved compared with the same answers without drafting. A minus means that they took longer.",
     ),
     "split": mark("StatsPanel", "Where the time of a pass goes, measured around each step and added up."),
     "context": mark("StatsPanel", "Tokens of the conversation in the context, out of those it has room for."),

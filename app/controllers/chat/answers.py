@@ -86,7 +86,7 @@ FULL = {
 }
 FULL_OF_ONE_TURN = mark(
     "AnswerController",
-    ("Stopped: this question alone fills the context. To continue, choose a larger context in the settings."),
+    "Stopped: this question alone fills the context. To continue, choose a larger context in the settings.",
 )
 
 

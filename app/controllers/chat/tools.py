@@ -51,7 +51,7 @@ tr = translator("ToolController")
 LIMIT = mark("ToolController", "Stopped after {count} answers with tool calls. Send a message to continue.")
 UNREADABLE = mark(
     "ToolController",
-    ("The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model."),
+    "The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model.",
 )
 NO_TOOLS = mark("ToolController", "This model cannot use tools: {reason}.")
 WENT_ON = mark("ToolController", "The chat has continued since this call. Ask the model to call the tool again.")
