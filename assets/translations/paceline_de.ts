@@ -138,6 +138,10 @@
         <translation>Beendet, weil der Kontext voll ist. Um fortzusetzen, lassen Sie an der Kontextanzeige die ältesten Nachrichten weglassen oder zusammenfassen, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
+        <source>Stopped: this question alone fills the context. To continue, choose a larger context in the settings.</source>
+        <translation>Beendet: Schon diese Frage füllt den Kontext. Um fortzufahren, wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+    </message>
+    <message>
         <source>Only the last answer can be continued, if it was cut off.</source>
         <translation>Nur die letzte Antwort kann fortgesetzt werden, wenn sie abgebrochen wurde.</translation>
     </message>
@@ -11850,6 +11854,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Token pro Sekunde, vom Ende des Lesens der Eingabe bis zum letzten Token.</translation>
     </message>
     <message>
+        <source>How many times as fast as without drafting, over all answers that can be compared. Long answers count more.</source>
+        <translation>Wie viel Mal so schnell wie ohne Entwürfe, über alle Antworten, die sich vergleichen lassen. Lange Antworten zählen mehr.</translation>
+    </message>
+    <message>
         <source>Answers with at least one token, including stopped and regenerated ones.</source>
         <translation>Antworten mit mindestens einem Token, auch gestoppte und neu erzeugte.</translation>
     </message>
@@ -11880,6 +11888,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Time from the end of reading the prompts to the last tokens, all answers together.</source>
         <translation>Zeit vom Ende des Lesens der Eingaben bis zu den letzten Token, alle Antworten zusammen.</translation>
+    </message>
+    <message>
+        <source>Time saved compared with the same answers without drafting. A minus means that they took longer.</source>
+        <translation>Zeit, die gegenüber denselben Antworten ohne Entwürfe gespart wurde. Ein Minus heißt, dass sie länger dauerten.</translation>
     </message>
     <message>
         <source>Where the time of a pass goes, measured around each step and added up.</source>
@@ -12459,6 +12471,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Stopped after {count} answers with tool calls. Send a message to continue.</source>
         <translation>Nach {count} Antworten mit Werkzeugaufrufen gestoppt. Senden Sie eine Nachricht, um fortzufahren.</translation>
+    </message>
+    <message>
+        <source>The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model.</source>
+        <translation>Das Modell hat {count} ungültige Werkzeugaufrufe hintereinander geschrieben, daher endet die Antwort hier. Fragen Sie noch einmal, oder versuchen Sie ein anderes Modell.</translation>
     </message>
     <message>
         <source>This model cannot use tools: {reason}.</source>

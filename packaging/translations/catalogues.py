@@ -64,17 +64,21 @@ def listed_words(root: Path) -> list[tuple[str, str]]:
 
 
 def texts_of_calls(tree: ast.Module) -> Iterator[tuple[str, str, ast.Call]]:
-    """Context and text of each call of `translate`, `mark`, and of `tr`, whose module names its context once."""
+    """Context and text of each call of `translate` and `mark`, and of a `Translator`, which has the context."""
     contexts = [
         node.value.args[0]
         for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "translator"
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "Translator"
     ]
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _called(node) in ("translate", "mark", "tr"):
-            texts = [one.value for one in (*contexts[: _called(node) == "tr"], *node.args)[:2] if _is_text(one)]
+            texts = [one.value for one in (*contexts[: _is_bound(node)], *node.args)[:2] if _is_text(one)]
             if len(texts) == 2:
                 yield texts[0], texts[1], node
+
+
+def _is_bound(node: ast.Call) -> bool:
+    return _called(node) == "tr" or (isinstance(node.func, ast.Attribute) and node.func.attr == "mark")
 
 
 def _is_text(node: ast.expr) -> TypeGuard[ast.Constant]:
@@ -82,7 +86,7 @@ def _is_text(node: ast.expr) -> TypeGuard[ast.Constant]:
 
 
 def called_words(root: Path) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Context and text of the calls of `tr`, and of all calls that give a number."""
+    """Context and text of the calls of a `Translator`, and of all calls that give a number."""
     single: dict[tuple[str, str], None] = {}
     plural: dict[tuple[str, str], None] = {}
     for room in ("app", "ui"):
@@ -90,7 +94,7 @@ def called_words(root: Path) -> tuple[list[tuple[str, str]], list[tuple[str, str
             for context, text, node in texts_of_calls(ast.parse(path.read_text("utf-8"), filename=str(path))):
                 if _gives_number(node):
                     plural[context, text] = None
-                elif _called(node) == "tr":
+                elif _is_bound(node):
                     single[context, text] = None
     return list(single), list(plural)
 

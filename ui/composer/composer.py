@@ -21,7 +21,7 @@ from ui.composer.context_meter import ContextSum, parts_words, sum_words, warnin
 from ui.composer.message_edit import MessageEdit
 from ui.composer.mode_button import MenuButton, ModeButton
 from ui.text.formatting import count, hover
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, Stretch, button, hbox, label, set_style_property, vbox
 from ui.widgets.choice_list import Choice
@@ -29,21 +29,21 @@ from ui.widgets.dialogs import ask_attachment_files
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import ChoicePopup
 
-tr = translator("Composer")
+tr = Translator("Composer")
 
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
 RACE_COMMAND = "/race"
 OVERFLOW_HELP = {
-    "drop": mark("Composer", "When it is full, the oldest messages are left out, and the answer says so."),
-    "summarise": mark("Composer", "When it is full, the oldest messages are summarised first, and the answer says so."),
-    "stop": mark("Composer", "When it is full, start a new chat or choose a larger context to get another answer."),
+    "drop": tr.mark("When it is full, the oldest messages are left out, and the answer says so."),
+    "summarise": tr.mark("When it is full, the oldest messages are summarised first, and the answer says so."),
+    "stop": tr.mark("When it is full, start a new chat or choose a larger context to get another answer."),
 }
-LEAVES = mark("Composer", "Messages and files of this chat are sent to {host}.")
-STAYS = mark("Composer", "Answered by another program on this computer, {host}, which may send messages elsewhere.")
+LEAVES = tr.mark("Messages and files of this chat are sent to {host}.")
+STAYS = tr.mark("Answered by another program on this computer, {host}, which may send messages elsewhere.")
 NOT_READY = {
-    EngineState.EMPTY: mark("Composer", "No model is loaded. Open one or start the quick demo."),
-    EngineState.LOADING: mark("Composer", "The model is loading. You can send your message in a moment."),
-    EngineState.RACING: mark("Composer", "A race is using the model. You can send your message when it is over."),
+    EngineState.EMPTY: tr.mark("No model is loaded. Open one or start the quick demo."),
+    EngineState.LOADING: tr.mark("The model is loading. You can send your message in a moment."),
+    EngineState.RACING: tr.mark("A race is using the model. You can send your message when it is over."),
 }
 MENU_PX, TOOLS_PX = 260, 400
 MOST_OF_CONTEXT = 0.25  # that tools may take without a warning

@@ -15,14 +15,14 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QRadioButton, Q
 from app.core.domain.context import ContextParts
 from engine.records import LEAST_ROOM
 from ui.text.formatting import count, hover, percent
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
 from ui.widgets.building import grid, label, vbox
 from ui.widgets.icon_button import ShrinkingButton
 from ui.widgets.popups import Popup
 
-tr = translator("ContextMeter")
+tr = Translator("ContextMeter")
 
 BAR = QSize(56, 8)
 RADIUS_PX = 3.0
@@ -30,16 +30,14 @@ SWATCH = QSize(14, 10)
 PANEL_PX = 320
 BORDERS_PX = 2  # of the panel, both sides
 POLICIES = {
-    "drop": mark("ContextMeter", "Leave out the oldest messages"),
-    "summarise": mark("ContextMeter", "Summarise the oldest messages"),
-    "stop": mark("ContextMeter", "Stop and tell me"),
+    "drop": tr.mark("Leave out the oldest messages"),
+    "summarise": tr.mark("Summarise the oldest messages"),
+    "stop": tr.mark("Stop and tell me"),
 }
 POLICY_HELP = {
-    "drop": mark("ContextMeter", "The answer says how many messages were left out."),
-    "summarise": mark(
-        "ContextMeter", "The model first writes a summary that is sent in their place. You can read and undo it."
-    ),
-    "stop": mark("ContextMeter", "No more answers until there is room."),
+    "drop": tr.mark("The answer says how many messages were left out."),
+    "summarise": tr.mark("The model first writes a summary that is sent in their place. You can read and undo it."),
+    "stop": tr.mark("No more answers until there is room."),
 }
 SYSTEM, CONVERSATION, LAST, FREE, REFUSED = range(5)
 

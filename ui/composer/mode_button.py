@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QToolButton, QWidget
 
 from engine.records import Mode
 from ui.text.formatting import hover, mode_label
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.text.mode_words import MODE_ORDER, mode_line
 from ui.theme.theme import Theme
 from ui.widgets.building import hbox, label
@@ -17,12 +17,12 @@ from ui.widgets.choice_list import Choice
 from ui.widgets.commands import native_keys
 from ui.widgets.popups import ChoicePopup, NoWheelComboBox
 
-tr = translator("ModeButton")
+tr = Translator("ModeButton")
 
 MENU_PX = 372
 MAX_DEPTH = 16
 NEXT_MODE_KEYS = "Ctrl+D"
-DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Auto” follows the measured speed.")
+DEPTH_HELP = tr.mark("Tokens proposed per pass. “Auto” follows the measured speed.")
 
 
 class MenuButton(QToolButton):

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.settings.layers import SavedPrompt
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox
 
-tr = translator("Prompts")
+tr = Translator("Prompts")
 
 MAX_ROWS = 8
 NAME_SHARE = 0.26  # of the width; a longer name is cut

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QWidget
 from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.conversations.model import Heading, LibrarySignals
 from ui.text.formatting import on_button
-from ui.text.language import translator
+from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.widgets.popups import Menu
 
-tr = translator("ConversationMenu")
+tr = Translator("ConversationMenu")
 
 if TYPE_CHECKING:
     from ui.conversations.list import ConversationList

@@ -11,21 +11,21 @@ from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, 
 from app.core.domain.conversations import ConversationRow, FolderRow
 from ui.text import clock
 from ui.text.formatting import as_written
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 
-tr = translator("ConversationModel")
+tr = Translator("ConversationModel")
 
 Index = QModelIndex | QPersistentModelIndex
 BATCH = 300  # rows that the view is given at once
 MIME = "application/x-paceline-conversation"
 FOLDER_MIME = "application/x-paceline-folder"
-TODAY, YESTERDAY = mark("ConversationModel", "Today"), mark("ConversationModel", "Yesterday")
-EARLIER = mark("ConversationModel", "Earlier")
-PINNED, ARCHIVED = mark("ConversationModel", "Pinned"), mark("ConversationModel", "Archived")
-ANSWERING = mark("ConversationModel", "writing an answer")
-UNSEEN = mark("ConversationModel", "unread answer")
+TODAY, YESTERDAY = tr.mark("Today"), tr.mark("Yesterday")
+EARLIER = tr.mark("Earlier")
+PINNED, ARCHIVED = tr.mark("Pinned"), tr.mark("Archived")
+ANSWERING = tr.mark("writing an answer")
+UNSEEN = tr.mark("unread answer")
 _NO_PARENT = QModelIndex()
-LEFT_MACHINE = mark("ConversationModel", "has left this computer")
+LEFT_MACHINE = tr.mark("has left this computer")
 SPOKEN = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
 
 

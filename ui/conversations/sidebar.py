@@ -20,13 +20,13 @@ from ui.conversations.list import ConversationList
 from ui.conversations.menu import make_list_menu
 from ui.conversations.search_results import SearchBox, SearchResults
 from ui.text.formatting import hover
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
 
-tr = translator("Sidebar")
+tr = Translator("Sidebar")
 
 
 class HelpButton(IconButton):

@@ -11,26 +11,26 @@ from engine.sentences import joined
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import STATE_WORDS, bytes_or_unknown, rate, time_left
 from ui.text.formatting import as_written, percent, size
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, bar, button, hbox, label, page_column, scrolled, vbox
 from ui.widgets.icon_button import IconButton
 
-tr = translator("DownloadsPage")
+tr = Translator("DownloadsPage")
 
 WIDTH_PX = 860  # as the library
 # Which actions make sense, in the order of the buttons: (action, icon, name).
-_CANCEL = ("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file"))
-_UNDER_WAY = (("pause", "pause", mark("DownloadsPage", "Pause")), _CANCEL)
+_CANCEL = ("cancel", "x", tr.mark("Cancel and delete the partial file"))
+_UNDER_WAY = (("pause", "pause", tr.mark("Pause")), _CANCEL)
 _ACTIONS = {
     DownloadStatus.QUEUED: _UNDER_WAY,
     DownloadStatus.RUNNING: _UNDER_WAY,
     DownloadStatus.WAITING: _UNDER_WAY,
     DownloadStatus.VERIFYING: (_CANCEL,),
-    DownloadStatus.PAUSED: (("resume", "play", mark("DownloadsPage", "Resume")), _CANCEL),
-    DownloadStatus.FAILED: (("retry", "refresh-cw", mark("DownloadsPage", "Try again")), _CANCEL),
-    DownloadStatus.DONE: (("forget", "x", mark("DownloadsPage", "Remove from this list; the model is kept")),),
+    DownloadStatus.PAUSED: (("resume", "play", tr.mark("Resume")), _CANCEL),
+    DownloadStatus.FAILED: (("retry", "refresh-cw", tr.mark("Try again")), _CANCEL),
+    DownloadStatus.DONE: (("forget", "x", tr.mark("Remove from this list; the model is kept")),),
 }
 _MOVING = (DownloadStatus.QUEUED, DownloadStatus.RUNNING, DownloadStatus.WAITING)
 

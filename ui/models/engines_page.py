@@ -19,23 +19,22 @@ from app.core.domain.engines import (
 from engine.records import Problem
 from ui.models.parts import ModelsRequests, StatusMark
 from ui.text.formatting import as_written, count
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import button, empty_layout, hbox, label, line_edit, page_column, scrolled, vbox
 from ui.widgets.popups import NoWheelComboBox
 
-tr = translator("EnginesPage")
+tr = Translator("EnginesPage")
 
 WIDTH_PX = 860  # as the library
-INTRO = mark(
-    "EnginesPage",
+INTRO = tr.mark(
     "Chat with a model that runs elsewhere, on any OpenAI-compatible server such as vLLM, "
     "SGLang, llama-server, LM Studio or Ollama. Your messages and attached files are sent to "
-    "that server.",
+    "that server."
 )
-KEPT = mark("EnginesPage", "The key is stored in the system's keyring and sent only to this address.")
-TRUST = mark("EnginesPage", "Send unencrypted: I trust this network")
+KEPT = tr.mark("The key is stored in the system's keyring and sent only to this address.")
+TRUST = tr.mark("Send unencrypted: I trust this network")
 
 
 class EngineForm(QFrame):

@@ -23,7 +23,7 @@ from ui.models.words import used
 from ui.settings.rows import ask_model_file
 from ui.text import clock
 from ui.text.formatting import size
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, put_in_order, scrolled, vbox
@@ -31,14 +31,14 @@ from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu, NoWheelComboBox
 
-tr = translator("LibraryPage")
+tr = Translator("LibraryPage")
 
 WIDTH_PX = 860
 # In which order the models stand, and how their rows are compared; those without a date are the last.
 ORDERS = {
-    "used": mark("LibraryPage", "Last used first"),
-    "name": mark("LibraryPage", "By name"),
-    "size": mark("LibraryPage", "Largest first"),
+    "used": tr.mark("Last used first"),
+    "name": tr.mark("By name"),
+    "size": tr.mark("Largest first"),
 }
 
 

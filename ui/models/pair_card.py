@@ -21,14 +21,14 @@ from app.core.domain.models import (
 from ui.models.parts import ModelsRequests, StatusMark, WrappingRow
 from ui.models.words import MATCH_ICONS, MATCH_TONES, MATCH_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, count, size
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, rule, show_text, vbox
 
-tr = translator("PairCard")
+tr = Translator("PairCard")
 
-ALONE = mark("PairCard", "Only the target is offered: it needs no draft model, and n-gram mode works with it.")
-_PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}
+ALONE = tr.mark("Only the target is offered: it needs no draft model, and n-gram mode works with it.")
+_PLACES = {Presence.HERE: tr.mark("on this computer"), Presence.DOWNLOADING: tr.mark("downloading")}
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _TOP = Qt.AlignmentFlag.AlignTop
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

@@ -45,14 +45,14 @@ from ui.models.words import (
     bytes_or_unknown,
 )
 from ui.text.formatting import number_text
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
 from ui.widgets.building import ElidedLabel, button, empty_layout, grid, hbox, label, show_text, vbox
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
 
-tr = translator("RecommendedPage")
+tr = Translator("RecommendedPage")
 
 NAV_PX, NARROW_NAV_PX = 200, 60
 NARROW_PX = 1120
@@ -66,10 +66,10 @@ PAGES = (
     ("engines", mark("Place", "Remote servers"), "server"),
 )
 DRAWBACKS = {
-    Drawback.THINKS: mark("RecommendedPage", "Think before they answer, so you wait longer"),
-    Drawback.MEMORY: mark("RecommendedPage", "Leave little memory for other programs"),
-    Drawback.UNKNOWN: mark("RecommendedPage", "Fit this computer; how fast is not known"),
-    Drawback.SLOW: mark("RecommendedPage", "Slow on this computer"),
+    Drawback.THINKS: tr.mark("Think before they answer, so you wait longer"),
+    Drawback.MEMORY: tr.mark("Leave little memory for other programs"),
+    Drawback.UNKNOWN: tr.mark("Fit this computer; how fast is not known"),
+    Drawback.SLOW: tr.mark("Slow on this computer"),
 }
 _TOP = Qt.AlignmentFlag.AlignTop
 

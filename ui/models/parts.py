@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from app.core.domain.models import FitLevel, Offer, ScanView
 from ui.models.words import FIT_ICONS, FIT_WORDS
 from ui.text.formatting import count, size
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import (
     ElidedLabel,
@@ -36,7 +36,7 @@ from ui.widgets.building import (
 )
 from ui.widgets.dialogs import open_dialog
 
-tr = translator("ScanLine")
+tr = Translator("ScanLine")
 
 
 class ModelsRequests(QObject):

@@ -15,7 +15,7 @@ from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown, compact, day
 from ui.text import clock
 from ui.text.formatting import as_written, hover
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
 from ui.widgets.building import (
@@ -32,7 +32,7 @@ from ui.widgets.building import (
     vbox,
 )
 
-tr = translator("FileTable")
+tr = Translator("FileTable")
 
 MAX_PX = 820
 MAX_CHARS = 60_000

@@ -16,7 +16,7 @@ from ui.models.repo_pane import RepoPane
 from ui.models.words import FIT_ICONS, FIT_TONES, FIT_WORDS, compact, day
 from ui.text import clock
 from ui.text.formatting import size
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, card, hbox, label, line_edit, vbox
@@ -24,12 +24,12 @@ from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import Dialog
 from ui.widgets.popups import NoWheelComboBox
 
-tr = translator("SearchPage")
+tr = Translator("SearchPage")
 
 SORTS = (
-    ("downloads", mark("SearchPage", "Most downloads")),
-    ("updated", mark("SearchPage", "Last updated")),
-    ("name", mark("SearchPage", "Name")),
+    ("downloads", tr.mark("Most downloads")),
+    ("updated", tr.mark("Last updated")),
+    ("name", tr.mark("Name")),
 )
 TYPING_MS = 450
 WIDTH_PX = 560

@@ -8,32 +8,24 @@ from PySide6.QtWidgets import QWidget
 from app.core.domain.models import SelfDraftState, SelfDraftView
 from ui.models.parts import StatusMark
 from ui.text.formatting import percent, size
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, bar, button, hbox, label, vbox
 from ui.widgets.dialogs import Dialog
 
-tr = translator("SelfDraftDialog")
+tr = Translator("SelfDraftDialog")
 
 WIDTH_PX = 508
-WHAT = mark(
-    "SelfDraftDialog",
+WHAT = tr.mark(
     "Paceline writes copies of “{name}” without an eighth, a quarter and half of its layers, "
     "and measures how often each agrees with the model and how fast it is. A copy that can "
-    "speed the model up is kept as a draft.",
+    "speed the model up is kept as a draft."
 )
-SELDOM = mark(
-    "SelfDraftDialog", "With most models no copy is good enough: they were not trained to work without layers."
+SELDOM = tr.mark("With most models no copy is good enough: they were not trained to work without layers.")
+NEEDS = tr.mark(
+    "This takes some minutes, up to {size} of disk space, and memory for two copies of the model. Chats wait meanwhile."
 )
-NEEDS = mark(
-    "SelfDraftDialog",
-    "This takes some minutes, up to {size} of disk space, and memory for two copies of the "
-    "model. Chats wait meanwhile.",
-)
-NONE_KEPT = mark(
-    "SelfDraftDialog",
-    "No copy was kept. A smaller model of the same family, or repeated text, drafts better.",
-)
+NONE_KEPT = tr.mark("No copy was kept. A smaller model of the same family, or repeated text, drafts better.")
 
 
 class SelfDraftDialog(Dialog):

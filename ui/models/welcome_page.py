@@ -23,7 +23,7 @@ from ui.models.parts import ModelsRequests, OfferCard, ScanLine, StatusMark, Way
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
 from ui.text.formatting import percent, size
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.model_titles import TINY_NOTE
 from ui.theme.theme import Theme
 from ui.widgets.building import (
@@ -41,20 +41,16 @@ from ui.widgets.building import (
     vbox,
 )
 
-tr = translator("WelcomePage")
+tr = Translator("WelcomePage")
 
 WIDTH_PX = 860
 CARD_LINES = 10  # of text, that a suggested pair is about as high as
 SIDE_PX = 24
 NUM_HERE = 3
 MOST_OF_MEMORY = 0.8  # that weights may take, so that the rest of a model fits beside them
-NONE_FITS = mark(
-    "WelcomePage",
-    "None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.",
-)
-NOT_CHECKED = mark(
-    "WelcomePage",
-    "From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded.",
+NONE_FITS = tr.mark("None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.")
+NOT_CHECKED = tr.mark(
+    "From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded."
 )
 GAP_PX = 16
 

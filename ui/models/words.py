@@ -8,15 +8,15 @@ from PySide6.QtCore import QDate
 
 from app.core.domain.models import DownloadStatus, Drafting, FileKind, FitLevel, VocabularyMatch
 from ui.text.formatting import UNKNOWN, figure, size
-from ui.text.language import locale, mark, translator
+from ui.text.language import Translator, locale
 
-tr = translator("Words")
+tr = Translator("Words")
 
 FIT_WORDS = {
-    FitLevel.FITS: mark("Words", "Fits"),
-    FitLevel.TIGHT: mark("Words", "Tight"),
-    FitLevel.TOO_LARGE: mark("Words", "Too large"),
-    FitLevel.UNKNOWN: mark("Words", "Fit unknown"),
+    FitLevel.FITS: tr.mark("Fits"),
+    FitLevel.TIGHT: tr.mark("Tight"),
+    FitLevel.TOO_LARGE: tr.mark("Too large"),
+    FitLevel.UNKNOWN: tr.mark("Fit unknown"),
 }
 FIT_ICONS = {
     FitLevel.FITS: "circle-check",
@@ -27,41 +27,41 @@ FIT_ICONS = {
 FIT_TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
 MATCH_TONES = {VocabularyMatch.YES: "good", VocabularyMatch.TRANSLATED: "good", VocabularyMatch.NO: "bad"}
 KIND_WORDS = {
-    FileKind.MODEL: mark("Words", "Model"),
-    FileKind.DRAFT: mark("Words", "Draft model"),
-    FileKind.MMPROJ: mark("Words", "Image projector (mmproj)"),
-    FileKind.MTP: mark("Words", "Next-token heads (MTP)"),
-    FileKind.EAGLE: mark("Words", "EAGLE head"),
-    FileKind.DFLASH: mark("Words", "DFlash or DSpark head"),
-    FileKind.IMATRIX: mark("Words", "Quantization data (imatrix)"),
-    FileKind.VOCAB: mark("Words", "Vocabulary only"),
-    FileKind.ADAPTER: mark("Words", "Adapter (LoRA)"),
+    FileKind.MODEL: tr.mark("Model"),
+    FileKind.DRAFT: tr.mark("Draft model"),
+    FileKind.MMPROJ: tr.mark("Image projector (mmproj)"),
+    FileKind.MTP: tr.mark("Next-token heads (MTP)"),
+    FileKind.EAGLE: tr.mark("EAGLE head"),
+    FileKind.DFLASH: tr.mark("DFlash or DSpark head"),
+    FileKind.IMATRIX: tr.mark("Quantization data (imatrix)"),
+    FileKind.VOCAB: tr.mark("Vocabulary only"),
+    FileKind.ADAPTER: tr.mark("Adapter (LoRA)"),
 }
 KIND_HELP = {
-    FileKind.MODEL: mark("Words", "A model that can answer."),
-    FileKind.DRAFT: mark("Words", "A small model made to draft for a large one. Use it as a draft, not for chatting."),
-    FileKind.MMPROJ: mark("Words", "Lets a model see images. It is not a model itself and cannot chat."),
-    FileKind.MTP: mark(
-        "Words", "Extra layers that propose several tokens at once. They belong to one model and cannot chat."
+    FileKind.MODEL: tr.mark("A model that can answer."),
+    FileKind.DRAFT: tr.mark("A small model made to draft for a large one. Use it as a draft, not for chatting."),
+    FileKind.MMPROJ: tr.mark("Lets a model see images. It is not a model itself and cannot chat."),
+    FileKind.MTP: tr.mark(
+        "Extra layers that propose several tokens at once. They belong to one model and cannot chat."
     ),
-    FileKind.EAGLE: mark("Words", "A drafting head that reads the target's inner state. It cannot be used on its own."),
-    FileKind.DFLASH: mark("Words", "A drafting head that proposes a block at once. It cannot be used on its own."),
-    FileKind.IMATRIX: mark("Words", "Measurements used when a model is quantized. Not for chatting."),
-    FileKind.VOCAB: mark("Words", "A vocabulary without weights. Not for chatting."),
-    FileKind.ADAPTER: mark("Words", "A change to another model's weights. It cannot be used on its own."),
+    FileKind.EAGLE: tr.mark("A drafting head that reads the target's inner state. It cannot be used on its own."),
+    FileKind.DFLASH: tr.mark("A drafting head that proposes a block at once. It cannot be used on its own."),
+    FileKind.IMATRIX: tr.mark("Measurements used when a model is quantized. Not for chatting."),
+    FileKind.VOCAB: tr.mark("A vocabulary without weights. Not for chatting."),
+    FileKind.ADAPTER: tr.mark("A change to another model's weights. It cannot be used on its own."),
 }
 DRAFTING_WORDS = {
-    Drafting.DRAFT_MODEL: mark("Words", "A small model drafts for it"),
-    Drafting.HEADS_INSIDE: mark("Words", "Heads inside: next-token layers (MTP) in the model's own file"),
-    Drafting.SIDE_FILE: mark("Words", "A head in a file of its own (MTP, EAGLE-3, DFlash, DSpark or Medusa)"),
-    Drafting.TEXT: mark("Words", "Text that repeats is drafted; no second model is needed"),
+    Drafting.DRAFT_MODEL: tr.mark("A small model drafts for it"),
+    Drafting.HEADS_INSIDE: tr.mark("Heads inside: next-token layers (MTP) in the model's own file"),
+    Drafting.SIDE_FILE: tr.mark("A head in a file of its own (MTP, EAGLE-3, DFlash, DSpark or Medusa)"),
+    Drafting.TEXT: tr.mark("Text that repeats is drafted; no second model is needed"),
 }
 MATCH_WORDS = {
-    VocabularyMatch.YES: mark("Words", "The draft matches"),
-    VocabularyMatch.TRANSLATED: mark("Words", "The draft can be used"),
-    VocabularyMatch.NO: mark("Words", "The draft does not match"),
-    VocabularyMatch.CHECKING: mark("Words", "Checking the vocabularies"),
-    VocabularyMatch.UNCHECKED: mark("Words", "Not checked yet"),
+    VocabularyMatch.YES: tr.mark("The draft matches"),
+    VocabularyMatch.TRANSLATED: tr.mark("The draft can be used"),
+    VocabularyMatch.NO: tr.mark("The draft does not match"),
+    VocabularyMatch.CHECKING: tr.mark("Checking the vocabularies"),
+    VocabularyMatch.UNCHECKED: tr.mark("Not checked yet"),
 }
 MATCH_ICONS = {
     VocabularyMatch.YES: "circle-check",
@@ -71,13 +71,13 @@ MATCH_ICONS = {
     VocabularyMatch.UNCHECKED: "circle-question-mark",
 }
 STATE_WORDS = {
-    DownloadStatus.QUEUED: mark("Words", "Waiting"),
-    DownloadStatus.WAITING: mark("Words", "Waiting"),
-    DownloadStatus.RUNNING: mark("Words", "Downloading"),
-    DownloadStatus.VERIFYING: mark("Words", "Checking the file"),
-    DownloadStatus.PAUSED: mark("Words", "Paused"),
-    DownloadStatus.FAILED: mark("Words", "Stopped"),
-    DownloadStatus.DONE: mark("Words", "Complete"),
+    DownloadStatus.QUEUED: tr.mark("Waiting"),
+    DownloadStatus.WAITING: tr.mark("Waiting"),
+    DownloadStatus.RUNNING: tr.mark("Downloading"),
+    DownloadStatus.VERIFYING: tr.mark("Checking the file"),
+    DownloadStatus.PAUSED: tr.mark("Paused"),
+    DownloadStatus.FAILED: tr.mark("Stopped"),
+    DownloadStatus.DONE: tr.mark("Complete"),
 }
 
 

@@ -12,7 +12,7 @@ from app.core.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
 from ui.race.words import lane_name
 from ui.text.formatting import UNKNOWN, acceptance, count, duration, figure, milliseconds, per_pass, times_plain
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea
 from ui.transcript.cards.body import AnswerBody
@@ -22,27 +22,27 @@ from ui.transcript.selection import SelectingArea, TranscriptSelection
 from ui.widgets.building import ElidedLabel, Stretch, hbox, label, vbox
 from ui.widgets.figures import FigureWidget, LargeFigure, LineFigure, paint_bar
 
-tr = translator("Race")
+tr = Translator("Race")
 
 TEXT_MARGIN_PX = 14
 LEAST_TEXT_PX = 120  # height
 BESIDE_LINE_PX = 100  # what a line needs beside its name: a number, and the space around both
 LINES = {
     "per_pass": (
-        mark("Race", "Tokens per pass"),
-        mark("Race", "Tokens per pass of the target. Without drafting it is exactly 1."),
+        tr.mark("Tokens per pass"),
+        tr.mark("Tokens per pass of the target. Without drafting it is exactly 1."),
     ),
     "accepted": (
-        mark("Race", "Accepted"),
-        mark("Race", "Share of the drafted tokens that the target accepted, and how many were drafted."),
+        tr.mark("Accepted"),
+        tr.mark("Share of the drafted tokens that the target accepted, and how many were drafted."),
     ),
     "rollback": (
-        mark("Race", "Lost to rollback"),
-        mark("Race", "Time that dropping rejected tokens took, with the bookkeeping after a pass."),
+        tr.mark("Lost to rollback"),
+        tr.mark("Time that dropping rejected tokens took, with the bookkeeping after a pass."),
     ),
-    "p50": (mark("Race", "Between tokens, p50"), mark("Race", "Half of the tokens came faster than this.")),
-    "p95": (mark("Race", "Between tokens, p95"), mark("Race", "19 of 20 tokens came faster than this.")),
-    "drafting": (mark("Race", "Drafting"), mark("Race", "Time that proposing tokens took.")),
+    "p50": (tr.mark("Between tokens, p50"), tr.mark("Half of the tokens came faster than this.")),
+    "p95": (tr.mark("Between tokens, p95"), tr.mark("19 of 20 tokens came faster than this.")),
+    "drafting": (tr.mark("Drafting"), tr.mark("Time that proposing tokens took.")),
 }
 BAR_PX, GAP_PX = 8, 6
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

@@ -26,7 +26,7 @@ from ui.race.setup_form import SetupForm
 from ui.race.track import RaceTrack
 from ui.race.words import against, pair_name, speed_sentence, when
 from ui.text.formatting import UNKNOWN, times_plain
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.text.one_line import cut
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.transcript.column import COLUMN_PX
@@ -35,12 +35,12 @@ from ui.widgets.building import ElidedLabel, button, label, page_bar, page_colum
 from ui.widgets.dialogs import ConfirmDialog, press_button
 from ui.widgets.icon_button import IconButton
 
-tr = translator("Race")
+tr = Translator("Race")
 
 EXPORTS = (  # by the file's extension
-    ("png", mark("Race", "Picture (PNG)…")),
-    ("md", mark("Race", "Markdown…")),
-    ("json", mark("Race", "JSON…")),
+    ("png", tr.mark("Picture (PNG)…")),
+    ("md", tr.mark("Markdown…")),
+    ("json", tr.mark("JSON…")),
 )
 INSET_PX, GAP_PX = 12, 16
 QUESTION_CHARS = 300  # more of one is never seen in a line

@@ -25,13 +25,13 @@ from ui.race.words import (
     when,
 )
 from ui.text.formatting import UNKNOWN, acceptance, duration, milliseconds, per_pass, speed, times_plain
-from ui.text.language import translator
+from ui.text.language import Translator
 from ui.text.one_line import cut
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
 from ui.widgets.figures import paint_bar
 
-tr = translator("Race")
+tr = Translator("Race")
 
 WIDTH, HEIGHT, MARGIN = 1200.0, 675.0, 56.0  # of the shape that posts are shown in, in logical pixels
 FOOT_PX = 62.0  # from the lower margin to where the question begins

@@ -22,7 +22,7 @@ from app.core.domain.speed.races import (
 from engine.records import Message, Mode, Picture
 from ui.race.words import lane_name
 from ui.text.formatting import number_text
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.text.mode_words import MODE_ORDER, not_now
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, grid, hbox, label, show_text, vbox
@@ -30,7 +30,7 @@ from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import NoWheelComboBox
 
-tr = translator("Race")
+tr = Translator("Race")
 
 MOST_DEPTH = 16
 QUESTION_LINES = 4
@@ -38,10 +38,9 @@ LENGTHS = (64, 128, 256, 512, 1024)
 USUAL_LENGTH = 256
 ROUNDS = (1, 3, 5, 10, None)
 USUAL_ROUNDS = 3
-HOW = mark(
-    "Race",
+HOW = tr.mark(
     "Lanes take turns every quarter of a second, so that all run under the same conditions. "
-    "Each has a cache of its own. Chats are answered when the race is over.",
+    "Each has a cache of its own. Chats are answered when the race is over."
 )
 
 

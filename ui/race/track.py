@@ -25,12 +25,12 @@ from ui.race.lane_card import LaneCard
 from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
 from ui.statistics.words import SOURCES
 from ui.text.formatting import count, times_plain
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, hbox, label, set_style_property, vbox
 from ui.widgets.figures import LegendRow
 
-tr = translator("Race")
+tr = Translator("Race")
 
 BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
 LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower

@@ -13,10 +13,10 @@ from PySide6.QtCore import QDateTime, QLocale
 from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.races import LaneChoice, LaneVerdict, Parting, RaceResult
 from ui.text.formatting import count, mode_label, number_text, times_plain
-from ui.text.language import locale, translator
+from ui.text.language import Translator, locale
 from ui.text.problem_words import in_language
 
-tr = translator("Race")
+tr = Translator("Race")
 
 
 def lane_name(choice: LaneChoice) -> str:

@@ -40,7 +40,7 @@ from engine.records import ModelInfo
 from ui.models.parts import StatusMark
 from ui.settings.rows import make_row
 from ui.text.formatting import UNKNOWN, as_written, count, figure, hover, speed
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import (
     ElidedLabel,
@@ -60,7 +60,7 @@ from ui.widgets.dialogs import press_button
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import NoWheelComboBox
 
-tr = translator("ServerPage")
+tr = Translator("ServerPage")
 
 COLUMN_PX = 1080
 SWITCHES = ("server", "server_loads")
@@ -72,26 +72,26 @@ TONES = {
 }
 MOST_NAMES = 12  # of other models, by which a line still says something
 COLUMNS = (
-    mark("ServerPage", "Time"),
-    mark("ServerPage", "Program"),
-    mark("ServerPage", "Path"),
-    mark("ServerPage", "Model"),
-    mark("ServerPage", "Tokens"),
-    mark("ServerPage", "Tokens/s"),
-    mark("ServerPage", "Status"),
+    tr.mark("Time"),
+    tr.mark("Program"),
+    tr.mark("Path"),
+    tr.mark("Model"),
+    tr.mark("Tokens"),
+    tr.mark("Tokens/s"),
+    tr.mark("Status"),
 )
 PROGRAM, PATH, MODEL, TOKENS, RATE = 1, 2, 3, 4, 5
 STATES = {
-    RequestState.READING: mark("ServerPage", "Arriving"),
-    RequestState.WAITING: mark("ServerPage", "Waiting"),
-    RequestState.RUNNING: mark("ServerPage", "Answering"),
+    RequestState.READING: tr.mark("Arriving"),
+    RequestState.WAITING: tr.mark("Waiting"),
+    RequestState.RUNNING: tr.mark("Answering"),
 }
 STATUS_WORDS: dict[int, str] = {
-    HTTPStatus.UNAUTHORIZED: mark("ServerPage", "no key, or a wrong one"),
-    HTTPStatus.FORBIDDEN: mark("ServerPage", "not allowed"),
-    HTTPStatus.NOT_FOUND: mark("ServerPage", "not found"),
-    HTTPStatus.TOO_MANY_REQUESTS: mark("ServerPage", "the queue was full"),
-    HTTPStatus.SERVICE_UNAVAILABLE: mark("ServerPage", "stopped, or no model"),
+    HTTPStatus.UNAUTHORIZED: tr.mark("no key, or a wrong one"),
+    HTTPStatus.FORBIDDEN: tr.mark("not allowed"),
+    HTTPStatus.NOT_FOUND: tr.mark("not found"),
+    HTTPStatus.TOO_MANY_REQUESTS: tr.mark("the queue was full"),
+    HTTPStatus.SERVICE_UNAVAILABLE: tr.mark("stopped, or no model"),
 }
 CELL_PX = 24
 ROWS_SHOWN = 8

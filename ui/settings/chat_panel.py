@@ -19,48 +19,48 @@ from engine.records import Mode
 from ui.settings.preset_menu import PresetMenu
 from ui.settings.rows import ChoiceRow, ServersRow, make_row
 from ui.text.formatting import as_written, hover
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.mode_words import mode_words, not_now
 from ui.theme.theme import Theme
 from ui.widgets.building import PageSwitch, Stretch, button, hbox, label, rule, scrolled, set_style_property, vbox
 from ui.widgets.icon_button import IconButton
 
-tr = translator("ChatSettings")
+tr = Translator("ChatSettings")
 
 FIRST = ("system_prompt", "temperature")  # what people come for
 
 _TITLES: dict[Layer, str] = {
-    Layer.CHAT: mark("ChatSettings", "This chat"),
-    Layer.PROJECT: mark("ChatSettings", "This project"),
-    Layer.MODEL: mark("ChatSettings", "This model"),
-    Layer.GLOBAL: mark("ChatSettings", "All chats"),
+    Layer.CHAT: tr.mark("This chat"),
+    Layer.PROJECT: tr.mark("This project"),
+    Layer.MODEL: tr.mark("This model"),
+    Layer.GLOBAL: tr.mark("All chats"),
 }
 _EXPLAINED: dict[Layer, str] = {
-    Layer.CHAT: mark("ChatSettings", "Only for this chat. Anything not set here comes from the model or the settings."),
-    Layer.PROJECT: mark("ChatSettings", "For every chat in {project} that does not set its own value."),
-    Layer.MODEL: mark("ChatSettings", "For every chat with {model} that does not set its own value."),
-    Layer.GLOBAL: mark("ChatSettings", "For every chat, unless the chat or its model sets its own value."),
+    Layer.CHAT: tr.mark("Only for this chat. Anything not set here comes from the model or the settings."),
+    Layer.PROJECT: tr.mark("For every chat in {project} that does not set its own value."),
+    Layer.MODEL: tr.mark("For every chat with {model} that does not set its own value."),
+    Layer.GLOBAL: tr.mark("For every chat, unless the chat or its model sets its own value."),
 }
 PAUSE_MS = 300  # typing is one change, not one for each key
 
 _ORIGINS: dict[Layer, str] = {
-    Layer.CHAT: mark("ChatSettings", "this chat"),
-    Layer.PROJECT: mark("ChatSettings", "from the project"),
-    Layer.MODEL: mark("ChatSettings", "from the model"),
-    Layer.GLOBAL: mark("ChatSettings", "from the settings"),
-    Layer.FILE: mark("ChatSettings", "recommended for this model"),
-    Layer.DEFAULT: mark("ChatSettings", "default"),
+    Layer.CHAT: tr.mark("this chat"),
+    Layer.PROJECT: tr.mark("from the project"),
+    Layer.MODEL: tr.mark("from the model"),
+    Layer.GLOBAL: tr.mark("from the settings"),
+    Layer.FILE: tr.mark("recommended for this model"),
+    Layer.DEFAULT: tr.mark("default"),
 }
 _OWN: dict[Layer, str] = {
-    Layer.CHAT: mark("ChatSettings", "this chat"),
-    Layer.PROJECT: mark("ChatSettings", "this project"),
-    Layer.MODEL: mark("ChatSettings", "this model"),
-    Layer.GLOBAL: mark("ChatSettings", "set for all"),
+    Layer.CHAT: tr.mark("this chat"),
+    Layer.PROJECT: tr.mark("this project"),
+    Layer.MODEL: tr.mark("this model"),
+    Layer.GLOBAL: tr.mark("set for all"),
 }
 _HIDDEN: dict[Layer, str] = {
-    Layer.CHAT: mark("ChatSettings", "overridden by this chat"),
-    Layer.PROJECT: mark("ChatSettings", "overridden by the project"),
-    Layer.MODEL: mark("ChatSettings", "overridden by the model"),
+    Layer.CHAT: tr.mark("overridden by this chat"),
+    Layer.PROJECT: tr.mark("overridden by the project"),
+    Layer.MODEL: tr.mark("overridden by the model"),
 }
 
 

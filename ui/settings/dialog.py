@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QListWidget, QScrollArea, QSizePolicy, QStackedWid
 from app.core.domain.settings.fields import SettingField, SettingValue
 from engine.records import Device, Mode
 from ui.settings.rows import CONTROL_PX, ChoiceRow, DevicesRow, ModeRow, SettingRow, SettingsPage, make_row
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.widgets.building import Stretch, button, hbox, label, line_edit, rule, scrolled, set_style_property, vbox
 from ui.widgets.dialogs import Dialog, within_screen
 
-tr = translator("SettingsDialog")
+tr = Translator("SettingsDialog")
 
 SIZE = QSize(800, 600)
 LOOKS = ("theme", "text_size", "density")

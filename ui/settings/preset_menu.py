@@ -12,19 +12,19 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, Preset
 from engine.sentences import one_stop, said
 from ui.text.formatting import on_button
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import label, line_edit, show_text
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.popups import Menu
 
-tr = translator("Presets")
+tr = Translator("Presets")
 
 _BUILTIN = {
-    "Precise": mark("Presets", "Precise"),
-    "Balanced": mark("Presets", "Balanced"),
-    "Creative": mark("Presets", "Creative"),
+    "Precise": tr.mark("Precise"),
+    "Balanced": tr.mark("Balanced"),
+    "Creative": tr.mark("Creative"),
 }
 
 

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QLineEdit, QListWidget, QSizePolicy
 from app.core.domain.settings.layers import MAX_PROMPT_CHARS, MAX_PROMPT_NAME_CHARS, SavedPrompt
 from ui.settings.rows import SettingsPage
 from ui.text.formatting import count
-from ui.text.language import translator
+from ui.text.language import Translator
 from ui.widgets.building import button, hbox, label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
 
-tr = translator("PromptsPage")
+tr = Translator("PromptsPage")
 
 LIST_PX = 148
 

@@ -28,7 +28,7 @@ from app.core.domain.settings.table import complaint
 from app.core.domain.tools.servers import names_line, read_names
 from engine.records import NO_DEVICE, Device, Mode
 from ui.text.formatting import as_written, number_text, on_button, size
-from ui.text.language import locale, mark, translate, translator
+from ui.text.language import Translator, locale, mark, translate
 from ui.text.mode_words import MODE_ORDER, mode_words, not_now
 from ui.text.problem_words import in_language
 from ui.text.setting_words import in_words, sentence
@@ -37,7 +37,7 @@ from ui.widgets.dialogs import open_dialog
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.popups import Menu, NoWheelComboBox, NoWheelSlider
 
-tr = translator("SettingRows")
+tr = Translator("SettingRows")
 
 CONTROL_PX = 240
 

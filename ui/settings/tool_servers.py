@@ -10,29 +10,29 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QPlainTextEdit, QWidget
 from app.core.domain.tools.servers import ImportView, ToolServerView
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.formatting import hover, on_button
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, scrolled, show_text, vbox
 from ui.widgets.dialogs import ConfirmDialog, link_dialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
 
-tr = translator("ToolServers")
+tr = Translator("ToolServers")
 
 REFRESH_MS = 1_000
 DETAILS_PX = 140
 NAME_CHARS = 32  # beside the state and the buttons; the page is no wider than its dialog
 
 _STATES = {
-    "off": mark("ToolServers", "Off"),
-    "starting": mark("ToolServers", "Starting"),
-    "ready": mark("ToolServers", "Ready"),
-    "failed": mark("ToolServers", "Failed"),
+    "off": tr.mark("Off"),
+    "starting": tr.mark("Starting"),
+    "ready": tr.mark("Ready"),
+    "failed": tr.mark("Failed"),
 }
 _SIGN_IN = {
-    "wanted": mark("ToolServers", "Sign in…"),
-    "under way": mark("ToolServers", "Stop signing in"),
-    "done": mark("ToolServers", "Sign out"),
+    "wanted": tr.mark("Sign in…"),
+    "under way": tr.mark("Stop signing in"),
+    "done": tr.mark("Sign out"),
 }
 LIST_PX = 240  # at most
 

@@ -21,12 +21,12 @@ from app.core.domain.sums import PairSums, Sums
 from ui.statistics.page import StatsPage
 from ui.statistics.words import explanations, help_of, mode_title, sums_help_of, sums_texts
 from ui.text.formatting import as_written, figure, hover, percent
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.widgets.building import ElidedLabel, Part, Stretch, button, grid, hbox, label, vbox
 from ui.widgets.dialogs import ConfirmDialog, Dialog, copy_with_feedback
 from ui.widgets.figures import FigureWidget, LegendRow
 
-tr = translator("StatsTable")
+tr = Translator("StatsTable")
 
 NUMBERS_FROM = 3  # columns from here on are numbers
 MODE = NUMBERS_FROM - 1  # the column before them

@@ -27,13 +27,13 @@ from ui.statistics.words import (
 )
 from ui.text.answer_figures import basis_words, decision_words, nothing_drafted, verdict_words, why_sentences
 from ui.text.formatting import UNKNOWN, hover, speed
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import Stretch, button, hbox, label, set_style_property
 from ui.widgets.figures import INSET_PX, FigureWidget, LegendRow, ValueFigure, baseline, paint_bar
 
-tr = translator("StatsPanel")
+tr = Translator("StatsPanel")
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
 REFUSED = "refused"  # among the marks: proposals that were not kept

@@ -33,7 +33,7 @@ from ui.statistics.words import (
     times_text,
 )
 from ui.text.formatting import as_written
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, vbox
@@ -41,19 +41,19 @@ from ui.widgets.figures import INSET_PX, LineFigure
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
 
-tr = translator("StatsPanel")
+tr = Translator("StatsPanel")
 
 NOW, CHAT, ALL = "now", "chat", "all"
 PAGES = (
-    (NOW, mark("StatsPanel", "Now")),
-    (CHAT, mark("StatsPanel", "This chat")),
-    (ALL, mark("StatsPanel", "All time")),
+    (NOW, tr.mark("Now")),
+    (CHAT, tr.mark("This chat")),
+    (ALL, tr.mark("All time")),
 )
 SCOPES = (
-    ("answer", mark("StatsPanel", "This answer…")),
-    ("chat", mark("StatsPanel", "This chat…")),
-    ("everything", mark("StatsPanel", "All answers of all chats…")),
-    ("totals", mark("StatsPanel", "Totals of all time…")),
+    ("answer", tr.mark("This answer…")),
+    ("chat", tr.mark("This chat…")),
+    ("everything", tr.mark("All answers of all chats…")),
+    ("totals", tr.mark("Totals of all time…")),
 )
 ROWS = ("tokens", "passes", "time", "saved", "p50", "p95", "p99")
 

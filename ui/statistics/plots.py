@@ -15,11 +15,11 @@ from PySide6.QtWidgets import QSizePolicy
 
 from engine.records import RunStats
 from ui.text.formatting import UNKNOWN, figure, percent
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.figures import FigureWidget, baseline
 
-tr = translator("Sparkline")
+tr = Translator("Sparkline")
 
 SPARK_POINTS = 120
 DEPTH_ROW_PX = 19

@@ -26,154 +26,154 @@ from ui.text.formatting import (
     size,
     times_plain,
 )
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.model_titles import title_of
 
-tr = translator("StatsPanel")
+tr = Translator("StatsPanel")
 
-_SPREAD = mark("StatsPanel", "The time of a pass is spread over its tokens.")
-_TOGETHER = mark(
-    "StatsPanel", "Over several answers it is accurate to within 2%; answers without recorded times are left out."
-)
+_SPREAD = tr.mark("The time of a pass is spread over its tokens.")
+_TOGETHER = tr.mark("Over several answers it is accurate to within 2%; answers without recorded times are left out.")
 _SLOWEST = {"p50": 50, "p95": 95, "p99": 99}
-_NAMES = {
-    "headline": mark("StatsPanel", "Speed"),
-    "now": mark("StatsPanel", "This answer"),
-    "plain": mark("StatsPanel", "Without drafting"),
-    "speed": mark("StatsPanel", "tok/s"),
-    "speedup": mark("StatsPanel", "speed-up"),
-    "per_pass": mark("StatsPanel", "tokens per pass"),
-    "spark": mark("StatsPanel", "Tokens per pass over time"),
-    "accepted": mark("StatsPanel", "Accepted"),
-    "depth": mark("StatsPanel", "Acceptance by position"),
-    "lengths": mark("StatsPanel", "Passes by accepted tokens"),
-    "answers": mark("StatsPanel", "answers"),
-    "tokens": mark("StatsPanel", "Tokens"),
-    "passes": mark("StatsPanel", "Passes"),
-    "first": mark("StatsPanel", "First token"),
-    "p50": mark("StatsPanel", "Between tokens, p50"),
-    "p95": mark("StatsPanel", "Between tokens, p95"),
-    "p99": mark("StatsPanel", "Between tokens, p99"),
-    "between": mark("StatsPanel", "p50/95/99"),
-    "prompt": mark("StatsPanel", "Prompt"),
-    "time": mark("StatsPanel", "Time spent"),
-    "saved": mark("StatsPanel", "Time saved"),
-    "split": mark("StatsPanel", "Time of a pass"),
-    "context": mark("StatsPanel", "Context used"),
-    "source": mark("StatsPanel", "Where tokens came from"),
-    "target_weights": mark("StatsPanel", "Target, weights"),
-    "target_cache": mark("StatsPanel", "Target, cache"),
-    "draft_weights": mark("StatsPanel", "Draft, weights"),
-    "draft_cache": mark("StatsPanel", "Draft, cache"),
-    "compute": mark("StatsPanel", "Working buffers"),
-    "memory": mark("StatsPanel", "All models"),
-    "why": mark("StatsPanel", "Why it drafts this way"),
-    "pair": mark("StatsPanel", "By models and mode"),
+_FIGURES = {  # the name of each, and its explanation
+    "headline": (
+        tr.mark("Speed"),
+        tr.mark(
+            "How much faster this answer was than it would have been without drafting, or its tokens per "
+            "second if that is not certain. The speed without drafting is estimated from passes without a "
+            "draft, in this answer and in the last minutes, with as much of the context in use. Shown from 64 "
+            "tokens on."
+        ),
+    ),
+    "now": (tr.mark("This answer"), tr.mark("Tokens per second of this answer.")),
+    "plain": (tr.mark("Without drafting"), tr.mark("Estimated tokens per second of this answer without drafting.")),
+    "speed": (
+        tr.mark("tok/s"),
+        tr.mark("Tokens per second, measured from the end of reading the prompt to the last token."),
+    ),
+    "speedup": (
+        tr.mark("speed-up"),
+        tr.mark(
+            "How many times as fast as without drafting, over all answers that can be compared. Long answers "
+            "count more."
+        ),
+    ),
+    "per_pass": (
+        tr.mark("tokens per pass"),
+        tr.mark("Tokens per pass of the target. Without drafting it is exactly 1."),
+    ),
+    "spark": (
+        tr.mark("Tokens per pass over time"),
+        tr.mark("Tokens per pass between two updates, over the course of this answer."),
+    ),
+    "accepted": (
+        tr.mark("Accepted"),
+        tr.mark("Share of the drafted tokens that the target accepted, and how many were drafted."),
+    ),
+    "depth": (
+        tr.mark("Acceptance by position"),
+        tr.mark("Share of the tokens drafted at this position of a pass that the target accepted."),
+    ),
+    "lengths": (
+        tr.mark("Passes by accepted tokens"),
+        tr.mark("How many passes accepted exactly this many of the drafted tokens."),
+    ),
+    "answers": (
+        tr.mark("answers"),
+        tr.mark("Answers with at least one token, including stopped and regenerated ones."),
+    ),
+    "tokens": (tr.mark("Tokens"), tr.mark("Tokens generated, including the end-of-answer token.")),
+    "passes": (tr.mark("Passes"), tr.mark("Forward passes of the target.")),
+    "first": (
+        tr.mark("First token"),
+        tr.mark("Time from the start of the request to the first token, reading the prompt included."),
+    ),
+    "p50": (tr.mark("Between tokens, p50"), tr.mark("Half of the tokens came faster than this.")),
+    "p95": (tr.mark("Between tokens, p95"), tr.mark("19 of 20 tokens came faster than this.")),
+    "p99": (tr.mark("Between tokens, p99"), tr.mark("99 of 100 tokens came faster than this.")),
+    "between": (
+        tr.mark("p50/95/99"),
+        tr.mark("Time between tokens as p50, p95 and p99, all modes of these models together."),
+    ),
+    "prompt": (tr.mark("Prompt"), tr.mark("Tokens of the prompt, and how many of them were still in the cache.")),
+    "time": (
+        tr.mark("Time spent"),
+        tr.mark("Time from the end of reading the prompts to the last tokens, all answers together."),
+    ),
+    "saved": (
+        tr.mark("Time saved"),
+        tr.mark("Time saved compared with the same answers without drafting. A minus means that they took longer."),
+    ),
+    "split": (
+        tr.mark("Time of a pass"),
+        tr.mark("Where the time of a pass goes, measured around each step and added up."),
+    ),
+    "context": (
+        tr.mark("Context used"),
+        tr.mark("Tokens of the conversation in the context, out of those it has room for."),
+    ),
+    "source": (tr.mark("Where tokens came from"), tr.mark("Where each token came from.")),
+    "target_weights": (
+        tr.mark("Target, weights"),
+        tr.mark("Memory of the target's weights, main and GPU memory together."),
+    ),
+    "target_cache": (
+        tr.mark("Target, cache"),
+        tr.mark("Memory of the target's cache of the conversation, at full length."),
+    ),
+    "draft_weights": (
+        tr.mark("Draft, weights"),
+        tr.mark("Memory of the draft model's weights, main and GPU memory together."),
+    ),
+    "draft_cache": (
+        tr.mark("Draft, cache"),
+        tr.mark("Memory of the draft model's cache of the conversation, at full length."),
+    ),
+    "compute": (tr.mark("Working buffers"), tr.mark("Memory for the computations of both models.")),
+    "memory": (tr.mark("All models"), tr.mark("Weights, caches and working buffers of target and draft together.")),
+    "why": (
+        tr.mark("Why it drafts this way"),
+        tr.mark("Why the engine drafts the way it does now. Earlier reasons in this answer:"),
+    ),
+    "pair": (
+        tr.mark("By models and mode"),
+        tr.mark(
+            "Tokens per second and speed-up of each pair of models in each mode. Long answers count more than "
+            "short ones."
+        ),
+    ),
 }
-_HELP = {
-    "headline": mark(
-        "StatsPanel",
-        "How much faster this answer was than it would have been without drafting, or its tokens "
-        "per second if that is not certain. The speed without drafting is estimated from passes "
-        "without a draft, in this answer and in the last minutes, with as much of the context in "
-        "use. Shown from 64 tokens on.",
-    ),
-    "now": mark("StatsPanel", "Tokens per second of this answer."),
-    "plain": mark(
-        "StatsPanel",
-        "Estimated tokens per second of this answer without drafting.",
-    ),
-    "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
-    "speedup": mark(
-        "StatsPanel",
-        ("How many times as fast as without drafting, over all answers that can be compared. Long answers count more."),
-    ),
-    "per_pass": mark("StatsPanel", "Tokens per pass of the target. Without drafting it is exactly 1."),
-    "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
-    "accepted": mark("StatsPanel", "Share of the drafted tokens that the target accepted, and how many were drafted."),
-    "depth": mark("StatsPanel", "Share of the tokens drafted at this position of a pass that the target accepted."),
-    "lengths": mark("StatsPanel", "How many passes accepted exactly this many of the drafted tokens."),
-    "answers": mark("StatsPanel", "Answers with at least one token, including stopped and regenerated ones."),
-    "tokens": mark("StatsPanel", "Tokens generated, including the end-of-answer token."),
-    "passes": mark("StatsPanel", "Forward passes of the target."),
-    "first": mark("StatsPanel", "Time from the start of the request to the first token, reading the prompt included."),
-    "p50": mark("StatsPanel", "Half of the tokens came faster than this."),
-    "p95": mark("StatsPanel", "19 of 20 tokens came faster than this."),
-    "p99": mark("StatsPanel", "99 of 100 tokens came faster than this."),
-    "between": mark("StatsPanel", "Time between tokens as p50, p95 and p99, all modes of these models together."),
-    "prompt": mark("StatsPanel", "Tokens of the prompt, and how many of them were still in the cache."),
-    "time": mark("StatsPanel", "Time from the end of reading the prompts to the last tokens, all answers together."),
-    "saved": mark(
-        "StatsPanel",
-        ("Time saved compared with the same answers without drafting. A minus means that they took longer."),
-    ),
-    "split": mark("StatsPanel", "Where the time of a pass goes, measured around each step and added up."),
-    "context": mark("StatsPanel", "Tokens of the conversation in the context, out of those it has room for."),
-    "source": mark("StatsPanel", "Where each token came from."),
-    "target_weights": mark("StatsPanel", "Memory of the target's weights, main and GPU memory together."),
-    "target_cache": mark("StatsPanel", "Memory of the target's cache of the conversation, at full length."),
-    "draft_weights": mark("StatsPanel", "Memory of the draft model's weights, main and GPU memory together."),
-    "draft_cache": mark("StatsPanel", "Memory of the draft model's cache of the conversation, at full length."),
-    "compute": mark("StatsPanel", "Memory for the computations of both models."),
-    "memory": mark("StatsPanel", "Weights, caches and working buffers of target and draft together."),
-    "why": mark("StatsPanel", "Why the engine drafts the way it does now. Earlier reasons in this answer:"),
-    "pair": mark(
-        "StatsPanel",
-        "Tokens per second and speed-up of each pair of models in each mode. Long answers count more than short ones.",
-    ),
-}
-MEASURED = mark("StatsPanel", "As llama.cpp reported it when it loaded the model.")
-ESTIMATED = mark("StatsPanel", "Estimated from the file's header, since llama.cpp did not report it.")
+MEASURED = tr.mark("As llama.cpp reported it when it loaded the model.")
+ESTIMATED = tr.mark("Estimated from the file's header, since llama.cpp did not report it.")
 MEMORY_KEYS = ("target_weights", "target_cache", "draft_weights", "draft_cache", "compute", "memory")
 SOURCES = {
-    Source.DRAFT: (
-        mark("StatsPanel", "Draft"),
-        "draft",
-        mark("StatsPanel", "Proposed by the draft model and accepted by the target."),
-    ),
+    Source.DRAFT: (tr.mark("Draft"), "draft", tr.mark("Proposed by the draft model and accepted by the target.")),
     Source.HEAD: (
-        mark("StatsPanel", "Head"),
+        tr.mark("Head"),
         "head",
-        mark("StatsPanel", "Proposed by a head (MTP, EAGLE-3 or Medusa) and accepted by the target."),
+        tr.mark("Proposed by a head (MTP, EAGLE-3 or Medusa) and accepted by the target."),
     ),
     Source.NGRAM: (
-        mark("StatsPanel", "N-gram"),
+        tr.mark("N-gram"),
         "ngram",
-        mark("StatsPanel", "Proposed from earlier text of this conversation and accepted by the target."),
+        tr.mark("Proposed from earlier text of this conversation and accepted by the target."),
     ),
     Source.RECOVERED: (
-        mark("StatsPanel", "Recovered (after a rejection)"),
+        tr.mark("Recovered (after a rejection)"),
         "recovered",
-        mark("StatsPanel", "Sampled by the target in place of a rejected token."),
+        tr.mark("Sampled by the target in place of a rejected token."),
     ),
     Source.BONUS: (
-        mark("StatsPanel", "Bonus (all were accepted)"),
+        tr.mark("Bonus (all were accepted)"),
         "bonus",
-        mark("StatsPanel", "The extra token of a pass in which every drafted token was accepted."),
+        tr.mark("The extra token of a pass in which every drafted token was accepted."),
     ),
-    Source.TARGET: (
-        mark("StatsPanel", "Target"),
-        "target",
-        mark("StatsPanel", "Sampled by the target alone; nothing was drafted."),
-    ),
+    Source.TARGET: (tr.mark("Target"), "target", tr.mark("Sampled by the target alone; nothing was drafted.")),
 }
 SPLIT = {
-    "draft": (
-        mark("StatsPanel", "Draft"),
-        mark("StatsPanel", "Share of the time spent drafting tokens."),
-    ),
-    "verify": (
-        mark("StatsPanel", "Verify"),
-        mark("StatsPanel", "Share of the time spent on passes of the target."),
-    ),
-    "sample": (
-        mark("StatsPanel", "Sample"),
-        mark("StatsPanel", "Share of the time spent sampling tokens and checking drafted ones."),
-    ),
-    "rest": (
-        mark("StatsPanel", "Rest"),
-        mark("StatsPanel", "Share of the time spent on everything else, such as rollback and text."),
-    ),
+    "draft": (tr.mark("Draft"), tr.mark("Share of the time spent drafting tokens.")),
+    "verify": (tr.mark("Verify"), tr.mark("Share of the time spent on passes of the target.")),
+    "sample": (tr.mark("Sample"), tr.mark("Share of the time spent sampling tokens and checking drafted ones.")),
+    "rest": (tr.mark("Rest"), tr.mark("Share of the time spent on everything else, such as rollback and text.")),
 }
 
 
@@ -187,11 +187,11 @@ class FigureText:
 
 
 def name_of(key: str) -> str:
-    return tr(_NAMES[key])
+    return tr(_FIGURES[key][0])
 
 
 def help_of(key: str) -> str:
-    words = tr(_HELP[key])
+    words = tr(_FIGURES[key][1])
     return f"{words} {tr(_SPREAD)}" if key in _SLOWEST else words
 
 
@@ -203,7 +203,7 @@ def sums_help_of(key: str) -> str:
 
 def explanations() -> tuple[FigureText, ...]:
     """Every statistic with its explanation, in the window's order."""
-    figures = [FigureText(_named(key), sums_help_of(key)) for key in _NAMES if key != "why"]
+    figures = [FigureText(_named(key), sums_help_of(key)) for key in _FIGURES if key != "why"]
     parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
     return (
         *figures,

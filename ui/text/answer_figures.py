@@ -9,12 +9,12 @@ from app.core.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import Mode, RunStats, Source
 from engine.sentences import Sentence
 from ui.text.formatting import UNKNOWN, count, duration, figure, percent, speed, times_plain
-from ui.text.language import locale, mark, translate, translator
+from ui.text.language import Translator, locale, mark, translate
 from ui.text.mode_words import mode_word
 from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 
-tr = translator("Figures")
+tr = Translator("Figures")
 
 # The English beginnings, which every decision has, also one that was stored as plain text.
 _OF_DRAFTING = re.compile(r"(token \d+: )?((the )?draft|n-gram on|using repeated|text lookup|plain decoding)")

@@ -8,9 +8,9 @@ from PySide6.QtCore import QLocale
 from PySide6.QtGui import Qt as GuiQt
 
 from engine.records import RunStats
-from ui.text.language import locale, mark, translate, translator
+from ui.text.language import Translator, locale, mark, translate
 
-tr = translator("Figures")
+tr = Translator("Figures")
 
 UNKNOWN = "-"
 HOVER_CHARS = 64
@@ -24,11 +24,11 @@ _MODE_LABELS: dict[str, str] = {
     "auto": mark("Modes", "Auto"),
 }
 _PARAMETER_UNITS = (
-    mark("Figures", "{number} parameters"),
-    mark("Figures", "{number} k parameters"),
-    mark("Figures", "{number} M parameters"),
-    mark("Figures", "{number} B parameters"),
-    mark("Figures", "{number} T parameters"),
+    tr.mark("{number} parameters"),
+    tr.mark("{number} k parameters"),
+    tr.mark("{number} M parameters"),
+    tr.mark("{number} B parameters"),
+    tr.mark("{number} T parameters"),
 )
 
 

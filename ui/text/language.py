@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
@@ -19,9 +19,18 @@ def translate(context: str, text: str, comment: str | None = None, n: int = -1) 
     return QCoreApplication.translate(context, text, comment, n)
 
 
-def translator(context: str) -> partial[str]:
-    """Bind `translate` to the context that all texts of a module have."""
-    return partial(translate, context)
+class Translator:
+    """`translate` and `mark` of a module whose texts have one context."""
+
+    def __init__(self, context: str) -> None:
+        self._context = context
+
+    def __call__(self, text: str, comment: str | None = None, n: int = -1) -> str:
+        return QCoreApplication.translate(self._context, text, comment, n)
+
+    @staticmethod
+    def mark(text: str) -> str:
+        return text
 
 
 def mark(context: str, text: str) -> str:  # noqa: ARG001 (lupdate reads the context)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.records import Mode
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 
-tr = translator("Modes")
+tr = Translator("Modes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,57 +29,57 @@ class ModeWords:
 
 _WORDS: dict[Mode, ModeWords] = {
     Mode.AUTO: ModeWords(
-        mark("Modes", "Auto"),
-        mark("Modes", "Chooses what should be fastest for each pass, which may be no drafting."),
-        mark("Modes", "Nothing. With a draft model it has one more choice."),
-        mark("Modes", "A second or two of measuring after a model is loaded, and an occasional pass to measure again."),
+        tr.mark("Auto"),
+        tr.mark("Chooses what should be fastest for each pass, which may be no drafting."),
+        tr.mark("Nothing. With a draft model it has one more choice."),
+        tr.mark("A second or two of measuring after a model is loaded, and an occasional pass to measure again."),
     ),
     Mode.OFF: ModeWords(
-        mark("Modes", "Off"),
-        mark("Modes", "Without drafting: one token per pass of the target. Other modes are compared with it."),
-        mark("Modes", "Nothing."),
-        mark("Modes", "No extra work, and no gain."),
+        tr.mark("Off"),
+        tr.mark("Without drafting: one token per pass of the target. Other modes are compared with it."),
+        tr.mark("Nothing."),
+        tr.mark("No extra work, and no gain."),
     ),
     Mode.NGRAM: ModeWords(
-        mark("Modes", "N-gram (prompt lookup)"),
-        mark("Modes", "Drafts what followed the same words earlier in this chat."),
-        mark("Modes", "Text that repeats itself: code, quotations, lists, corrections. No second model."),
-        mark("Modes", "Almost nothing; a wrong guess makes one pass a little longer."),
+        tr.mark("N-gram (prompt lookup)"),
+        tr.mark("Drafts what followed the same words earlier in this chat."),
+        tr.mark("Text that repeats itself: code, quotations, lists, corrections. No second model."),
+        tr.mark("Almost nothing; a wrong guess makes one pass a little longer."),
     ),
     Mode.SUFFIX: ModeWords(
-        mark("Modes", "Suffix decoding"),
-        mark("Modes", "Drafts what most often followed the longest match, here and in past chats if they may be used."),
-        mark("Modes", "Text that repeats itself, or resembles what was said before. No second model."),
-        mark("Modes", "A little memory for the index; a wrong guess makes one pass a little longer."),
+        tr.mark("Suffix decoding"),
+        tr.mark("Drafts what most often followed the longest match, here and in past chats if they may be used."),
+        tr.mark("Text that repeats itself, or resembles what was said before. No second model."),
+        tr.mark("A little memory for the index; a wrong guess makes one pass a little longer."),
     ),
     Mode.DRAFT: ModeWords(
-        mark("Modes", "Draft model"),
-        mark("Modes", "A small model drafts tokens, and the target checks them all in one pass."),
-        mark("Modes", "A draft model, best with the target's vocabulary and a tenth of its size or less."),
-        mark("Modes", "Memory and time for its own passes; too large a draft makes answers slower."),
+        tr.mark("Draft model"),
+        tr.mark("A small model drafts tokens, and the target checks them all in one pass."),
+        tr.mark("A draft model, best with the target's vocabulary and a tenth of its size or less."),
+        tr.mark("Memory and time for its own passes; too large a draft makes answers slower."),
     ),
     Mode.HEAD: ModeWords(
-        mark("Modes", "Head (MTP, EAGLE-3, DFlash)"),
-        mark("Modes", "Layers that read the target's hidden state draft tokens; the target checks them in one pass."),
-        mark("Modes", "A model with next-token layers (MTP), or a head made for this very model, chosen as the draft."),
-        mark("Modes", "Memory and time for a layer or a few; on some machines it makes answers slower."),
+        tr.mark("Head (MTP, EAGLE-3, DFlash)"),
+        tr.mark("Layers that read the target's hidden state draft tokens; the target checks them in one pass."),
+        tr.mark("A model with next-token layers (MTP), or a head made for this very model, chosen as the draft."),
+        tr.mark("Memory and time for a layer or a few; on some machines it makes answers slower."),
     ),
 }
 _IN_A_LINE: dict[str, str] = {
-    "off": mark("Modes", "off"),
-    "ngram": mark("Modes", "n-gram"),
-    "suffix": mark("Modes", "suffix"),
-    "draft": mark("Modes", "draft"),
-    "head": mark("Modes", "head"),
-    "auto": mark("Modes", "auto"),
+    "off": tr.mark("off"),
+    "ngram": tr.mark("n-gram"),
+    "suffix": tr.mark("suffix"),
+    "draft": tr.mark("draft"),
+    "head": tr.mark("head"),
+    "auto": tr.mark("auto"),
 }
 _LINES: dict[str, str] = {
-    "auto": mark("Modes", "Whatever is fastest, pass by pass"),
-    "off": mark("Modes", "Without drafting: the speed to compare with"),
-    "ngram": mark("Modes", "Guesses from words used before in this chat"),
-    "suffix": mark("Modes", "Guesses what most often followed the same words"),
-    "draft": mark("Modes", "A small model guesses ahead, the large one checks"),
-    "head": mark("Modes", "The model's own extra layers guess ahead"),
+    "auto": tr.mark("Whatever is fastest, pass by pass"),
+    "off": tr.mark("Without drafting: the speed to compare with"),
+    "ngram": tr.mark("Guesses from words used before in this chat"),
+    "suffix": tr.mark("Guesses what most often followed the same words"),
+    "draft": tr.mark("A small model guesses ahead, the large one checks"),
+    "head": tr.mark("The model's own extra layers guess ahead"),
 }
 MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD)
 

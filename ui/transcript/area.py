@@ -15,7 +15,7 @@ from app.core.domain.messages import MessageView
 from app.core.domain.seeds import SeedWish
 from engine.records import Mode, Source
 from ui.text.formatting import as_written, count, hover, mode_label, on_button
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.text.mode_words import mode_line
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
@@ -30,7 +30,7 @@ from ui.transcript.selection import Entry, SelectingArea, TranscriptSelection
 from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
 from ui.widgets.popups import Menu
 
-tr = translator("MessageMenu")
+tr = Translator("MessageMenu")
 
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
 LAYOUT_ROUNDS = 6

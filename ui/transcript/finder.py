@@ -30,7 +30,7 @@ from ui.conversations.search_results import SearchBox
 from ui.markdown.blocks import BlockStream
 from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
 from ui.text.formatting import count
-from ui.text.language import translator
+from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
@@ -39,7 +39,7 @@ from ui.transcript.found_words import FoundWords, View, forget_found
 from ui.transcript.transcript import Transcript
 from ui.widgets.icon_button import IconButton
 
-tr = translator("FindBar")
+tr = Translator("FindBar")
 
 SLICE_S = 0.008
 FRAME_PX = 2

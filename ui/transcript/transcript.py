@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QW
 
 from app.core.domain.messages import MessageState, MessageView
 from engine.records import TokenSpan
-from ui.text.language import translator
+from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.transcript.area import MessageArea
 from ui.transcript.cards.answer_card import AnswerCard
@@ -29,7 +29,7 @@ from ui.widgets.focus_ring import FocusRing
 from ui.widgets.offscreen_scheduler import BETWEEN_SLICES_MS, OffscreenScheduler
 from ui.widgets.tab_order import REST_MS, TabOrder
 
-tr = translator("Transcript")
+tr = Translator("Transcript")
 
 NEAR_END_PX = 32
 BUILD_AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up

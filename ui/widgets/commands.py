@@ -13,25 +13,25 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
 
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.widgets.popups import Menu
 
-tr = translator("Commands")
+tr = Translator("Commands")
 
-CHAT, CHATS, WINDOW = mark("Commands", "This chat"), mark("Commands", "Chats"), mark("Commands", "Window")
+CHAT, CHATS, WINDOW = tr.mark("This chat"), tr.mark("Chats"), tr.mark("Window")
 
-MENUS = {CHAT: mark("Commands", "Chat"), CHATS: CHATS, WINDOW: WINDOW}
-HELP = mark("Commands", "Help")
-EDIT = mark("Commands", "Edit")
+MENUS = {CHAT: tr.mark("Chat"), CHATS: CHATS, WINDOW: WINDOW}
+HELP = tr.mark("Help")
+EDIT = tr.mark("Edit")
 # What Qt's text widgets do, by the names of their slots.
 EDITS = (
-    ("undo", mark("Commands", "Undo"), QKeySequence.StandardKey.Undo),
-    ("redo", mark("Commands", "Redo"), QKeySequence.StandardKey.Redo),
+    ("undo", tr.mark("Undo"), QKeySequence.StandardKey.Undo),
+    ("redo", tr.mark("Redo"), QKeySequence.StandardKey.Redo),
     ("", "", QKeySequence.StandardKey.UnknownKey),
-    ("cut", mark("Commands", "Cut"), QKeySequence.StandardKey.Cut),
-    ("copy", mark("Commands", "Copy"), QKeySequence.StandardKey.Copy),
-    ("paste", mark("Commands", "Paste"), QKeySequence.StandardKey.Paste),
-    ("selectAll", mark("Commands", "Select all"), QKeySequence.StandardKey.SelectAll),
+    ("cut", tr.mark("Cut"), QKeySequence.StandardKey.Cut),
+    ("copy", tr.mark("Copy"), QKeySequence.StandardKey.Copy),
+    ("paste", tr.mark("Paste"), QKeySequence.StandardKey.Paste),
+    ("selectAll", tr.mark("Select all"), QKeySequence.StandardKey.SelectAll),
 )
 LONG_ROW = 3
 _OTHER_INPUT = (

@@ -9,12 +9,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, QTimer,
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopServices, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QFileDialog, QPushButton, QWidget
 
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.text.links import is_safe
 from ui.widgets.building import Stretch, button, hbox, label, read_only_text, vbox
 from ui.widgets.icon_button import CONFIRM_MS
 
-tr = translator("Dialogs")
+tr = Translator("Dialogs")
 
 
 def press_button(event: QKeyEvent) -> bool:

@@ -20,14 +20,14 @@ from engine.records import Mode
 from ui.composer.composer import RACE_COMMAND
 from ui.composer.prompt_list import PromptList
 from ui.text.formatting import hover
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.text.mode_words import mode_words
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
 from ui.widgets.commands import CHAT, Commands, native_keys
 from ui.widgets.icon_button import IconButton
 
-tr = translator("ChatSettings")
+tr = Translator("ChatSettings")
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.settings.chat_panel import ChatSettingsPanel

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 from shiboken6 import isValid
 
 from ui.composer.message_edit import local_paths
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, vbox
 
-tr = translator("DropZone")
+tr = Translator("DropZone")
 
 MARGIN_PX = 16
 _NAMES_SHOWN = 4

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
 
 from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import ModelInfo
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.building import GUTTER_PX, ElidedLabel, Stretch, button, grid, hbox, label, reserve_scroll_bar, vbox
 
-tr = translator("EmptyState")
+tr = Translator("EmptyState")
 
 NARROW_PX = 560  # below this buttons stand below one another
 
@@ -37,82 +37,68 @@ Example = tuple[str, str, str]  # icon, title, message
 BUILTIN: tuple[Example, ...] = (
     (
         "copy",
-        mark("EmptyState", "Repeat a text"),
-        mark("EmptyState", "Repeat this text exactly: The quiet river runs past the old stone bridge."),
+        tr.mark("Repeat a text"),
+        tr.mark("Repeat this text exactly: The quiet river runs past the old stone bridge."),
     ),
     (
         "list",
-        mark("EmptyState", "Make a table"),
-        mark("EmptyState", "Make a Markdown table of these words: river, stone, lamp, boat, apple, bell."),
+        tr.mark("Make a table"),
+        tr.mark("Make a Markdown table of these words: river, stone, lamp, boat, apple, bell."),
     ),
-    (
-        "circle-question-mark",
-        mark("EmptyState", "Ask about drafting"),
-        mark("EmptyState", "What is speculative decoding?"),
-    ),
-    ("feather", mark("EmptyState", "Hear a story"), mark("EmptyState", "Write a short story about a fox.")),
+    ("circle-question-mark", tr.mark("Ask about drafting"), tr.mark("What is speculative decoding?")),
+    ("feather", tr.mark("Hear a story"), tr.mark("Write a short story about a fox.")),
 )
 CHAT: tuple[Example, ...] = (
     (
         "circle-question-mark",
-        mark("EmptyState", "Have something explained"),
-        mark("EmptyState", "Explain how a refrigerator works, in five short sentences."),
+        tr.mark("Have something explained"),
+        tr.mark("Explain how a refrigerator works, in five short sentences."),
     ),
     (
         "list",
-        mark("EmptyState", "Make a plan"),
-        mark("EmptyState", "Plan a weekend in a city that I do not know yet, as a table with times."),
+        tr.mark("Make a plan"),
+        tr.mark("Plan a weekend in a city that I do not know yet, as a table with times."),
     ),
     (
         "pencil",
-        mark("EmptyState", "Improve a text"),
-        mark(
-            "EmptyState",
+        tr.mark("Improve a text"),
+        tr.mark(
             "Correct this text and list what you changed: Yesterday me and my brother has went to the libary, "
-            "because they're books was overdue.",
+            "because they're books was overdue."
         ),
     ),
-    ("feather", mark("EmptyState", "Hear a story"), mark("EmptyState", "Write a short story about a fox.")),
+    ("feather", tr.mark("Hear a story"), tr.mark("Write a short story about a fox.")),
 )
 CODE: tuple[Example, ...] = (
     (
         "file-code",
-        mark("EmptyState", "Write a function"),
-        mark("EmptyState", "Write a Python function that finds all prime numbers up to n, with a docstring and tests."),
+        tr.mark("Write a function"),
+        tr.mark("Write a Python function that finds all prime numbers up to n, with a docstring and tests."),
     ),
     (
         "pencil",
-        mark("EmptyState", "Add types"),
-        mark(
-            "EmptyState",
+        tr.mark("Add types"),
+        tr.mark(
             "Add type annotations to this function and return all of it:\n\n```python\ndef mean(values):\n"
-            "    total = 0\n    for value in values:\n        total += value\n    return total / len(values)\n```",
+            "    total = 0\n    for value in values:\n        total += value\n    return total / len(values)\n```"
         ),
     ),
     (
         "list",
-        mark("EmptyState", "Turn data into JSON"),
-        mark("EmptyState", "Turn this into JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester."),
+        tr.mark("Turn data into JSON"),
+        tr.mark("Turn this into JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester."),
     ),
     (
         "circle-question-mark",
-        mark("EmptyState", "Understand an error"),
-        mark("EmptyState", "What does “IndexError: list index out of range” mean, and how do I find its cause?"),
+        tr.mark("Understand an error"),
+        tr.mark("What does “IndexError: list index out of range” mean, and how do I find its cause?"),
     ),
 )
 TEXT: tuple[Example, ...] = (
-    (
-        "feather",
-        mark("EmptyState", "A story"),
-        mark("EmptyState", "Once upon a time, in a small village by the sea, there lived"),
-    ),
-    (
-        "list",
-        mark("EmptyState", "An article"),
-        mark("EmptyState", "The three most important inventions of the nineteenth century were"),
-    ),
-    ("file-code", mark("EmptyState", "A function"), "def fibonacci(n):\n    "),
-    ("pencil", mark("EmptyState", "A letter"), mark("EmptyState", "Dear Ms Miller,\n\nthank you for your letter of")),
+    ("feather", tr.mark("A story"), tr.mark("Once upon a time, in a small village by the sea, there lived")),
+    ("list", tr.mark("An article"), tr.mark("The three most important inventions of the nineteenth century were")),
+    ("file-code", tr.mark("A function"), "def fibonacci(n):\n    "),
+    ("pencil", tr.mark("A letter"), tr.mark("Dear Ms Miller,\n\nthank you for your letter of")),
 )
 _CODE_NAME = re.compile(
     r"\b(?:cod(?:er|e|estral|egemma|ellama)|starcoder\d*|devstral|deepseek[- ]coder)\b", re.IGNORECASE

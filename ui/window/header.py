@@ -17,7 +17,7 @@ from app.core.domain.model_name import shown_name
 from app.core.domain.models import LibraryRow, PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
@@ -27,7 +27,7 @@ from ui.widgets.icon_button import IconButton, ShrinkingButton
 from ui.widgets.popups import ChoicePopup, Menu
 from ui.widgets.tab_order import set_tab_order
 
-tr = translator("Header")
+tr = Translator("Header")
 
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
 PROGRESS_PX = 4
@@ -36,11 +36,11 @@ MODELS_SHARE = 0.6  # of the room that title and models share, where it is not e
 LEAST_NAME = 8  # widths of a letter for a target's name beside a draft's: with less, the draft's goes
 LEAST_TITLE = 20  # widths of a letter for a title beside an indicator that goes whole
 # Where a chat template comes from, as the engine names it.
-TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
+TEMPLATES = (tr.mark("from the model"), tr.mark("fallback"))
 
 
-UNUSED_WORDS = {"pictures": mark("Header", "pictures")}
-EXACT = mark("Header", "Every mode gives exactly the same answer to a question.")
+UNUSED_WORDS = {"pictures": tr.mark("pictures")}
+EXACT = tr.mark("Every mode gives exactly the same answer to a question.")
 MOST_EACH = 30  # of the models of one engine; its page has all
 WIDTH_PX = 404
 LEAST_CONTEXT = 2048  # of the lengths that are offered

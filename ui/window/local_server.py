@@ -13,19 +13,19 @@ from app.core.domain.local_server import LoggedRequest, ServerState, ServerView
 from app.core.domain.settings.table import SERVER
 from engine.records import Problem
 from ui.text.formatting import count, hover
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.text.problem_words import explanation
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 
-tr = translator("LocalServer")
+tr = Translator("LocalServer")
 
 if TYPE_CHECKING:
     from ui.server.page import ServerPage
     from ui.window.main_window import MainWindow
 
 CALM_MS = 1_000  # the sign does not flicker between two requests
-BUSY_WORDS = mark("LocalServer", "Server answering")
+BUSY_WORDS = tr.mark("Server answering")
 
 
 def state_words(view: ServerView) -> str:
@@ -71,7 +71,7 @@ class ServerButton(IconButton):
         name = tr("Local server")
         super().__init__(theme, "server", name, text=name)
         self._view = ServerView()
-        self.usual_words = tuple(tr(words) for words in (mark("LocalServer", "Server on"), BUSY_WORDS))
+        self.usual_words = tuple(tr(words) for words in (tr.mark("Server on"), BUSY_WORDS))
         self._calms_down = QTimer(self, singleShot=True, interval=CALM_MS)
         self._calms_down.timeout.connect(self._show)
         self._make_menu()

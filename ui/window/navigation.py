@@ -14,13 +14,13 @@ from app.core.domain.settings.fields import SettingField
 from ui.conversations.sidebar import Sidebar
 from ui.models.parts import WELCOME
 from ui.text.formatting import percent
-from ui.text.language import translator
+from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.window.empty_state import EmptyState
 from ui.window.header import Header
 
-tr = translator("DownloadIndicator")
+tr = Translator("DownloadIndicator")
 
 if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
     from app.core.domain.models import Download

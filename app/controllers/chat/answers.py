@@ -50,12 +50,12 @@ from engine.records import (
 )
 from engine.requests import next_number
 from engine.sentences import joined
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.text.model_titles import title_of
 from ui.text.problem_words import in_language
 from ui.text.setting_words import in_words
 
-tr = translator("AnswerController")
+tr = Translator("AnswerController")
 
 log = logging.getLogger(__name__)
 
@@ -64,29 +64,23 @@ AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFaile
 _CERTAIN_CHARS = 8  # held back: more than a sign of comparison or a bracket
 _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
-WORDLESS = mark("AnswerController", "The model gave an empty answer. Ask again, or rephrase the question.")
-ONE_AT_A_TIME = mark("AnswerController", "This chat is still writing an answer. Wait for it, or stop it.")
-RACE_GOES_ON = mark("AnswerController", "A race is using the model. Wait until it is over, or stop it.")
-NOT_KEPT = mark("AnswerController", "Chats cannot be saved. This is kept only until Paceline is closed.")
-LENGTH = mark("AnswerController", "Stopped at the maximum length set in the settings.")
-LOOP = mark("AnswerController", "Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
+WORDLESS = tr.mark("The model gave an empty answer. Ask again, or rephrase the question.")
+ONE_AT_A_TIME = tr.mark("This chat is still writing an answer. Wait for it, or stop it.")
+RACE_GOES_ON = tr.mark("A race is using the model. Wait until it is over, or stop it.")
+NOT_KEPT = tr.mark("Chats cannot be saved. This is kept only until Paceline is closed.")
+LENGTH = tr.mark("Stopped at the maximum length set in the settings.")
+LOOP = tr.mark("Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
 # What continuing takes where the context is full, by what is to happen then.
 FULL = {
-    Overflow.DROP: mark(
-        "AnswerController", "Stopped because the context is full. Continue leaves out the oldest messages."
-    ),
-    Overflow.SUMMARISE: mark(
-        "AnswerController", "Stopped because the context is full. Continue summarises the oldest messages first."
-    ),
-    Overflow.STOP: mark(
-        "AnswerController",
+    Overflow.DROP: tr.mark("Stopped because the context is full. Continue leaves out the oldest messages."),
+    Overflow.SUMMARISE: tr.mark("Stopped because the context is full. Continue summarises the oldest messages first."),
+    Overflow.STOP: tr.mark(
         "Stopped because the context is full. To continue, have the oldest messages left out or summarised "
-        "(at the context meter), or choose a larger context in the settings.",
+        "(at the context meter), or choose a larger context in the settings."
     ),
 }
-FULL_OF_ONE_TURN = mark(
-    "AnswerController",
-    ("Stopped: this question alone fills the context. To continue, choose a larger context in the settings."),
+FULL_OF_ONE_TURN = tr.mark(
+    "Stopped: this question alone fills the context. To continue, choose a larger context in the settings."
 )
 
 

@@ -27,9 +27,9 @@ from app.core.domain.file_kinds import kind_of, shown_name
 from engine.records import Problem
 from engine.sentences import joined, said
 from ui.composer.message_edit import fits_box
-from ui.text.language import translator
+from ui.text.language import Translator
 
-tr = translator("Attachments")
+tr = Translator("Attachments")
 
 log = logging.getLogger(__name__)
 

@@ -15,12 +15,12 @@ from app.controllers.parts import Parts, PartsController
 from engine.requests import ForgetPast, ForgetState
 from engine.sentences import one_stop
 from ui.text.formatting import count
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.widgets.building import Stretch, button, hbox
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import ConfirmDialog
 
-tr = translator("DeletionController")
+tr = Translator("DeletionController")
 
 LIST_PX = 280
 

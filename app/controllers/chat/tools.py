@@ -43,19 +43,18 @@ from app.core.tools.turn import (
 )
 from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolFormat
 from engine.requests import next_number
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 
-tr = translator("ToolController")
+tr = Translator("ToolController")
 
-LIMIT = mark("ToolController", "Stopped after {count} answers with tool calls. Send a message to continue.")
-UNREADABLE = mark(
-    "ToolController",
-    ("The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model."),
+LIMIT = tr.mark("Stopped after {count} answers with tool calls. Send a message to continue.")
+UNREADABLE = tr.mark(
+    "The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model."
 )
-NO_TOOLS = mark("ToolController", "This model cannot use tools: {reason}.")
-WENT_ON = mark("ToolController", "The chat has continued since this call. Ask the model to call the tool again.")
-GONE = mark("ToolController", "This tool is no longer available. Switch on the tool or its server in the settings.")
+NO_TOOLS = tr.mark("This model cannot use tools: {reason}.")
+WENT_ON = tr.mark("The chat has continued since this call. Ask the model to call the tool again.")
+GONE = tr.mark("This tool is no longer available. Switch on the tool or its server in the settings.")
 _BUILT_IN_TITLES = dict(FIELD_BY_KEY["built_in_tools"].choices)
 LEAST_CHARS = 1_000  # of a result, however small the context is
 

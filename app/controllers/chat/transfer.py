@@ -15,17 +15,17 @@ from app.core.domain.errors import AppError, ChatsExportError, ChatsImportError
 from app.core.storage.exchange.file_names import JSON, file_name
 from engine.records import Problem
 from engine.sentences import said
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_export_file, ask_import_files
 
-tr = translator("TransferController")
+tr = Translator("TransferController")
 
 log = logging.getLogger(__name__)
 
 PRINT = "print"
-ALL_NAME = mark("TransferController", "Paceline chats")
-BUSY = mark("TransferController", "Another import or export is still running.")
+ALL_NAME = tr.mark("Paceline chats")
+BUSY = tr.mark("Another import or export is still running.")
 
 
 class TransferController(PartsController):

@@ -24,12 +24,12 @@ from app.core.storage.window_state import is_first_run, note_welcomed
 from engine.records import EngineReady, LoadRequest, ModelInfo, Problem, Source
 from ui.models.parts import WELCOME
 from ui.text.formatting import count, size
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.text.problem_words import explanation, in_language, in_words
 from ui.widgets.dialogs import link_dialog
 from ui.window.navigation import ModelsNavigation
 
-tr = translator("HubController")
+tr = Translator("HubController")
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.first_model import FirstModelController

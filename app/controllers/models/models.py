@@ -24,9 +24,9 @@ from engine.records import (
 )
 from engine.requests import RunJob, SetDraft, next_number
 from engine.sentences import joined, said
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 
-tr = translator("ModelController")
+tr = Translator("ModelController")
 
 ModelEvent = LoadProgress | EngineReady | EngineEnded | EngineFailed
 

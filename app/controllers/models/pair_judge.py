@@ -57,10 +57,10 @@ from engine.sentences import joined
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import parameters
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.text.problem_words import in_language
 
-tr = translator("HubPairs")
+tr = Translator("HubPairs")
 
 log = logging.getLogger(__name__)
 
@@ -70,15 +70,11 @@ IsFasterBeside = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
 EVERYTHING = 10_000  # layers: more than any model has
 MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
-DIFFER = mark("HubPairs", "The vocabularies differ.")
+DIFFER = tr.mark("The vocabularies differ.")
 # Where a draft was found, as the search names it.
-PLACES = (
-    mark("HubPairs", "on this computer"),
-    mark("HubPairs", "recommended"),
-    mark("HubPairs", "on the hub"),
-)
-AGREE = mark("HubPairs", "Both vocabularies have the same tokens and settings.")
-BELONGS = mark("HubPairs", "This head matches the target, by its file header.")
+PLACES = (tr.mark("on this computer"), tr.mark("recommended"), tr.mark("on the hub"))
+AGREE = tr.mark("Both vocabularies have the same tokens and settings.")
+BELONGS = tr.mark("This head matches the target, by its file header.")
 
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:

@@ -43,11 +43,11 @@ from app.core.hub.pairs.catalog import (
 from engine.errors import EngineError
 from engine.sentences import said
 from ui.text.formatting import figure
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.text.problem_words import in_language, in_words
 from ui.text.setting_words import sentence
 
-tr = translator("Recommendations")
+tr = Translator("Recommendations")
 
 HEAD_LATER = mark("HubRecommendations", "How much its head helps is shown once its header has been read.")
 NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")

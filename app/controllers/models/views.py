@@ -32,22 +32,20 @@ from engine.fit.fit import TIGHT_SHARE, FitVerdict
 from engine.fit.table import FitTable, ModelPlan, PairPlan
 from engine.gguf.title import model_title
 from ui.text.formatting import count, parameters, size
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.text.problem_words import in_language
 
-tr = translator("HubViews")
+tr = Translator("HubViews")
 
 _GATED_WORDS = {
     Gated.NO: "",
-    Gated.AUTOMATIC: mark(
-        "HubViews",
+    Gated.AUTOMATIC: tr.mark(
         "The publisher wants you to accept terms before you download the files. Accept them on the model's "
-        "page while signed in, then enter an access token of your account.",
+        "page while signed in, then enter an access token of your account."
     ),
-    Gated.MANUAL: mark(
-        "HubViews",
+    Gated.MANUAL: tr.mark(
         "The publisher approves each request for access. Request access on the model's page; once you have "
-        "it, enter an access token of your account.",
+        "it, enter an access token of your account."
     ),
 }
 LEVELS = {FitVerdict.FITS: FitLevel.FITS, FitVerdict.TIGHT: FitLevel.TIGHT, FitVerdict.TOO_LARGE: FitLevel.TOO_LARGE}

@@ -32,21 +32,21 @@ from app.core.storage.races import RaceStore
 from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Picture, Problem
 from engine.requests import JobEnded, RunJob
 from engine.sentences import said
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_race_file
 
-tr = translator("Race")
+tr = Translator("Race")
 
 if TYPE_CHECKING:  # a start waits for nothing of a race
     from PySide6.QtGui import QImage
 
     from ui.race.page import RacePage
 
-RACING = mark("Race", "A race is using the model. Wait until it is over, or stop it.")
-NO_MODEL = mark("Race", "No model is loaded. Open one first.")
-LOADING = mark("Race", "The model is loading.")
-ANSWERING = mark("Race", "An answer is being written. Wait for it, or stop it.")
+RACING = tr.mark("A race is using the model. Wait until it is over, or stop it.")
+NO_MODEL = tr.mark("No model is loaded. Open one first.")
+LOADING = tr.mark("The model is loading.")
+ANSWERING = tr.mark("An answer is being written. Wait for it, or stop it.")
 
 
 class RaceController(PartsController):

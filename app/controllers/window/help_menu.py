@@ -13,10 +13,10 @@ from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.logs import LOG_NAME
 from engine.records import Problem
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.widgets.dialogs import ConfirmDialog
 
-tr = translator("Updates")
+tr = Translator("Updates")
 
 if TYPE_CHECKING:  # the first paint waits for no network library
     from app.core.hub.updates import Release

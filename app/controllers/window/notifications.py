@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from app.controllers.parts import Parts, PartsController
 from engine.records import EngineFailed, Event, Finished, FinishReason, RunStats
 from ui.text.formatting import speed as speed_text
-from ui.text.language import translator
+from ui.text.language import Translator
 from ui.text.problem_words import in_language
 
-tr = translator("NotificationController")
+tr = Translator("NotificationController")
 
 LONG_ANSWER_S = 10.0
 SHOWN_MS = 8_000

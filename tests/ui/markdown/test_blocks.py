@@ -116,7 +116,7 @@ def test_a_long_fence_is_not_parsed_again_while_it_grows(monkeypatch: pytest.Mon
     feed.feed("```py\nfirst\n")
     calls: list[str] = []
     parse = markdown_blocks._PARSER.parse
-    monkeypatch.setattr(markdown_blocks._PARSER, "parse", lambda text: (calls.append(text), parse(text))[1])
+    monkeypatch.setattr(markdown_blocks._PARSER, "parse", lambda text, env: (calls.append(text), parse(text, env))[1])
     for number in range(200):
         feed.feed(f"line {number}\n")
     assert calls == []

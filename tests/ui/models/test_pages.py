@@ -110,7 +110,7 @@ def test_files_are_shown_as_what_they_are(place: ModelsPanel, qtbot: QtBot) -> N
         "4.68 GB",
         "3 parts",
         "Too large",
-        ("Image projector (mmproj)"),
+        "Image projector (mmproj)",
         "Quantization data (imatrix)",
     ):
         assert words in shown

@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QScrollAr
 from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.message_edit import MessageEdit
 from ui.text.formatting import as_written, count, size
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.text.one_line import cut
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
 from ui.widgets.exact_text import exact_selection
 from ui.widgets.icon_button import IconButton
 
-tr = translator("Attachments")
+tr = Translator("Attachments")
 
 NAME_PX = 180
 SPACING_PX = 8
@@ -34,14 +34,14 @@ ICONS = {
     AttachmentKind.PICTURE: "image",
 }
 KINDS = {
-    AttachmentKind.TEXT: mark("Attachments", "Text"),
-    AttachmentKind.CODE: mark("Attachments", "Code"),
-    AttachmentKind.MARKDOWN: mark("Attachments", "Markdown"),
-    AttachmentKind.CSV: mark("Attachments", "CSV"),
-    AttachmentKind.PDF: mark("Attachments", "PDF"),
-    AttachmentKind.DOCUMENT: mark("Attachments", "Document"),
-    AttachmentKind.PASSAGES: mark("Attachments", "Found for this question"),
-    AttachmentKind.PICTURE: mark("Attachments", "Picture"),
+    AttachmentKind.TEXT: tr.mark("Text"),
+    AttachmentKind.CODE: tr.mark("Code"),
+    AttachmentKind.MARKDOWN: tr.mark("Markdown"),
+    AttachmentKind.CSV: tr.mark("CSV"),
+    AttachmentKind.PDF: tr.mark("PDF"),
+    AttachmentKind.DOCUMENT: tr.mark("Document"),
+    AttachmentKind.PASSAGES: tr.mark("Found for this question"),
+    AttachmentKind.PICTURE: tr.mark("Picture"),
 }
 ROWS_SEEN = 3.5  # half a row says that there are more
 

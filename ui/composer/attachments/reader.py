@@ -12,12 +12,12 @@ from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.attachments.chips import facts, title_of
 from ui.composer.message_edit import wrap_for
 from ui.text.formatting import count
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, read_only_text, vbox
 from ui.widgets.dialogs import Dialog, copy_with_feedback
 
-tr = translator("PictureViewer")
+tr = Translator("PictureViewer")
 
 MOST_CHARS = 200_000  # more would keep the window waiting for its layout
 CODE_LIKE = (AttachmentKind.CODE, AttachmentKind.CSV)

@@ -13,7 +13,7 @@ from app.core.domain.projects import SOURCE_LINK
 from app.core.domain.thinking import split_thinking, without_thinking
 from engine.records import Source, TokenSpan
 from ui.text.formatting import count, percent
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, mark, translate
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.transcript.cards.action_bar import AnswerActionBar
@@ -28,7 +28,7 @@ from ui.transcript.marks.provenance import PassView, SourceRuns
 from ui.widgets.building import label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
 
-tr = translator("AnswerCard")
+tr = Translator("AnswerCard")
 
 STATE_NOTICES = {
     MessageState.STOPPED: mark("MessageCard", "Stopped."),

@@ -11,7 +11,7 @@ from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.core.domain.messages import MessageView
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.page_growth import allow_updates
 from ui.transcript.cards.text_part import TextPart
@@ -19,7 +19,7 @@ from ui.transcript.excerpt import Excerpt, Piece, part_of
 from ui.widgets.building import ElidedLabel, hbox, label
 from ui.widgets.icon_button import IconButton
 
-tr = translator("VersionSwitch")
+tr = Translator("VersionSwitch")
 
 ARROW_INSET_PX = 9  # from the edge of a button to its arrow: border, padding, and the rim of the icon
 LABEL_GAP_PX = 3

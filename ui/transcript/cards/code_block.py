@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.highlighting import Marked, RangeHighlighter
 from ui.theme.theme import Theme
 from ui.transcript.cards.text_part import CARET, ReadText
@@ -20,7 +20,7 @@ from ui.transcript.marks.provenance import MarkedRange, common_length
 from ui.widgets.building import Stretch, hbox, label, vbox
 from ui.widgets.icon_button import IconButton
 
-tr = translator("CodeBlock")
+tr = Translator("CodeBlock")
 
 MAX_COLOURED_CHARS = 60_000
 

@@ -14,20 +14,18 @@ from PySide6.QtWidgets import QFrame, QSizePolicy
 from app.core.domain.attachments import Attachment
 from ui.composer.attachments.chips import AttachmentRows
 from ui.composer.message_edit import fits_box, height_of, local_paths, wrap_for
-from ui.text.language import mark, translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import button, hbox, label, set_style_property, vbox
 from ui.widgets.exact_text import ExactTextEdit
 
-tr = translator("MessageEditor")
+tr = Translator("MessageEditor")
 
 MAX_LINES = 16
-OF_ANSWER = mark(
-    "MessageEditor", "Enter saves it as another version; the answer stays as it was. Shift+Enter begins a new line."
-)
-HINT = mark("MessageEditor", "Press Enter to send as a new version; the original is kept.")
-NO_FILES = mark("MessageEditor", "Files cannot be added to a sent message. Attach them to a new one.")
-TOO_LONG = mark("MessageEditor", "That text is too long to edit here. Paste it into a new message.")
+OF_ANSWER = tr.mark("Enter saves it as another version; the answer stays as it was. Shift+Enter begins a new line.")
+HINT = tr.mark("Press Enter to send as a new version; the original is kept.")
+NO_FILES = tr.mark("Files cannot be added to a sent message. Attach them to a new one.")
+TOO_LONG = tr.mark("That text is too long to edit here. Paste it into a new message.")
 
 
 class _Text(ExactTextEdit):

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QFrame, QToolButton, QWidget
 
 from engine.records import Source
 from ui.text.formatting import count, duration
-from ui.text.language import locale, translator
+from ui.text.language import Translator, locale
 from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.marks.provenance import SourceRuns
 from ui.widgets.building import vbox
 
-tr = translator("ReasoningBlock")
+tr = Translator("ReasoningBlock")
 
 INDENT_PX = 16
 SLICE_S = 0.008

@@ -19,7 +19,7 @@ from app.core.domain.tools.calls import OPEN, REPEATABLE, UNREADABLE, CallStatus
 from ui.composer.attachments.chips import AttachmentRows
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count, duration
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.theme.theme import Theme
 from ui.transcript.cards.card import CardState, MessageCard
 from ui.transcript.cards.code_block import CodeView
@@ -27,7 +27,7 @@ from ui.transcript.cards.text_part import TextPart
 from ui.transcript.cards.user_card import shown_text
 from ui.widgets.building import Stretch, button, hbox, label, line_edit, show_text, vbox
 
-tr = translator("ToolCard")
+tr = Translator("ToolCard")
 
 PREVIEW_LINES, PREVIEW_CHARS = 4, 400
 ARGUMENT_CHARS = 120
@@ -38,16 +38,16 @@ ICON_PX = 14
 TICK_MS = 1000
 
 _WORDS = {
-    CallStatus.WAITING: mark("ToolCard", "Waiting for the call before it"),
-    CallStatus.ASKED: mark("ToolCard", "Waiting for you"),
-    CallStatus.RUNNING: mark("ToolCard", "Running"),
-    CallStatus.DONE: mark("ToolCard", "Done"),
-    CallStatus.FAILED: mark("ToolCard", "Failed"),
-    CallStatus.REFUSED: mark("ToolCard", "Refused"),
-    CallStatus.STOPPED: mark("ToolCard", "Stopped"),
-    CallStatus.UNKNOWN: mark("ToolCard", "Was not finished"),
+    CallStatus.WAITING: tr.mark("Waiting for the call before it"),
+    CallStatus.ASKED: tr.mark("Waiting for you"),
+    CallStatus.RUNNING: tr.mark("Running"),
+    CallStatus.DONE: tr.mark("Done"),
+    CallStatus.FAILED: tr.mark("Failed"),
+    CallStatus.REFUSED: tr.mark("Refused"),
+    CallStatus.STOPPED: tr.mark("Stopped"),
+    CallStatus.UNKNOWN: tr.mark("Was not finished"),
 }
-NOT_RUN = mark("ToolCard", "This call was not run: it is not valid, or the tool does not exist.")
+NOT_RUN = tr.mark("This call was not run: it is not valid, or the tool does not exist.")
 _ICONS = {
     CallStatus.WAITING: "pause",
     CallStatus.ASKED: "circle-question-mark",
@@ -60,9 +60,9 @@ _ICONS = {
 }
 # What a person may say, as `app.core.tools.policy.Permission` has it.
 DECISIONS = (
-    ("once", mark("ToolCard", "Allow once")),
-    ("chat", mark("ToolCard", "Allow in this chat")),
-    ("always", mark("ToolCard", "Always allow")),
+    ("once", tr.mark("Allow once")),
+    ("chat", tr.mark("Allow in this chat")),
+    ("always", tr.mark("Always allow")),
 )
 
 

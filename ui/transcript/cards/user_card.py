@@ -14,7 +14,7 @@ from ui.composer.attachments.reader import MOST_CHARS
 from ui.markdown.blocks import plain_segments
 from ui.markdown.source_map import SourceMap
 from ui.text.formatting import count
-from ui.text.language import translate, translator
+from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.card import ARROW_INSET_PX, CardState, MessageCard
@@ -25,7 +25,7 @@ from ui.widgets.building import button, hbox, vbox
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
 
-tr = translator("UserCard")
+tr = Translator("UserCard")
 
 FOLD_CHARS, FOLD_LINES = 2_400, 24  # more are folded
 SHOWN_CHARS, SHOWN_LINES = 800, 10

@@ -7,17 +7,17 @@ from html import escape
 
 from engine.records import Source, TokenProbs
 from ui.text.formatting import percent
-from ui.text.language import mark, translator
+from ui.text.language import Translator
 from ui.transcript.marks.provenance import PassView
 
-tr = translator("PassTip")
+tr = Translator("PassTip")
 
 MOST_ROWS = 16
 NUM_COLUMNS = 4  # the token, what became of it, the target's chance, the draft's
 _LAST = {
-    Source.RECOVERED: mark("PassTip", "sampled instead"),
-    Source.BONUS: mark("PassTip", "one more, because all were accepted"),
-    Source.TARGET: mark("PassTip", "sampled by the target alone, nothing was proposed"),
+    Source.RECOVERED: tr.mark("sampled instead"),
+    Source.BONUS: tr.mark("one more, because all were accepted"),
+    Source.TARGET: tr.mark("sampled by the target alone, nothing was proposed"),
 }
 
 

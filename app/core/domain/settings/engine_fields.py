@@ -141,7 +141,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Shared context",
         FieldKind.SWITCH,
         False,
-        ("Answers written at the same time share one context. This saves memory, but long answers may not fit."),
+        "Answers written at the same time share one context. This saves memory, but long answers may not fit.",
     ),
     SettingField(
         "threads",
