@@ -95,6 +95,7 @@ class ProjectPage(Dialog):
 
     def _make_tree(self) -> None:
         tree = self.tree
+        tree.setObjectName("projectFiles")
         tree.setColumnCount(len(_COLUMNS))
         tree.setHeaderLabels([translate("ProjectPage", words) for words in _COLUMNS])
         tree.setAccessibleName(translate("ProjectPage", "Files"))

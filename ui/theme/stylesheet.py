@@ -207,10 +207,12 @@ QListWidget#hubNav::item { padding: 7px; border-radius: 6px; color: $text; }
 QListWidget#hubNav::item:hover { background: $hover; }
 QListWidget#hubNav::item:selected { background: $selected; color: $text; }
 QListWidget#hubNav::item:focus { border: 2px solid $focus; padding: 5px; }
-QTableView#statsTable { background: transparent; border: 1px solid $border; border-radius: 6px; outline: none;
+QTableView#statsTable, QTreeView#projectFiles { background: transparent; border: 1px solid $border; border-radius: 6px; outline: none;
   selection-background-color: $selected; selection-color: $text; }
-QTableView#statsTable:focus { border: 1px solid $focus; }
+QTableView#statsTable:focus, QTreeView#projectFiles:focus { border: 1px solid $focus; }
 QTableView#statsTable::item { padding: 2px 5px; }
+QTreeView#projectFiles::item { padding: 4px 5px; }
+QTreeView#projectFiles::item:selected { background: $selected; color: $text; }
 QHeaderView { background: transparent; border: none; }
 QHeaderView::section { background: transparent; color: $text_muted; font-size: ${caption}px; font-weight: 600;
   border: none; border-bottom: 1px solid $border; padding: 5px 8px; }
