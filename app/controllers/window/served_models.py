@@ -1,7 +1,7 @@
 """The models that programs may name: that of the chats, and where the settings allow it, those of the library.
 
 One is in memory at a time. What a program had loaded stays for as long as the window needs nothing of the engine; then
-the model of the chats comes back (`engine.own_models`).
+the model of the chats comes back (`LoadedModels` in `engine.session.worker`).
 """
 
 from __future__ import annotations
