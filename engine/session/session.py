@@ -18,7 +18,7 @@ from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import EngineError, ModeUnavailableError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
-from engine.grammar.held_calls import held_calls
+from engine.grammar.tool_calls import held_calls
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import Computing
 from engine.llama import library
