@@ -215,7 +215,7 @@ def link_view(request: DownloadRequest, known: KnownModel, hosts: tuple[str, ...
 
 def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
     """Rows of target and draft side by side, and each room with its verdict."""
-    needed, room = table.needed, table.room
+    needed, room = table.needed, table.free
     places = [_memory(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
     if len(room.devices) > 1:
         used = zip(table.devices_bytes, room.devices, strict=False)

@@ -61,8 +61,8 @@ def test_overrides_name_devices_by_number() -> None:
     placement = Placement(cpu_moe_layers=1, overrides=(("attn_q", "CUDA1"), ("attn_k", "CPU"), ("attn_v", "CUDA_Host")))
     spread = spread_of(placement, found, found)
     assert [where for _, where in spread.moved] == [1, None, None, None]
-    assert spread.place_of("blk.0.ffn_up_exps.weight", 0) is None
-    assert spread.place_of("blk.1.ffn_up_exps.weight", 0) == 0
+    assert spread.device_of("blk.0.ffn_up_exps.weight", 0) is None
+    assert spread.device_of("blk.1.ffn_up_exps.weight", 0) == 0
 
 
 def test_devices_of_other_machines_copy_no_weights_of_ours() -> None:
