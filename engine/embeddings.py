@@ -1,4 +1,4 @@
-"""What is known of an embedding model, and what it makes of texts."""
+"""Records of embedding models and of their results."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from enum import StrEnum
 
 
 class Pooling(StrEnum):
-    """How the rows of a text become one, by the names of llama.cpp's server."""
+    """How the rows of a text become one vector, by the names of llama.cpp's server."""
 
-    NONE = "none"  # they do not: each token has a vector
+    NONE = "none"  # each token has a vector
     MEAN = "mean"
     CLS = "cls"  # that of the first token
     LAST = "last"
@@ -33,9 +33,9 @@ class EmbeddingModel:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingForm:
-    """Which form vectors are wanted in: of length 1 (``is_normalized``), the first ``dimensions`` numbers of each.
+    """The form of vectors: of length 1 (``is_normalized``), the first ``dimensions`` numbers of each.
 
-    ``is_cut``: of a text that is too long what can be read is embedded.
+    ``is_cut``: a text that is too long is truncated instead of refused.
     """
 
     is_normalized: bool = True
@@ -45,7 +45,7 @@ class EmbeddingForm:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The vector of a text; or one for each of its tokens, where they are not pooled."""
+    """The vector of a text; one for each of its tokens if they are not pooled."""
 
     num_tokens: int
     vectors: tuple[array[float], ...]  # of the type "f"

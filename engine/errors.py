@@ -1,7 +1,4 @@
-"""Every failure of the engine that a person can meet: what happened, why, and what to do.
-
-Each gives a `Problem`; whoever shows it decides where.
-"""
+"""Failures of the engine that a user can meet: what happened, why, and what to do. Each has a `Problem`."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from engine.sentences import Sentence, said
 
 
 class PacelineError(Exception):
-    """Base of the failures of every room; ``message`` says what happened and why, ``advice`` what to do."""
+    """Base of all failures; ``message`` says what happened and why, ``advice`` what to do."""
 
     title = "Paceline could not continue"
     default_advice = "Try again; if it happens again, restart Paceline."
@@ -22,12 +19,10 @@ class PacelineError(Exception):
 
     @property
     def problem(self) -> Problem:
-        """The failure as plain data."""
         return Problem(self.title, self.message, self.advice)
 
     @property
     def one_line(self) -> Sentence:
-        """All of it in one line."""
         title, message, advice = (
             text if isinstance(text, Sentence) else said(text) for text in (self.title, self.message, self.advice)
         )
@@ -41,7 +36,7 @@ class EngineError(PacelineError):
 
 
 class NativeLibraryError(EngineError):
-    """llama.cpp cannot be loaded: it is missing, built for another machine, or lacks a library of the system."""
+    """llama.cpp cannot be loaded: it is missing, built for another machine, or a library of the system is missing."""
 
     title = "llama.cpp cannot be loaded"
     default_advice = "Type “paceline doctor” in a terminal: it says what is missing and how to get it."
@@ -62,18 +57,18 @@ class ModelNotFoundError(ModelFileError):
 
 
 class ModelHeaderError(ModelFileError):
-    """The GGUF header is damaged, absurd, or of a kind that is not known."""
+    """The GGUF header is damaged, has impossible values, or is of an unknown kind."""
 
 
 class NewerModelError(ModelHeaderError):
-    """Made for a newer llama.cpp: of an architecture, a tokenizer or a type of weights that is not known here."""
+    """Made for a newer llama.cpp: of an unknown architecture, tokenizer or type of weights."""
 
     title = "This file needs a newer version"
     default_advice = "Update Paceline, or choose another model; to download the file again would not help."
 
 
 class SideFileError(ModelFileError):
-    """The file does not let this model see: it is no side file (mmproj), or one of another model."""
+    """The file is not a side file (mmproj), or one of another model."""
 
     title = "This file does not let the model see"
     default_advice = "Choose the side file (mmproj) that was published with this model."
@@ -86,17 +81,17 @@ class ModelLoadError(ModelFileError):
 
 
 class LoadCancelledError(ModelLoadError):
-    """It was asked to end: another model was chosen, somebody stopped it, or the app closes."""
+    """The load was cancelled: another model was chosen, the user stopped it, or the app closes."""
 
     default_advice = "Load it again if you need it."
 
 
 class TooSlowError(ModelLoadError):
-    """A helper process had no answer in time; the machine may have been busy."""
+    """A helper process did not answer in time; the machine may have been busy."""
 
 
 class DeviceError(EngineError):
-    """A device that was asked for is not there, or cannot do what was asked of it; the message names it."""
+    """A requested device is missing, or cannot do what was asked of it; the message names it."""
 
     title = "This device cannot be used"
     default_advice = "Choose one that “paceline devices” lists, or none."
@@ -124,7 +119,7 @@ class PromptError(EngineError):
 
 
 class PromptTooLongError(PromptError):
-    """The prompt leaves no room in the context; it would have taken ``num_tokens``."""
+    """The prompt leaves no space in the context; it would have taken ``num_tokens``."""
 
     num_tokens = 0
     title = "The conversation is too long"
@@ -146,7 +141,7 @@ class TemplateError(PromptError):
 
 
 class GrammarError(EngineError):
-    """A grammar or a schema cannot be followed: it is none, asks for more than can be, or leads to a dead end."""
+    """A grammar or a schema cannot be used: it is invalid, too large, or leads to a dead end."""
 
     title = "This grammar cannot be used"
     default_advice = "Change the grammar or the schema."
@@ -159,11 +154,11 @@ class DecodeError(EngineError):
 
 
 class CacheFullError(DecodeError):
-    """The cache has no room for the tokens of a pass; it is as before."""
+    """The cache has no space for the tokens of a pass; it is as before."""
 
 
 class DraftRefusedError(EngineError):
-    """This draft cannot serve this target; the message names the token or setting that differs."""
+    """The draft cannot be used with this target; the message names the token or setting that differs."""
 
     title = "This draft does not fit the target"
     default_advice = "Choose a draft of the same model family, or use the n-gram mode, which needs no draft."
@@ -177,14 +172,14 @@ class ModeUnavailableError(EngineError):
 
 
 class SettingError(EngineError, ValueError):
-    """A value that was asked for is outside its range; the message names the setting."""
+    """A value is outside its range; the message names the setting."""
 
     title = "This setting cannot be used"
     default_advice = "Change it."
 
 
 class ToolError(EngineError):
-    """An offline tool could not do its work."""
+    """An offline tool failed."""
 
     title = "The file could not be made"
     default_advice = "Check the free disk space and the folder's permissions."

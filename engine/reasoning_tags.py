@@ -1,14 +1,13 @@
-"""How models mark their reasoning: the tags around it, and those around the words that follow.
+"""The tags around the reasoning of models, and around the text that follows it.
 
-Read from the chat templates of the models; a new one is a line here. Everything that deals with reasoning takes its
-tags from this place: a prompt that opens one, control tokens whose text must be kept, and the split of an answer.
+Taken from the models' chat templates; all code about reasoning uses these tables.
 """
 
 from __future__ import annotations
 
 import re
 
-# Opening and closing tags. Some are text, some are control tokens, some are both in turn.
+# Opening and closing tags: text, control tokens, or both.
 REASONING_TAGS: tuple[tuple[str, str], ...] = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -28,7 +27,7 @@ REASONING_TAGS: tuple[tuple[str, str], ...] = (
     ("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),  # Apriel
     ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),  # gpt-oss
 )
-# Tags around the words that follow the reasoning; an answer that did not reason may have them, too.
+# Tags around the text that follows the reasoning, also if there was none.
 ANSWER_FRAMES: tuple[tuple[str, str], ...] = (
     ("<|begin_of_solution|>", "<|end_of_solution|>"),
     ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
@@ -47,14 +46,14 @@ def closes_reasoning() -> re.Pattern[str]:
 
 
 def opens_reasoning() -> re.Pattern[str]:
-    """Matches an opening tag at the end of a prompt, spaces behind it included."""
+    """Matches an opening tag at the end of a prompt, with trailing spaces."""
     return re.compile("(?:" + "|".join(re.escape(opening) for opening, _ in REASONING_TAGS) + r")\s*\Z")
 
 
 def markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
-    """The control tokens of a vocabulary that tags of reasoning are made of.
+    """The control tokens of a vocabulary that occur in reasoning tags.
 
-    ``<|end|>`` and its like end a turn elsewhere: they count only where a whole tag can be written with them.
+    ``<|end|>`` and the like end a message elsewhere: they count only if a complete tag can be written with them.
     """
     present, kept = set(control_texts), set[str]()
     for tags in (*REASONING_TAGS, *ANSWER_FRAMES):

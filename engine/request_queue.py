@@ -1,6 +1,6 @@
-"""The requests of an engine from `submit` to their last event: their order, what is cancelled, what runs.
+"""The queue of an engine: orders, cancels and tracks requests from `submit` to their last event.
 
-The engine here and those of others each have one, which one thread empties.
+One thread of the engine empties it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ COUNTING, BACKGROUND = 1, 2  # ranks
 
 
 @dataclass(slots=True, eq=False)
-class Asked:
-    """A request in the queue, or at work."""
+class QueuedRequest:
+    """A request that waits or runs."""
 
     request: Request
     on_event: OnEvent
@@ -27,7 +27,6 @@ class Asked:
 
     @property
     def number(self) -> int:
-        """The number of the request."""
         return self.request.request_id
 
     @property
@@ -37,170 +36,170 @@ class Asked:
 
     @property
     def rank(self) -> int:
-        """0 comes first, then `COUNTING`, which is done in slices between all else, then the `BACKGROUND`."""
+        """0 comes first, then `COUNTING`, which is done in slices beside everything else, then `BACKGROUND`."""
         if isinstance(self.request, CountRequest):
             return COUNTING
         return BACKGROUND if self.in_background else 0
 
 
 class RequestQueue:
-    """Requests in their order, by rank. Methods may be called from any thread; `take` and what follows it by one."""
+    """Requests in order, by rank. Methods may be called from any thread; `take` and those after it by one thread."""
 
     def __init__(self, interrupt: Callable[[Request | None], None], resume: Callable[[], None] = lambda: None) -> None:
-        """``interrupt`` ends what runs in the middle: a request, or (None) anything. ``resume`` lets the next one run.
+        """``interrupt`` ends the pass of a running request, or (None) any pass. ``resume`` lets the next one run.
 
         Both are called with the lock held.
         """
         self._interrupt, self._resume = interrupt, resume
         self._changed = threading.Condition()
-        self._asked: dict[int, Asked] = {}  # by number, in the order they came; also what runs
-        self._running: dict[int, Asked] = {}  # by number
+        self._asked: dict[int, QueuedRequest] = {}  # by number, in the order of arrival; running ones included
+        self._running: dict[int, QueuedRequest] = {}  # by number
         self._is_idle = False  # idle work is under way
         self.is_closed = False
 
     def put(self, request: Request, on_event: OnEvent) -> None:
-        """Queue a request. One for models ends jobs, which use what is loaded, and loads that nobody waits for."""
+        """Queue a request. A load cancels jobs, which use the loaded models, and loads that no answer waits for."""
         with self._changed:
             if self.is_closed and not isinstance(request, Order):
                 return
             if isinstance(request, ModelRequest):
                 self._cancel_for(request)
-            self._asked[request.request_id] = Asked(request, on_event)
+            self._asked[request.request_id] = QueuedRequest(request, on_event)
             if self._is_idle and not isinstance(request, Order | CountRequest):
                 self._interrupt(None)
             self._changed.notify()
 
     def cancel(self, number: int) -> None:
-        """Cancel a request; with an answer also the loads before it that no other answer waits for."""
+        """Cancel a request; for an answer also earlier loads that no other answer waits for."""
         with self._changed:
-            asked = self._asked.get(number)
-            if asked is None:
+            queued = self._asked.get(number)
+            if queued is None:
                 return
-            self._cancel(asked)
-            if isinstance(asked.request, ChatRequest):
-                self._cancel_loads_before(asked)
+            self._cancel(queued)
+            if isinstance(queued.request, ChatRequest):
+                self._cancel_loads_before(queued)
 
     def skip_summary(self, number: int) -> None:
-        """Have an answer made without the summary that it waits for."""
+        """Have an answer continue without the summary that it waits for."""
         with self._changed:
-            if (asked := self._asked.get(number)) is not None:
-                asked.skips_summary = True
+            if (queued := self._asked.get(number)) is not None:
+                queued.skips_summary = True
 
     def close(self) -> None:
-        """Cancel what runs and drop what waits, but each `Order`; nothing else is taken any more."""
+        """Cancel what runs and drop what waits, except each `Order`; no other request is accepted any more."""
         with self._changed:
             self.is_closed = True
-            waiting = {number: asked for number, asked in self._asked.items() if isinstance(asked.request, Order)}
-            for asked in self._running.values():
-                asked.is_cancelled = True
+            waiting = {number: queued for number, queued in self._asked.items() if isinstance(queued.request, Order)}
+            for queued in self._running.values():
+                queued.is_cancelled = True
             self._asked = self._running | waiting
             self._interrupt(None)
             self._changed.notify()
 
-    def _cancel(self, asked: Asked) -> None:
-        asked.is_cancelled = True
-        if asked.number in self._running and len(self._running) == 1:  # the pass of several is soon done
-            self._interrupt(asked.request)
+    def _cancel(self, queued: QueuedRequest) -> None:
+        queued.is_cancelled = True
+        if queued.number in self._running and len(self._running) == 1:  # a joined pass is not interrupted
+            self._interrupt(queued.request)
 
     def _cancel_for(self, request: ModelRequest) -> None:
-        """Cancel the jobs that use what is loaded, and for another target the loads behind the last answer."""
-        for asked in self._asked.values():
-            if isinstance(asked.request, RunJob) and not asked.in_background:
-                self._cancel(asked)
-        for asked in reversed(self._asked.values()) if isinstance(request, LoadRequest) else ():
-            if isinstance(asked.request, ChatRequest):
+        """Cancel jobs that use the loaded models, and for another target the loads behind the last answer."""
+        for queued in self._asked.values():
+            if isinstance(queued.request, RunJob) and not queued.in_background:
+                self._cancel(queued)
+        for queued in reversed(self._asked.values()) if isinstance(request, LoadRequest) else ():
+            if isinstance(queued.request, ChatRequest):
                 return
-            if isinstance(asked.request, ModelRequest):
-                self._cancel(asked)
+            if isinstance(queued.request, ModelRequest):
+                self._cancel(queued)
 
-    def _cancel_loads_before(self, answer: Asked) -> None:
+    def _cancel_loads_before(self, answer: QueuedRequest) -> None:
         is_before = False
-        for asked in reversed(self._asked.values()):
-            if isinstance(asked.request, ChatRequest) and not asked.is_cancelled:
+        for queued in reversed(self._asked.values()):
+            if isinstance(queued.request, ChatRequest) and not queued.is_cancelled:
                 return
-            is_before |= asked is answer
-            if is_before and isinstance(asked.request, ModelRequest):
-                self._cancel(asked)
+            is_before |= queued is answer
+            if is_before and isinstance(queued.request, ModelRequest):
+                self._cancel(queued)
 
     # ---- on the thread that empties it ------------------------------------------------------------------------------
 
-    def take(self, timeout_s: float | None = None) -> Asked | None:
-        """Wait for the next request, which runs from now on until `done`; None once the queue is closed and empty.
+    def take(self, timeout_s: float | None = None) -> QueuedRequest | None:
+        """Wait for the next request, which runs until `done`; None once the queue is closed and empty.
 
         Raises:
-            queue.Empty: there was none in ``timeout_s`` seconds.
+            queue.Empty: none arrived within ``timeout_s`` seconds.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self.has_waiting or self.is_closed, timeout_s):
                 raise queue.Empty
-            return self._run(min(self._waiting, key=_rank_of, default=None))
+            return self._run(min(self._waiting, key=lambda queued: queued.rank, default=None))
 
-    def take_beside(self, may_run: Callable[[Asked], bool]) -> Asked | None:
-        """Like `take`, of what comes next beside counts, where it may run beside what does; None where it may not."""
+    def take_beside(self, may_run: Callable[[QueuedRequest], bool]) -> QueuedRequest | None:
+        """Like `take` but without waiting, for the next request that is no count; None if it may not run."""
         with self._changed:
-            waiting = (asked for asked in self._waiting if asked.rank != COUNTING)
-            first = min(waiting, key=_rank_of, default=None)
+            waiting = (queued for queued in self._waiting if queued.rank != COUNTING)
+            first = min(waiting, key=lambda queued: queued.rank, default=None)
             return self._run(first) if first is not None and may_run(first) else None
 
-    def put_back(self, asked: Asked) -> None:
-        """Have a request that runs wait again, in its place."""
+    def put_back(self, queued: QueuedRequest) -> None:
+        """Have a running request wait again, at its former place in the queue."""
         with self._changed:
-            self._running.pop(asked.number, None)
+            self._running.pop(queued.number, None)
 
-    def _run(self, asked: Asked | None) -> Asked | None:
-        if asked is not None:
-            self._running[asked.number] = asked
-            if not asked.is_cancelled:
+    def _run(self, queued: QueuedRequest | None) -> QueuedRequest | None:
+        if queued is not None:
+            self._running[queued.number] = queued
+            if not queued.is_cancelled:
                 self._resume()
-        return asked
+        return queued
 
-    def done(self, asked: Asked) -> None:
-        """Forget a request: its last event is on its way."""
+    def done(self, queued: QueuedRequest) -> None:
+        """Remove a request whose last event has been sent."""
         with self._changed:
-            if self._asked.get(asked.number) is asked:
-                del self._asked[asked.number]
-            self._running.pop(asked.number, None)
+            if self._asked.get(queued.number) is queued:
+                del self._asked[queued.number]
+            self._running.pop(queued.number, None)
 
     @property
     def has_waiting(self) -> bool:
-        """Whether anything waits. It takes no lock, so that it may be asked between any two passes."""
+        """Whether a request waits. Takes no lock, so that it may be called between passes."""
         return len(self._asked) > len(self._running)
 
     @property
-    def _waiting(self) -> Iterator[Asked]:
-        return (asked for number, asked in self._asked.items() if number not in self._running)
+    def _waiting(self) -> Iterator[QueuedRequest]:
+        return (queued for number, queued in self._asked.items() if number not in self._running)
 
-    def take_cancelled(self) -> Asked | None:
-        """Remove what comes next beside jobs and counts, if it is cancelled, and return it."""
+    def take_cancelled(self) -> QueuedRequest | None:
+        """Remove and return the next request of rank 0 that is no job, if it is cancelled."""
         with self._changed:
-            waiting = (asked for asked in self._waiting if asked.rank == 0)
-            first = next((asked for asked in waiting if not isinstance(asked.request, RunJob)), None)
+            waiting = (queued for queued in self._waiting if queued.rank == 0)
+            first = next((queued for queued in waiting if not isinstance(queued.request, RunJob)), None)
             if first is None or not first.is_cancelled:
                 return None
             return self._asked.pop(first.number)
 
-    def first_count(self) -> Asked | None:
-        """Return what is to be counted next; it stays in the queue."""
+    def first_count(self) -> QueuedRequest | None:
+        """The next count; it stays in the queue."""
         with self._changed:
-            return next((asked for asked in self._asked.values() if asked.rank == COUNTING), None)
+            return next((queued for queued in self._asked.values() if queued.rank == COUNTING), None)
 
     def is_awaited(self, *, max_rank: int = 0) -> bool:
-        """Whether something else waits than counts, up to a rank."""
+        """Whether a request waits that is no count, up to a rank."""
         with self._changed:
-            return self.is_closed or any(asked.rank != COUNTING and asked.rank <= max_rank for asked in self._waiting)
+            return self.is_closed or any(one.rank != COUNTING and one.rank <= max_rank for one in self._waiting)
 
     @property
     def has_to_forget(self) -> bool:
-        """Whether an `Order` is left, though the queue is closed, that changes something.
+        """Whether a closed queue holds an `Order` that changes something.
 
-        How much may be kept is said at every start; said once more, it was changed.
+        The limit of saved caches is set at every start: a single `SetStateLimit` changes nothing.
         """
         with self._changed:
-            orders = [asked.request for asked in self._asked.values()]
+            orders = [queued.request for queued in self._asked.values()]
         return len(orders) > 1 or not all(isinstance(order, SetStateLimit) for order in orders)
 
     def begin_idle(self) -> bool:
-        """Begin work that ends as soon as something is asked; False where something was."""
+        """Begin work that ends as soon as a request arrives; False if one has."""
         with self._changed:
             self._is_idle = not self._asked and not self.is_closed
             if self._is_idle:
@@ -208,10 +207,5 @@ class RequestQueue:
             return self._is_idle
 
     def end_idle(self) -> None:
-        """Idle work is over."""
         with self._changed:
             self._is_idle = False
-
-
-def _rank_of(asked: Asked) -> int:
-    return asked.rank

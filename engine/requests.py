@@ -1,6 +1,6 @@
-"""What an engine can be asked for, and which event answers it.
+"""The requests to an engine, and the events that answer them.
 
-Every request has a number (``request_id``), which all events that answer it carry. Numbers are unique in a process.
+Every request has a number (``request_id``), unique in a process, which all events that answer it carry.
 """
 
 from __future__ import annotations
@@ -32,29 +32,26 @@ OnEvent = Callable[[Event], None]
 
 
 def next_number() -> int:
-    """Return a number that no other request of this process has; from any thread."""
+    """Return a new number; thread-safe."""
     return next(_numbers)
 
 
 class Job(Protocol):
-    """Work with what is loaded: a race, or a request of the local server.
-
-    It can be pickled, as it may run in another process.
-    """
+    """Work with the loaded models: a race, or a request of the local server. Can be pickled for another process."""
 
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> object:
-        """Do it until it is done or ``should_stop()`` is true; return what `JobEnded` is to carry.
+        """Work until done or ``should_stop()`` returns True; return the value of `JobEnded`.
 
-        Events given to ``on_event`` get the number of the request. Call ``between_steps`` where nothing is being timed:
-        texts are counted then, and requests that were cancelled are ended. Close what was made with ``session``.
+        Events given to ``on_event`` get the number of the request. Call ``between_steps`` while nothing is being timed:
+        it counts texts and ends cancelled requests. Close sessions that were made with ``session``.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class SetDraft:
-    """Use another draft or none (None) for the loaded target; ends like a load."""
+    """Use another draft, or none, for the loaded target; ends like a load."""
 
     path: str | None
     request_id: int = field(default_factory=next_number, compare=False)
@@ -62,10 +59,9 @@ class SetDraft:
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """Run a job; ends with `JobEnded` or `EngineFailed`. In the ``background``: once nothing else is to be done.
+    """Run a job; ends with `JobEnded` or `EngineFailed`. If ``background``, only after everything else.
 
-    It has the engine to itself, unless it ``shares`` that: then it runs beside answers, as one of them, where several
-    are made at once.
+    If it ``shares``, it runs beside answers in a slot; else alone.
     """
 
     job: Job
@@ -76,14 +72,14 @@ class RunJob:
 
 @dataclass(frozen=True, slots=True)
 class ForgetPast:
-    """Lose what was learnt from past conversations; no event answers."""
+    """Delete the text of past conversations; no event answers."""
 
     request_id: int = field(default_factory=next_number, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetState:
-    """Lose what is kept of the cache of a conversation; no event answers."""
+    """Delete the saved cache of a conversation; no event answers."""
 
     conversation_id: int
     request_id: int = field(default_factory=next_number, compare=False)
@@ -91,20 +87,20 @@ class ForgetState:
 
 @dataclass(frozen=True, slots=True)
 class SetStateLimit:
-    """Keep the caches of conversations, at most ``disk_bytes`` on the disk; 0 removes them all. No event answers."""
+    """Save the caches of conversations in at most ``disk_bytes``; 0 deletes them all. No event answers."""
 
     disk_bytes: int
     request_id: int = field(default_factory=next_number, compare=False)
 
 
 ModelRequest = LoadRequest | SetDraft
-Order = ForgetPast | ForgetState | SetStateLimit  # done though the app ends: else it would stay on the disk for good
+Order = ForgetPast | ForgetState | SetStateLimit  # executed even after `close`, since data would stay on the disk
 Request = ModelRequest | ChatRequest | CountRequest | RunJob | Order
 
 
 @dataclass(frozen=True, slots=True)
 class JobEnded(JobEvent):
-    """A job is done; ``value`` is what it returned."""
+    """The end of a job; ``value`` is its result."""
 
     value: object = None
 
@@ -117,29 +113,28 @@ class PassTraced(JobEvent):
 
 
 class Engine(Protocol):
-    """An engine: on a thread, in another process, or of others. Methods may be called from any thread; none waits."""
+    """An engine: on a thread, in another process, or a remote server. Methods are thread-safe and do not wait."""
 
-    def start(self) -> None:
-        """Start it."""
+    def start(self) -> None: ...
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """Queue a request. Its events go to ``on_event``, on a thread of the engine's; None: where all others go.
+        """Queue a request. Its events go to ``on_event``, on a thread of the engine; None: to the common receiver.
 
-        Exactly one event ends each request, but for an `Order`: `EngineReady`, `Finished`, `TokensCounted`, `JobEnded`
+        Exactly one event ends each request, except an `Order`: `EngineReady`, `Finished`, `TokensCounted`, `JobEnded`
         or `EngineFailed`.
         """
 
     def cancel(self, number: int) -> None:
-        """End a request, between two passes or in one; of an answer also the loads that only it waits for.
+        """End a request, even during a pass; for an answer also the loads that only it waits for.
 
-        Nothing happens where it has ended. Its last event comes still.
+        Its last event still comes. Does nothing if the request has ended.
         """
 
     def skip_summary(self, number: int) -> None:
-        """Give up the summary that an answer waits for, not the answer."""
+        """Cancel the summary that an answer waits for, not the answer."""
 
     def close(self, timeout_s: float) -> bool:
-        """End everything, but do each `Order`; False if it did not end within ``timeout_s`` seconds."""
+        """End everything except each `Order`; False if it did not end within ``timeout_s`` seconds."""
 
 
 def ends(request: Request, event: Event) -> bool:
@@ -150,7 +145,7 @@ def ends(request: Request, event: Event) -> bool:
 
 
 def failure(request: Request, problem: Problem, *, engine_ended: bool = False) -> Event | None:
-    """Return the event that says that a request could not be done; None for an `Order`."""
+    """The event that reports a failed request; None for an `Order`."""
     if isinstance(request, Order):
         return None
     if isinstance(request, CountRequest):

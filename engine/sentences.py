@@ -1,6 +1,6 @@
-"""English sentences that still know how they were made, so that a window can say them in another language.
+"""English sentences that keep their template and fields, so that a window can translate them.
 
-A `Sentence` is an ordinary text for everybody else: the command line, logs and files read it as it is.
+A `Sentence` is an ordinary string everywhere else: for the command line, logs and files.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _FORMAT = re.compile(r",?(\.\d)?[fdg]?")  # of a field, as far as templates use 
 
 
 class Sentence(str):
-    """A text with the ``template`` it was made of, and the ``fields`` that were put into it.
+    """A text with its ``template`` and the ``fields`` of it.
 
-    ``context`` is the part of the catalogues that knows the template.
+    ``context`` is the part of the catalogues with the template.
     """
 
     template: str
@@ -29,9 +29,9 @@ class Sentence(str):
 
 
 def said(template: str, /, **fields: object) -> Sentence:
-    """Fill ``template``, a plain literal with ``{name}`` fields. A field may be a sentence itself.
+    """Fill ``template``, a plain literal with ``{name}`` fields. A field may be a sentence.
 
-    What is neither text nor a number is kept as its text. Without fields the template is the text, braces and all.
+    Other values than texts and numbers are stored as texts. Without fields the template is the text, braces and all.
     """
     kept = {name: value if isinstance(value, str | int | float) else str(value) for name, value in fields.items()}
     sentence = Sentence(one_stop(template, kept).format(**kept) if kept else template)
@@ -40,7 +40,7 @@ def said(template: str, /, **fields: object) -> Sentence:
 
 
 def one_stop(template: str, fields: Mapping[str, object]) -> str:
-    """Give ``template`` without its full stop behind a field that ends with one, or with an ellipsis."""
+    """Remove the full stop of ``template`` behind a field that ends with one, or with an ellipsis."""
 
     def keep(found: re.Match[str]) -> str:
         has_own = str(fields.get(found[2], "")).rstrip("”“\"'’»«").endswith((".", "…"))
@@ -50,34 +50,34 @@ def one_stop(template: str, fields: Mapping[str, object]) -> str:
 
 
 def phrase(context: str, text: str) -> Sentence:
-    """Give a text that another part of the catalogues knows, to be a field of a sentence."""
+    """A text of another part of the catalogues, as a field of a sentence."""
     sentence = said(text)
     sentence.context = context
     return sentence
 
 
 def size_of(num_bytes: float) -> Sentence:
-    """Give a size of a file or of memory, in decimal units, to be a field of a sentence."""
+    """The size of a file or of memory in decimal units, as a field of a sentence."""
     if num_bytes >= 1e9:
         return said("{number:.1f} GB", number=num_bytes / 1e9)
     return said("{number:.0f} MB", number=num_bytes / 1e6)
 
 
 def with_other(text: str, old: str, new: str) -> str:
-    """Give ``text`` with ``new`` in every field that is ``old``; a text without fields as it is."""
+    """Replace every field of ``text`` that is ``old`` by ``new``; a text without fields does not change."""
     if not isinstance(text, Sentence):
         return text
     return said(text.template, **{name: new if value == old else value for name, value in text.fields.items()})
 
 
 def joined(sentences: Iterable[str]) -> Sentence:
-    """Put sentences one after another; empty ones are left out."""
+    """Join sentences by spaces; empty ones are left out."""
     kept = {f"part_{number}": sentence for number, sentence in enumerate(filter(None, sentences))}
     return said(" ".join(f"{{{name}}}" for name in kept), **kept)
 
 
 def to_json(text: Field) -> Any:  # noqa: ANN401 (JSON)
-    """Give a sentence so that it can go through JSON and come out of `from_json` as what it was."""
+    """Convert a sentence to JSON data for `from_json`."""
     if not isinstance(text, Sentence):
         return text
     fields = {name: to_json(value) for name, value in text.fields.items()}
@@ -85,10 +85,10 @@ def to_json(text: Field) -> Any:  # noqa: ANN401 (JSON)
 
 
 def from_json(data: Any) -> Any:  # noqa: ANN401 (JSON)
-    """Undo `to_json`; whatever else comes is given back as it is.
+    """Undo `to_json`; other data is returned as it is.
 
     Raises:
-        ValueError, LookupError, TypeError, AttributeError: `to_json` did not give it.
+        ValueError, LookupError, TypeError, AttributeError: not made by `to_json`.
     """
     if not isinstance(data, dict):
         return data
@@ -101,7 +101,7 @@ def from_json(data: Any) -> Any:  # noqa: ANN401 (JSON)
 
 
 def _has_plain_fields(template: str) -> bool:
-    """Whether a template that was stored is harmless: another could ask for attributes, or for a width of megabytes."""
+    """Whether a stored template is harmless: others could access attributes, or ask for a width of megabytes."""
     parts = Formatter().parse(template)
     return all(
         name is None or (name.isidentifier() and _FORMAT.fullmatch(form or "") is not None)

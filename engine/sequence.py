@@ -1,7 +1,7 @@
-"""A model together with the ids that its cache holds, so that the next prompt decodes only what is new.
+"""A model and the ids in its cache, so that the next prompt decodes only new tokens.
 
-Every memory gets a rollback: one that cannot forget a tail is taken back to a checkpoint, and the tokens that stay are
-decoded again with the next pass. Runs of places, as pictures are, have negative ids: they are kept, or read, whole.
+Every memory gets a rollback: one that cannot drop a tail returns to a checkpoint, and the tokens that stay are decoded
+again with the next pass. The ids of pictures are negative: a run of them is kept, or decoded, as a whole.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from engine.errors import CacheFullError, DecodeError, EngineError
 from engine.interfaces import Batch, Candidates, JoinedPass, LanguageModel, Rows, Run, Runs, TokenIds
 from engine.sampling.sampler import History
 
-MOST_PENDING = 8  # tokens to decode again that may ride along with the next pass; more get a pass of their own
-_NOBODYS = -1  # the id of a place whose run means nothing here
+MOST_PENDING = 8  # pending tokens that may ride along with the next pass; more get a separate pass
+_UNKNOWN_ID = -1  # of a token whose run cannot be identified here
 _MIN_TIMED = 64  # a prefill of fewer tokens says little about the speed of longer ones
-_MAX_WITH_PENDING = 64  # a pass of more tokens than this takes nobody along
-_LEAST_SHARED = 32  # tokens more than it holds itself, that a sequence takes from another
+_MAX_WITH_PENDING = 64  # tokens of the largest pass with which pending tokens ride along
+_LEAST_SHARED = 32  # additional tokens for which a sequence copies the prefix of another
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class HeldRun:
-    """A run that a state has at a place, by its name: see `Runs`."""
+    """A run in a saved state, from index ``place`` on, identified by its name: see `Runs`."""
 
     place: int
     name: str
@@ -38,9 +38,9 @@ class HeldRun:
 
 @dataclass(frozen=True, slots=True)
 class SequenceState:
-    """What a sequence holds: ids [n] and the model's bytes.
+    """The content of a sequence: ids [n] and the model's bytes.
 
-    Negative ids mean something to the program alone that gave them, and to others by ``runs``.
+    Negative ids are valid in this process only; elsewhere ``runs`` identifies them.
     """
 
     ids: History
@@ -49,46 +49,45 @@ class SequenceState:
 
     @property
     def num_bytes(self) -> int:
-        """What keeping it takes."""
         return int(self.data.nbytes + self.ids.nbytes)
 
 
-# Hears of the ids that are about to be read, while the cache still holds what it held.
+# Called with the ids that are about to be decoded, before the cache changes.
 BeforeReuse = Callable[[History], None]
 
 
 class CachedSequence:
-    """Implements `LanguageModel` and remembers ids; ``forward`` and ``rollback`` of the model go through it."""
+    """Implements `LanguageModel` and records ids; all calls of the model's ``forward`` and ``rollback`` use it."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
         self._ids: History = np.zeros(model.n_ctx, dtype=np.int32)
         self._forward = model.forward
-        self._kept: int | None = None  # how many tokens the model's kept state stands for
+        self._kept: int | None = None  # number of tokens in the model's saved state
         self.n_vocab = model.n_vocab
         self.n_ctx = model.n_ctx
         self.n_ubatch = model.n_ubatch
         self.num_past = model.num_past
         self.num_snapshots = model.num_snapshots
         self.num_replayed = 0
-        self.runs: Runs | None = None  # where the model sees
+        self.runs: Runs | None = None  # if the model sees
         self.before_reuse: BeforeReuse | None = None
-        self.after_pass: Callable[[], None] | None = None  # for who reads along
-        self.before_run: Callable[[], None] | None = None  # likewise, while what precedes a run is the last that came
-        self.limit_reuse: Callable[[int], int] | None = None  # of so many shared tokens, how many may stay
-        self.joined: JoinedPass | None = None  # the last pass, where it was made with others'
-        self.batch: Batch | None = None  # whose passes it joins
+        self.after_pass: Callable[[], None] | None = None
+        self.before_run: Callable[[], None] | None = None  # while the last pass before the run is the latest
+        self.limit_reuse: Callable[[int], int] | None = None  # number of shared tokens -> how many may be reused
+        self.joined: JoinedPass | None = None  # the last pass, if it was joined with others'
+        self.batch: Batch | None = None
         self.prompt_speed: float | None = None  # tokens per second of the last longer prefill
         self._beside: Callable[[], Iterable[CachedSequence]] | None = None
 
     @property
     def ids(self) -> History:
-        """The tokens that it holds [num_past]; a view."""
+        """The tokens in the cache [num_past]; a view."""
         return self._ids[: self.num_past]
 
     @property
     def num_pending(self) -> int:
-        """How many tokens the next pass has to decode again, because a rollback went back to a checkpoint."""
+        """How many tokens the next pass has to decode again, because a rollback returned to a checkpoint."""
         return self.num_past - self._model.num_past
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
@@ -103,7 +102,7 @@ class CachedSequence:
         return rows
 
     def join(self, batch: Batch, beside: Callable[[], Iterable[CachedSequence]]) -> None:
-        """From now on make passes with the others of a batch; prompts are shared with the sequences ``beside`` it."""
+        """Make passes with the others of ``batch`` from now on; prompts are shared with the sequences ``beside`` it."""
         model, alone = self._model, self._model.forward
         self.batch, self._beside = batch, beside
 
@@ -112,7 +111,7 @@ class CachedSequence:
                 self.joined = None
                 try:
                     return alone(ids, n_rows, num_padding)
-                except CacheFullError:  # of what others have left there
+                except CacheFullError:  # because of the tokens of other slots
                     if not batch.is_answering:
                         raise
             rows, self.joined = batch.forward(model, ids, n_rows, num_padding)
@@ -121,13 +120,12 @@ class CachedSequence:
         self._forward = forward
 
     def _apart(self, work: Callable[[], Result]) -> Result:
-        """Do what makes a pass that no other can join."""
+        """Do work with a pass that cannot be joined."""
         batch = self.batch
         return work() if batch is None or batch.is_alone else batch.call(work)
 
     @property
     def num_candidates(self) -> int:
-        """See `LanguageModel.num_candidates`."""
         return self._model.num_candidates
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
@@ -153,7 +151,7 @@ class CachedSequence:
         past, count = self.num_past, len(ids)
         self.num_replayed += num_decoded - count
         self.num_past = past + count
-        if count == 1:  # a call of NumPy less: right after a pass each costs a multiple of its usual
+        if count == 1:  # saves a call of NumPy, which is slow right after a pass
             self._ids[past] = ids[0]
         else:
             self._ids[past : self.num_past] = ids
@@ -161,7 +159,7 @@ class CachedSequence:
             self.after_pass()
 
     def replay(self) -> None:
-        """Decode the pending tokens now, in passes of their own.
+        """Decode the pending tokens now, in separate passes.
 
         Raises:
             DecodeError: the pass failed.
@@ -192,9 +190,9 @@ class CachedSequence:
             raise
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
-        """Say that what follows may be forgotten: at most the last ``num_uncertain`` tokens of one pass.
+        """Prepare for dropping tokens that follow: at most the last ``num_uncertain`` of one pass.
 
-        None: more than one pass. Costs something only where the memory could not do it otherwise.
+        None: more than one pass. Costs nothing if the memory can drop any tail.
         """
         snapshots, past = self.num_snapshots, self._model.num_past
         if snapshots is None or (num_uncertain is not None and num_uncertain <= snapshots) or self._kept == past:
@@ -202,7 +200,7 @@ class CachedSequence:
         self._kept = past if self._model.save() else None
 
     def rollback(self, num_past: int) -> bool:
-        """See `LanguageModel.rollback`. After `checkpoint` this works for every model whose state can be kept."""
+        """See `LanguageModel.rollback`. After `checkpoint` it works for every model whose state can be saved."""
         if num_past >= self.num_past:
             return True
         if num_past < self._model.num_past and not self._model.rollback(num_past):
@@ -231,15 +229,14 @@ class CachedSequence:
         return restored
 
     def clear(self) -> None:
-        """Forget everything."""
         self._model.clear()
         self.num_past = 0
         self._kept = None
 
     def reuse(self, ids: History) -> int:
-        """Keep what the cache shares with the beginning of ``ids``, forget the rest; return how many tokens stay.
+        """Keep the prefix that the cache shares with ``ids``, drop the rest; return how many tokens stay.
 
-        At least the last of ``ids`` is left to decode: its row is needed. A memory that cannot go back is cleared.
+        The last of ``ids`` is always left to decode, for its row. A memory that cannot roll back is cleared.
         """
         if self.before_reuse is not None:
             self.before_reuse(ids)
@@ -253,10 +250,10 @@ class CachedSequence:
         return self.num_past
 
     def _share_prompt(self, ids: History, others: Iterable[CachedSequence]) -> None:
-        """Take the beginning of ``ids`` from the sequence that holds most of it, where that is worth it."""
+        """Copy the prefix of ``ids`` from the sequence that holds most of it, if that is worth it."""
         most, best = self.num_past + _LEAST_SHARED - 1, None
         for other in others:
-            held = other._ids[: other._model.num_past]  # noqa: SLF001  (of the same class; what is pending is not there)
+            held = other._ids[: other._model.num_past]  # noqa: SLF001  (of the same class; without pending tokens)
             shared = shared_tokens(held, ids)
             if shared > most and not (ids[:shared] < 0).any():
                 most, best = shared, other
@@ -274,11 +271,11 @@ class CachedSequence:
         return self._kept if self._kept is not None and self._kept <= shared else 0
 
     def shared(self, held: History, ids: History) -> int:
-        """How much of what is ``held``, here or kept elsewhere, an answer to ``ids`` can keep; see `shared_tokens`."""
+        """How many of the tokens ``held``, here or saved, an answer to ``ids`` can reuse; see `shared_tokens`."""
         return self._outside_runs(ids, shared_tokens(held, ids))
 
     def _outside_runs(self, ids: History, num_shared: int) -> int:
-        """No more than so many of ``ids``, so that no run is cut."""
+        """Reduce ``num_shared`` so that no run is cut."""
         while self.runs is not None and num_shared > 0 and (last := int(ids[num_shared - 1])) < 0:
             run = self.runs.run_of(last)
             if run is not None and last == run.ids[-1]:
@@ -287,23 +284,23 @@ class CachedSequence:
         return num_shared
 
     def _before_run(self, ids: History) -> tuple[History, Run | None]:
-        """What of ``ids`` comes before the first run; where nothing does, the run that they begin with.
+        """Return the part of ``ids`` before the first run; if they begin with a run, return the run as well.
 
         Raises:
             DecodeError: the run is not known any more.
         """
-        places = np.flatnonzero(ids < 0)
-        if not len(places):
+        indices = np.flatnonzero(ids < 0)
+        if not len(indices):
             return ids, None
-        if places[0]:
-            return ids[: places[0]], None
+        if indices[0]:
+            return ids[: indices[0]], None
         run = self.runs.run_of(int(ids[0])) if self.runs is not None else None
         if run is None or ids[0] != run.first_id:
             raise DecodeError("A picture of this conversation is not kept any more.", "Send the message again.")
         return ids, run
 
     def export(self, most_bytes: int | None = None) -> SequenceState | None:
-        """What the cache holds, as a copy; None where there is nothing, or it cannot be had, or takes more than that.
+        """Return a copy of the cache; None if it is empty, cannot be exported, or takes more than ``most_bytes``.
 
         Raises:
             DecodeError: pending tokens could not be decoded.
@@ -318,26 +315,26 @@ class CachedSequence:
         return SequenceState(self.ids.copy(), data, runs)
 
     def _held_runs(self) -> tuple[HeldRun, ...] | None:
-        """The runs in the cache; None where one is not known any more."""
+        """The runs in the cache; None if one is not known any more."""
         held = list[HeldRun]()
-        for place, run in self._runs_in(self.ids):
+        for index, run in self._runs_in(self.ids):
             name = self.runs.name_of(run) if self.runs is not None and run is not None else None
             if run is None or name is None:
                 return None
-            held.append(HeldRun(place, name, run.num_places, run.num_positions))
+            held.append(HeldRun(index, name, run.num_places, run.num_positions))
         return tuple(held)
 
     def _runs_in(self, ids: History) -> Iterator[tuple[int, Run | None]]:
-        """Each run with its place; None for a place whose run is not known any more."""
+        """Each run with the index of its first token; None for a run that is not known any more."""
         end = 0
-        for place in np.flatnonzero(ids < 0).tolist():
-            if place >= end:
-                run = self.runs.run_of(int(ids[place])) if self.runs is not None else None
-                end = place + (run.num_places if run is not None else 1)
-                yield place, run
+        for index in np.flatnonzero(ids < 0).tolist():
+            if index >= end:
+                run = self.runs.run_of(int(ids[index])) if self.runs is not None else None
+                end = index + (run.num_places if run is not None else 1)
+                yield index, run
 
     def own_ids(self, ids: History, runs: Sequence[HeldRun]) -> History:
-        """Ids that a state has, with this program's for the places of its runs; none of ours where there is no sight.
+        """Replace the negative ids of a saved state by this process's ids of the same runs.
 
         Raises:
             PictureError: there are no ids left.
@@ -350,11 +347,11 @@ class CachedSequence:
             if self.runs is not None:
                 own[held.place : end] = self.runs.named(held.name, held.num_places, held.num_positions).ids
             else:
-                own[held.place : end] = _NOBODYS
+                own[held.place : end] = _UNKNOWN_ID
         return own
 
     def adopt(self, state: SequenceState) -> bool:
-        """Hold what `export` gave, in place of everything; False where it was refused, and nothing is held."""
+        """Replace the content by an exported state; False if it was refused, and the cache is empty."""
         self.clear()
         num_past = len(state.ids)
         ids = self.own_ids(state.ids, state.runs)
@@ -368,18 +365,18 @@ class CachedSequence:
         return True
 
     def _gaps_of(self, ids: History) -> list[tuple[int, int]] | None:
-        """What `LanguageModel.import_state` wants to know of the runs in ``ids``; None where one is not known."""
+        """The argument ``gaps`` of `LanguageModel.import_state`; None if a run is not known."""
         gaps, gap = list[tuple[int, int]](), 0
-        for place, run in self._runs_in(ids):
+        for index, run in self._runs_in(ids):
             if run is None:
                 return None
             if run.num_positions != run.num_places:
                 gap += run.num_places - run.num_positions
-                gaps.append((place + run.num_places, gap))
+                gaps.append((index + run.num_places, gap))
         return gaps
 
     def _go_back(self, num_past: int) -> bool:
-        """Like `rollback`, but what would have to be decoded again is forgotten as well: a prompt follows anyway."""
+        """Like `rollback`, but without pending tokens: a prompt follows anyway."""
         stays = num_past >= self._model.num_past or self._model.rollback(num_past)
         if not stays and (self._kept is None or self._kept > num_past or not self._model.restore()):
             return False
@@ -389,13 +386,13 @@ class CachedSequence:
         return True
 
     def _resync(self) -> None:
-        """After a failure the model's memory is what it says it is."""
+        """Take over the model's number of tokens after a failure."""
         self.num_past = self._model.num_past
         if self._kept is not None and self.num_past < self._kept:
             self._kept = None
 
     def prefill(self, ids: History) -> Iterator[int]:
-        """Decode ``ids`` without rows, chunk by chunk; yield how many are done after each."""
+        """Decode ``ids`` without rows, in chunks; yield how many are done after each."""
         done, spent = 0, 0.0
         while done < len(ids):
             started, begin = time.perf_counter(), self.num_past
@@ -411,7 +408,7 @@ class CachedSequence:
             yield done
 
     def _forward_part(self, runs: Runs, ids: History, chunk: History) -> None:
-        """Decode ``chunk``, with which ``ids`` begin, as far as the first run, or the run that it begins with."""
+        """Decode ``chunk``, a prefix of ``ids``, up to the first run, or the run that it begins with."""
         text, run = self._before_run(chunk)
         if run is None:
             self.forward(text, 0)
@@ -425,7 +422,7 @@ class CachedSequence:
 
 
 def shared_tokens(held: History, ids: History) -> int:
-    """How much of what is ``held`` an answer to ``ids`` can keep: all but the last of ``ids`` at most."""
+    """Length of the common prefix, without the last of ``ids``."""
     limit = min(len(held), len(ids) - 1)
     differs = np.flatnonzero(held[:limit] != ids[:limit])
     return int(differs[0]) if len(differs) else max(0, limit)

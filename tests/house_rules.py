@@ -149,7 +149,7 @@ def within(name: str, allowed: set[str]) -> bool:
 
 
 def wrong_directions(root: Path) -> list[str]:
-    """Imports against the directions app -> ui, app -> engine, ui -> the engine's plain data."""
+    """Imports against the directions app -> ui, app -> engine, ui -> the engine's plain data, pacing -> decoding."""
     found = []
     for path in python_files(root, ROOMS):
         place = path.relative_to(root).as_posix()
@@ -158,6 +158,8 @@ def wrong_directions(root: Path) -> list[str]:
                 found.append(f"{place}:{line} ui may not import {name}")
             if place.startswith("engine/") and within(name, ENGINE_MAY_NOT):
                 found.append(f"{place}:{line} engine may not import {name}")
+            if place.startswith("engine/decoding/") and within(name, {"engine.pacing"}):
+                found.append(f"{place}:{line} engine.decoding may not import {name}")
             if place.startswith("app/"):
                 found += _wrong_in_app(place, line, name)
     return found

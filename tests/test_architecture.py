@@ -105,6 +105,12 @@ def test_a_good_tree_breaks_no_rule(tree: Path) -> None:
             "engine may not import app.core.paths",
         ),
         (rules.wrong_directions, "engine/a.py", "__import__('ui.view')", "engine may not import ui.view"),
+        (
+            rules.wrong_directions,
+            "engine/decoding/a.py",
+            "from engine.pacing import pacer",
+            "engine.decoding may not import engine.pacing",
+        ),
         (rules.wrong_directions, "ui/a.py", "from engine import session", "ui may not import engine.session"),
         (rules.wrong_directions, "ui/a.py", "import engine.records_of_old", "ui may not import engine.records_of_old"),
         (rules.wrong_directions, "ui/a.py", "import app.core.paths", "ui may not import app.core.paths"),

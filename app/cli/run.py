@@ -35,7 +35,7 @@ from engine.errors import EngineError, PacelineError, SettingError, SideFileErro
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import weak_points
 from engine.grammar.json_schema import grammar_of
-from engine.llama.last_words import say_last_words
+from engine.llama.aborts import report_aborts
 from engine.pacing.draft_length import choose_draft_length
 from engine.pictures.side_file import find_side_file
 from engine.records import (
@@ -154,7 +154,7 @@ def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> S
     Earlier sessions are read from ``past_folder`` and stored there. If llama.cpp aborts the program, that is reported
     as other failures are.
     """
-    say_last_words(partial(_tell_end, as_json=as_json))
+    report_aborts(partial(_tell_end, as_json=as_json))
     return probing_session(find_paths().cache, builtin_target(), past_folder, keeps_chats=False)
 
 

@@ -1,1 +1,1 @@
-"""Kept states of conversations, in memory and on the disk."""
+"""Saved caches of conversations, in memory and on the disk."""

@@ -1,7 +1,7 @@
-"""Kept caches on the disk: one file each, bounded, the longest unused go first.
+"""Saved caches on the disk: one file each, bounded; the longest unused are removed first.
 
-llama.cpp trusts the bytes of a state, so a file counts only if this installation wrote it: everything in it is covered
-by a keyed hash, whose key lies beside the files and leaves the machine with nobody. Anything else is removed unread.
+llama.cpp trusts the bytes of a state, so a file is used only if this installation wrote it: all of it is covered by a
+keyed hash, whose key is stored beside the files and never leaves the machine. Other files are removed unread.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _PART = ".part"
 _KEY_FILE, _KEY_BYTES, _MAC_BYTES = "key", 32, 32
 _MAGIC = b"paceline state 1\n"
 _HEAD_LIMIT = 4096
-_WRITE_BYTES = 4 << 20  # a step of writing: nobody waits for more than this
+_WRITE_BYTES = 4 << 20  # per step of writing, which bounds the delay of a request
 
 
 @dataclass(frozen=True, slots=True)
 class StateKey:
-    """Which model, cache and build a state is of (``identity``), and whose conversation it is."""
+    """Model, cache and build of a state (``identity``), and its conversation (``owner``)."""
 
     identity: str
     owner: int
@@ -45,7 +45,7 @@ class StateKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """A state on the disk: all but its bytes."""
+    """A state on the disk, without its data."""
 
     key: StateKey
     ids: History
@@ -54,7 +54,7 @@ class StoredState:
 
 
 class StateFiles:
-    """The files of one folder, which nobody else writes to. A folder that fails only means that nothing is kept."""
+    """The files of one folder, used by this process only. If the folder fails, nothing is saved."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -62,7 +62,7 @@ class StateFiles:
         self._index: dict[StateKey, StoredState] = {}  # the longest unused first
 
     def open(self) -> None:
-        """Look at what is there; remove what is not ours or not whole."""
+        """Index the files; remove those that are foreign or incomplete."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._secret = _secret(self._folder / _KEY_FILE)
@@ -80,16 +80,16 @@ class StateFiles:
 
     @property
     def stored(self) -> tuple[StoredState, ...]:
-        """What is there, the longest unused first."""
+        """The index, the longest unused first."""
         return tuple(self._index.values())
 
     @property
     def num_bytes(self) -> int:
-        """What all files take."""
+        """Size of all files."""
         return sum(stored.num_bytes for stored in self._index.values())
 
     def read(self, key: StateKey) -> SequenceState | None:
-        """Read a state; None, and the file is gone, where it is damaged."""
+        """Read a state; None if the file is damaged, which removes it."""
         stored = self._index.get(key)
         if stored is None:
             return None
@@ -105,12 +105,12 @@ class StateFiles:
             self.remove(key)
             return None
         self._index[key] = self._index.pop(key)
-        with contextlib.suppress(OSError):  # then another start finds it longer unused than it is
+        with contextlib.suppress(OSError):  # then the next start counts it as longer unused
             os.utime(file)
         return state
 
     def write(self, key: StateKey, state: SequenceState, limit_bytes: int) -> Iterator[None]:
-        """Write in steps of a few megabytes, in place of an older one of the same key; others go to keep the limit."""
+        """Write in steps of `_WRITE_BYTES`, in place of an older state of the key; others are removed for the limit."""
         runs = json.dumps([astuple(run) for run in state.runs]).encode() if state.runs else b""
         size = state.num_bytes + _HEAD_LIMIT + len(runs)
         if not self._secret or size > limit_bytes:
@@ -128,7 +128,7 @@ class StateFiles:
         self._index[key] = StoredState(key, state.ids, written, state.runs)
 
     def shrink(self, limit_bytes: int, but: StateKey | None = None) -> None:
-        """Remove the longest unused until the rest takes at most so much; ``but`` is replaced anyway."""
+        """Remove the longest unused until the rest takes at most ``limit_bytes``; ``but`` is about to be replaced."""
         total = sum(stored.num_bytes for stored in self._index.values() if stored.key != but)
         for stored in self.stored:
             if total <= limit_bytes:
@@ -138,12 +138,11 @@ class StateFiles:
                 self.remove(stored.key)
 
     def remove(self, key: StateKey) -> None:
-        """Remove one."""
         self._index.pop(key, None)
         _remove(self._file(key))
 
     def forget(self, owner: int | None) -> None:
-        """Remove what is of one conversation, or of all."""
+        """Remove the states of one conversation, or of all (None)."""
         for stored in self.stored:
             if owner is None or stored.key.owner == owner:
                 self.remove(stored.key)
@@ -198,7 +197,7 @@ def _write(opened: BinaryIO, key: StateKey, state: SequenceState, runs: bytes, s
 
 
 def _read_head(opened: BinaryIO, secret: bytes) -> _Head | None:
-    """Read all before the bytes of the state; None where it is not ours."""
+    """Read all before the data of the state; None if it is foreign."""
     start = opened.read(len(_MAGIC) + 4)
     length = struct.unpack("<I", start[-4:])[0] if len(start) == len(_MAGIC) + 4 else _HEAD_LIMIT
     if not start.startswith(_MAGIC) or length >= _HEAD_LIMIT:
@@ -219,7 +218,7 @@ def _read_head(opened: BinaryIO, secret: bytes) -> _Head | None:
     if not hmac.compare_digest(mac, opened.read(_MAC_BYTES)):
         return None
     ids = np.frombuffer(ids_bytes, dtype="<i4").astype(np.int32)
-    runs = tuple(HeldRun(*each) for each in json.loads(written_runs)) if written_runs else ()  # ours: see above
+    runs = tuple(HeldRun(*each) for each in json.loads(written_runs)) if written_runs else ()  # covered by the hash
     return _Head(key, ids, data_bytes, len(head) + data_bytes + 2 * _MAC_BYTES, head, runs)
 
 
@@ -235,7 +234,7 @@ def _read_body(opened: BinaryIO, head: _Head, secret: bytes) -> SequenceState | 
 
 
 def _secret(file: Path) -> bytes:
-    """Read this installation's key, or make one: what was written under another is foreign then."""
+    """Read this installation's key, or make a new one, which makes older files foreign."""
     try:
         key = file.read_bytes()
     except FileNotFoundError:
@@ -248,7 +247,7 @@ def _secret(file: Path) -> bytes:
 
 
 def _open_private(file: Path) -> BinaryIO:
-    """Open a new file that only its owner can read: it holds what was said."""
+    """Open a new file that only its owner can read, since it contains text of conversations."""
     file.unlink(missing_ok=True)
     return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600), "wb")
 

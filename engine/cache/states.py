@@ -1,7 +1,7 @@
-"""Keeps the caches of conversations that were left, and brings them back where that is quicker than decoding again.
+"""Saves the caches of conversations that were left, and restores them if that is quicker than decoding again.
 
-In memory at once, on the disk when there is time; both bounded. Whether it pays is decided by measured speeds. Those of
-guests, the conversations of other programs, stay in memory, a few of them.
+They are saved in memory at once and on the disk in idle time, both bounded; measured speeds decide what is quicker.
+Caches of guests (conversations of other programs) are only saved in memory, a few of them.
 """
 
 from __future__ import annotations
@@ -26,14 +26,13 @@ from engine.storage.json_store import JsonStore
 
 FILE_NAME = "speeds.json"
 _FORMAT, _MAX_KEPT = 1, 64
-_NEW_SHARE = 0.5  # of a new figure in the remembered one
-_RELAX = 1.1  # each time that a figure decides against it, it is doubted a little, so that it is tried again
+_NEW_SHARE = 0.5  # weight of a new measurement
+_RELAX = 1.1  # raises a speed whenever it decides against restoring, so that restoring is tried again
 PROMPT, SAVE, MEMORY, DISK = "prompt", "save", "memory", "disk"  # tokens per second; bytes per second
-_KINDS = (PROMPT, SAVE, MEMORY, DISK)
 log = logging.getLogger(__name__)
-NO_OWNER = 0  # an answer that belongs to no conversation; numbers below are guests
+NO_OWNER = 0  # an answer without a conversation; negative numbers are guests
 MOST_GUESTS = 8  # caches of targets and of drafts
-LEAST_TOKENS = 32  # fewer are not worth the trouble
+LEAST_TOKENS = 32  # of a cache that is saved
 MOST_MEMORY_BYTES = 2 << 30
 _MEMORY_SHARE = 4  # at most this part of the free memory
 _CLOSING_S = 2.0  # for writing when the app ends
@@ -42,7 +41,7 @@ _SOURCES = {MEMORY: said("from memory"), DISK: said("from disk")}
 
 
 class StateSpeeds:
-    """Figures by model and kind. A file that is damaged or cannot be written is as good as none."""
+    """Speeds by model and kind. A file that is damaged or cannot be written counts as missing."""
 
     def __init__(self, folder: Path | None) -> None:
         self._file = JsonStore(folder / FILE_NAME, "speeds", _FORMAT) if folder is not None else None
@@ -50,27 +49,25 @@ class StateSpeeds:
         self._changed = False
 
     def seconds(self, identity: str, kind: str, amount: float) -> float | None:
-        """How long this takes by what is known; None where nothing is."""
+        """How long ``amount`` takes by the known speed; None if it is unknown."""
         speed = self._kept.get(identity, {}).get(kind)
         return None if speed is None else amount / speed
 
     def note(self, identity: str, kind: str, amount: float, seconds: float) -> None:
-        """Take in a measurement."""
-        figures = self._kept.pop(identity, {})
+        speeds = self._kept.pop(identity, {})
         speed = amount / max(seconds, 1e-6)
-        figures[kind] = speed if kind not in figures else _NEW_SHARE * speed + (1.0 - _NEW_SHARE) * figures[kind]
-        self._kept[identity] = figures
+        speeds[kind] = speed if kind not in speeds else _NEW_SHARE * speed + (1.0 - _NEW_SHARE) * speeds[kind]
+        self._kept[identity] = speeds
         for old in list(self._kept)[:-_MAX_KEPT]:
             del self._kept[old]
         self._changed = True
 
     def relax(self, identity: str, kind: str) -> None:
-        """Raise a figure a little that has decided against something, so that it is tried again."""
+        """Raise a speed that has decided against restoring a little, so that restoring is tried again."""
         if kind in self._kept.get(identity, {}):
             self._kept[identity][kind] *= _RELAX
 
     def save(self) -> None:
-        """Write what has changed."""
         if not self._changed or self._file is None:
             return
         self._changed = False
@@ -79,8 +76,8 @@ class StateSpeeds:
 
 
 def _speeds(entry: dict[str, Any]) -> dict[str, float]:
-    """Read one entry; whatever is not as it should be makes the file count as none."""
-    speeds = {kind: float(speed) for kind, speed in entry.items() if kind in _KINDS}
+    """Read one entry; raises an error if it is invalid."""
+    speeds = {kind: float(speed) for kind, speed in entry.items() if kind in (PROMPT, SAVE, MEMORY, DISK)}
     if not all(1.0 < speed < 1e13 for speed in speeds.values()):
         raise ValueError("a figure is outside its range")
     return speeds
@@ -88,15 +85,15 @@ def _speeds(entry: dict[str, Any]) -> dict[str, float]:
 
 @dataclass(slots=True)
 class _Answering:
-    """Whose answer is made in a lane, and its counters."""
+    """The conversation whose answer is made in a slot, and its counters."""
 
     owner: int = NO_OWNER
     stats: StatsRecorder | None = None
 
 
 @dataclass(slots=True)
-class _Slot:
-    """A loaded sequence, and whose conversation it holds."""
+class _AttachedSequence:
+    """A loaded sequence, and the conversation that it holds."""
 
     role: str
     sequence: CachedSequence
@@ -118,32 +115,32 @@ class _MemoryEntry:
 @dataclass(frozen=True, slots=True)
 class _Match:
     key: StateKey
-    state: SequenceState | None  # None: it is on the disk
+    state: SequenceState | None  # None: on the disk
     num_usable: int
     num_bytes: int
 
     @property
-    def place(self) -> str:
+    def source(self) -> str:
         return DISK if self.state is None else MEMORY
 
 
 class StateCache:
-    """One for a session. Keeps nothing but guests' until `set_limit` allows it."""
+    """The saved caches of a session. Saves only those of guests until `set_limit` allows more."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._files: StateFiles | None = None
         self._speeds = StateSpeeds(None)
         self._disk_bytes = 0
-        self._slots: dict[tuple[int, str], _Slot] = {}  # by lane and role
-        self._answering: dict[int, _Answering] = {}  # by lane
+        self._attached: dict[tuple[int, str], _AttachedSequence] = {}  # by slot and role
+        self._answering: dict[int, _Answering] = {}  # by slot
         self._kept: dict[StateKey, _MemoryEntry] = {}  # the longest unused first
         self._writing: tuple[StateKey, Iterator[None]] | None = None
 
-    # ---- what is allowed ----------------------------------------------------------------------------------------
+    # ---- limits -------------------------------------------------------------------------------------------------
 
     def set_limit(self, disk_bytes: int) -> None:
-        """Keep caches, with so many bytes on the disk; 0 keeps none and removes all there are."""
+        """Save caches in at most ``disk_bytes`` on the disk; 0 deletes all and saves none."""
         self._disk_bytes = disk_bytes
         if self._files is None and self._folder is not None:
             self._files = StateFiles(self._folder)
@@ -156,72 +153,72 @@ class StateCache:
             self._files.shrink(disk_bytes)
 
     def forget(self, owner: int | None) -> None:
-        """Lose what is kept of one conversation, or of all: also what would be kept of it when it is left."""
+        """Delete the caches of one conversation, or of all (None), and do not save it when it is left."""
         if self._writing is not None and owner in (None, self._writing[0].owner):
             self._stop_writing()
         for key in list(self._kept):
             if owner in (None, key.owner):
                 del self._kept[key]
-        for slot in self._slots.values():
-            if owner in (None, slot.owner):
-                slot.owner = NO_OWNER
+        for attached in self._attached.values():
+            if owner in (None, attached.owner):
+                attached.owner = NO_OWNER
         if self._files is not None:
             self._files.forget(owner)
 
     def forget_guests(self) -> None:
-        """Lose what is kept of other programs' conversations."""
+        """Delete the caches of other programs' conversations."""
         self._kept = {key: kept for key, kept in self._kept.items() if key.owner >= NO_OWNER}
-        for slot in self._slots.values():
-            slot.owner = max(slot.owner, NO_OWNER)
+        for attached in self._attached.values():
+            attached.owner = max(attached.owner, NO_OWNER)
 
     def drop_memory(self) -> None:
-        """Free what is on the disk as well."""
+        """Free the memory of caches that are on the disk as well."""
         self._kept = {key: kept for key, kept in self._kept.items() if kept.dirty}
 
     # ---- sequences ----------------------------------------------------------------------------------------------
 
-    def attach(self, role: str, sequence: CachedSequence, identity: Callable[[], str], lane: int = 0) -> None:
-        """Look after a sequence that was just loaded as "target" or "draft"; ``lane`` tells several of them apart."""
-        now = self._answering.setdefault(lane, _Answering())
-        slot = self._slots[lane, role] = _Slot(role, sequence, identity, now)
-        sequence.before_reuse = partial(self._before_reuse, slot)
+    def attach(self, role: str, sequence: CachedSequence, identity: Callable[[], str], slot: int = 0) -> None:
+        """Save the caches of a sequence that was just loaded as "target" or "draft" of a slot (``slot``)."""
+        now = self._answering.setdefault(slot, _Answering())
+        attached = self._attached[slot, role] = _AttachedSequence(role, sequence, identity, now)
+        sequence.before_reuse = partial(self._before_reuse, attached)
 
     def detach(self, role: str) -> None:
-        """Keep what the sequences hold that are about to be closed."""
-        for key in [one for one in self._slots if one[1] == role]:
-            slot = self._slots.pop(key)
-            if slot.owner > NO_OWNER and self._disk_bytes:
-                self._keep(slot, slot.owner)
+        """Save the contents of sequences that are about to be closed."""
+        for key in [one for one in self._attached if one[1] == role]:
+            attached = self._attached.pop(key)
+            if attached.owner > NO_OWNER and self._disk_bytes:
+                self._keep(attached, attached.owner)
 
-    def leave(self, lane: int) -> None:
-        """Keep what the sequences of a lane hold, which are to be empty."""
-        for (of, _role), slot in self._slots.items():
-            if of == lane:
-                owner, slot.owner = slot.owner, NO_OWNER
+    def leave(self, slot: int) -> None:
+        """Save the contents of a slot's sequences, and clear them."""
+        for (of, _role), attached in self._attached.items():
+            if of == slot:
+                owner, attached.owner = attached.owner, NO_OWNER
                 if owner != NO_OWNER:
-                    self._keep(slot, owner)
-                slot.sequence.clear()
+                    self._keep(attached, owner)
+                attached.sequence.clear()
 
-    def begin(self, owner: int, stats: StatsRecorder, lane: int = 0) -> None:
-        """An answer begins; ``stats`` is told what was brought back for it."""
-        now = self._answering.setdefault(lane, _Answering())
+    def begin(self, owner: int, stats: StatsRecorder, slot: int = 0) -> None:
+        """Begin an answer; ``stats`` is told of restored caches."""
+        now = self._answering.setdefault(slot, _Answering())
         now.owner, now.stats = owner if self._disk_bytes else min(owner, NO_OWNER), stats
 
     # ---- idle time ----------------------------------------------------------------------------------------------
 
     @property
     def has_work(self) -> bool:
-        """Whether something waits to be written."""
+        """Whether a cache waits to be written."""
         return self._writing is not None or (self._files is not None and self._next_dirty() is not None)
 
     def work(self, budget_s: float) -> None:
-        """Write for about so many seconds."""
+        """Write for about ``budget_s`` seconds."""
         until = time.perf_counter() + budget_s
         while self.has_work and time.perf_counter() < until:
             self._write_a_little()
 
     def flush(self) -> None:
-        """Write what can be written in a moment: the app ends."""
+        """Write for a moment, when the app ends."""
         if self._writing is not None:
             self._stop_writing()
         until = time.perf_counter() + _CLOSING_S
@@ -254,61 +251,61 @@ class StateCache:
     def _next_dirty(self) -> StateKey | None:
         return next((key for key, kept in reversed(self._kept.items()) if kept.dirty), None)
 
-    # ---- leaving and coming back ----------------------------------------------------------------------------------
+    # ---- leaving and returning ----------------------------------------------------------------------------------
 
-    def _before_reuse(self, slot: _Slot, ids: History) -> None:
-        if not self._disk_bytes and slot.now.owner == slot.owner == NO_OWNER and not self._kept:
+    def _before_reuse(self, attached: _AttachedSequence, ids: History) -> None:
+        if not self._disk_bytes and attached.now.owner == attached.owner == NO_OWNER and not self._kept:
             return
-        left, slot.owner = slot.owner, slot.now.owner
-        identity = slot.identity()
-        keeps = slot.sequence.would_keep(ids)
-        if slot.sequence.prompt_speed is not None:
-            self._speeds.note(identity, PROMPT, slot.sequence.prompt_speed, 1.0)
-            slot.sequence.prompt_speed = None
-        found = self._best(slot, identity, ids)
-        if left not in (NO_OWNER, slot.now.owner):
-            self._keep(slot, left)
-        if found is not None and found.num_usable >= keeps + LEAST_TOKENS and self._pays(slot, found, keeps):
-            self._restore(slot, found)
+        left, attached.owner = attached.owner, attached.now.owner
+        identity = attached.identity()
+        keeps = attached.sequence.would_keep(ids)
+        if attached.sequence.prompt_speed is not None:
+            self._speeds.note(identity, PROMPT, attached.sequence.prompt_speed, 1.0)
+            attached.sequence.prompt_speed = None
+        found = self._best(attached, identity, ids)
+        if left not in (NO_OWNER, attached.now.owner):
+            self._keep(attached, left)
+        if found is not None and found.num_usable >= keeps + LEAST_TOKENS and self._pays(attached, found, keeps):
+            self._restore(attached, found)
 
-    def _best(self, slot: _Slot, identity: str, ids: History) -> _Match | None:
-        """What would spare the most tokens; memory before disk."""
+    def _best(self, attached: _AttachedSequence, identity: str, ids: History) -> _Match | None:
+        """The saved cache that spares the most tokens; of equal ones that in memory."""
         found = [
-            _Match(key, kept.state, self._usable(slot, kept.state, ids), kept.state.num_bytes)
+            _Match(key, kept.state, self._usable(attached, kept.state, ids), kept.state.num_bytes)
             for key, kept in self._kept.items()
             if key.identity == identity
         ]
         for stored in self._files.stored if self._files is not None else ():
             if stored.key.identity == identity:
-                usable = self._usable(slot, stored, ids)
+                usable = self._usable(attached, stored, ids)
                 found.append(_Match(stored.key, None, usable, stored.num_bytes))
         return max(found, key=lambda one: (one.num_usable, one.state is not None), default=None)
 
     @staticmethod
-    def _usable(slot: _Slot, state: SequenceState | StoredState, ids: History) -> int:
-        held = slot.sequence.own_ids(state.ids, state.runs)
-        shared = slot.sequence.shared(held, ids)
-        whole = slot.sequence.num_snapshots is not None  # a memory that cannot drop what follows
+    def _usable(attached: _AttachedSequence, state: SequenceState | StoredState, ids: History) -> int:
+        held = attached.sequence.own_ids(state.ids, state.runs)
+        shared = attached.sequence.shared(held, ids)
+        whole = attached.sequence.num_snapshots is not None  # its tail cannot be dropped
         return 0 if whole and shared < len(held) else shared
 
-    def _pays(self, slot: _Slot, found: _Match, keeps: int) -> bool:
+    def _pays(self, attached: _AttachedSequence, found: _Match, keeps: int) -> bool:
         identity, spared = found.key.identity, found.num_usable - keeps
         decoding = self._speeds.seconds(identity, PROMPT, spared)
-        restoring = self._speeds.seconds(identity, found.place, found.num_bytes)
+        restoring = self._speeds.seconds(identity, found.source, found.num_bytes)
         if decoding is None or restoring is None or restoring < decoding:
-            return True  # also where one is not known yet: trying it is how it becomes known
-        self._speeds.relax(identity, found.place)
-        slot.note(_decoded_again(spared, decoding, found.place, restoring))
+            return True  # also if a speed is unknown: trying measures it
+        self._speeds.relax(identity, found.source)
+        attached.note(_decoded_again(spared, decoding, found.source, restoring))
         return False
 
-    def _keep(self, slot: _Slot, owner: int) -> None:
-        """Copy what is about to be lost into memory, where coming back to it would be slower without."""
-        num_past, identity = slot.sequence.num_past, slot.identity()
+    def _keep(self, attached: _AttachedSequence, owner: int) -> None:
+        """Copy the contents into memory before they are lost."""
+        num_past, identity = attached.sequence.num_past, attached.identity()
         if num_past < LEAST_TOKENS:
             return
         started = time.perf_counter()
         try:
-            state = slot.sequence.export(_memory_limit())  # more would be copied, if there is room, and thrown away
+            state = attached.sequence.export(_memory_limit())
         except DecodeError as error:
             log.info("a cache could not be kept: %s", error)
             return
@@ -316,11 +313,11 @@ class StateCache:
             return
         took = time.perf_counter() - started
         self._speeds.note(identity, SAVE, state.num_bytes, took)
-        slot.note(
+        attached.note(
             said(
                 "saved {tokens} {of_model} for the previous chat in {took}",
                 tokens=_tokens(num_past),
-                of_model=_OF_MODEL[slot.role],
+                of_model=_OF_MODEL[attached.role],
                 took=_time(took),
             )
         )
@@ -341,29 +338,29 @@ class StateCache:
         for other in guests[:-MOST_GUESTS]:
             del self._kept[other]
 
-    def _restore(self, slot: _Slot, found: _Match) -> None:
+    def _restore(self, attached: _AttachedSequence, found: _Match) -> None:
         started = time.perf_counter()
         state = found.state
         if state is None and self._files is not None:
             state = self._files.read(found.key)
-        if state is None or not slot.sequence.adopt(state):
+        if state is None or not attached.sequence.adopt(state):
             self._drop(found.key)
-            slot.note(said("a saved cache could not be restored; its tokens are decoded again"))
+            attached.note(said("a saved cache could not be restored; its tokens are decoded again"))
             return
         took = time.perf_counter() - started
-        self._speeds.note(found.key.identity, found.place, found.num_bytes, took)
+        self._speeds.note(found.key.identity, found.source, found.num_bytes, took)
         if found.key in self._kept:
             self._kept[found.key] = self._kept.pop(found.key)
-        if slot.now.stats is not None:
-            slot.now.stats.restore_s += took
-            if slot.role == "target":
-                slot.now.stats.restored_tokens = found.num_usable
-        slot.note(
+        if attached.now.stats is not None:
+            attached.now.stats.restore_s += took
+            if attached.role == "target":
+                attached.now.stats.restored_tokens = found.num_usable
+        attached.note(
             said(
                 "restored {tokens} {of_model} {source} in {took}",
                 tokens=_tokens(found.num_usable),
-                of_model=_OF_MODEL[slot.role],
-                source=_SOURCES[found.place],
+                of_model=_OF_MODEL[attached.role],
+                source=_SOURCES[found.source],
                 took=_time(took),
             )
         )
@@ -378,8 +375,8 @@ def _memory_limit() -> int:
     return min(MOST_MEMORY_BYTES, psutil.virtual_memory().available // _MEMORY_SHARE)
 
 
-def _decoded_again(num_tokens: int, decoding_s: float, place: str, restoring_s: float) -> Sentence:
-    fields = {"decoding": _time(decoding_s), "source": _SOURCES[place], "restoring": _time(restoring_s)}
+def _decoded_again(num_tokens: int, decoding_s: float, source: str, restoring_s: float) -> Sentence:
+    fields = {"decoding": _time(decoding_s), "source": _SOURCES[source], "restoring": _time(restoring_s)}
     if num_tokens == 1:
         return said(
             "1 token is decoded again (about {decoding}): restoring it {source} would take about {restoring}",

@@ -22,10 +22,10 @@ _span = functools.lru_cache(maxsize=1024)(TokenSpan)  # few different ones occur
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text that may be shown now, and the tokens it came from; the spans' characters add up to the text's.
+    """Text that may be shown now, and its tokens; the spans' characters add up to the text's.
 
-    ``num_tokens`` counts the fed tokens that belong to the answer: all of them, unless a stop string was
-    completed (``stopped``): then those up to and including the one that completed it.
+    ``num_tokens`` counts the tokens fed that belong to the answer: all of them, or those up to and including the one
+    that completed a stop string (``stopped``).
     """
 
     text: str
@@ -35,10 +35,10 @@ class Piece:
 
 
 class Detokenizer:
-    """Decodes one answer. Text from a stop string on is never given out.
+    """Decodes one answer. Text from a stop string on is never released.
 
-    Each token gets one span, in order, when its text is released. Bytes that no later token completed become
-    U+FFFD in ``flush``, as a span more with the last token's source; where the answer was cut there, they are left out.
+    Each token gets one span, in order, when its text is released. Bytes that no later token completed become U+FFFD in
+    ``flush``, as an additional span with the last token's source; if the answer was cut there, they are dropped.
     """
 
     def __init__(self, tokenizer: Tokenizer, stop: tuple[str, ...] = ()) -> None:
@@ -56,19 +56,19 @@ class Detokenizer:
         self.stop = ""  # the stop string that was completed
         self._tag_stops = {text for text in self._stops if any(closing in text for _, closing in REASONING_TAGS)}
         self._reasoning: _Reasoning | None = None
-        self._first_stop = 0  # in the text, where a stop string may begin
+        self._first_stop = 0  # offset in the text at which a stop string may begin
 
     def watch_reasoning(self, opened_tag: str) -> None:
-        """Let no stop string end the answer within its reasoning, before anything was said, but one that ends that.
+        """Ignore stop strings within the reasoning that an answer begins with, except one that contains a closing tag.
 
-        ``opened_tag`` is the tag inside which the answer begins; it may also begin with one.
+        ``opened_tag`` is the reasoning tag that the prompt ends with; the answer may also begin with a tag.
         """
         if self._stops:
             self._reasoning = _Reasoning(opened_tag.strip())
 
     @property
     def has_stop_strings(self) -> bool:
-        """Whether there are stop strings: then the text of every pass must be looked at before the next one."""
+        """If True, the text of every pass must be checked before the next pass."""
         return bool(self._stops)
 
     def feed(
@@ -79,10 +79,10 @@ class Detokenizer:
         probabilities: PassProbabilities | None = None,
         num_forced: int = 0,
     ) -> Piece:
-        """Take the tokens of one pass; return what may be shown now: nothing more after a stop string.
+        """Add the tokens of one pass; return the text that may be shown now: none after a stop string.
 
-        ``rejected`` are the proposed tokens whose place the last of ``ids`` took; their text is only told along, and so
-        are the ``probabilities`` of the pass. ``num_forced`` of the first were proposed because a grammar forces them.
+        ``rejected`` are the proposed tokens that the last of ``ids`` replaced. Their text and the ``probabilities`` of
+        the pass are attached to its span. The first ``num_forced`` tokens were forced by a grammar.
         """
         if self._stopped:
             return Piece("", (), stopped=True, num_tokens=0)
@@ -107,9 +107,9 @@ class Detokenizer:
         return self._release(len(self._text) - self._num_held_chars(), len(ids))
 
     def flush(self, *, is_cut: bool = False) -> Piece:
-        """Give out what was held back, unless it completes a stop string: the answer has ended.
+        """Release the held text at the end of the answer, unless it completes a stop string.
 
-        ``is_cut``: not by the model, so that a character that it had begun is no mistake of its.
+        ``is_cut``: the model did not end the answer itself, so an incomplete character is dropped.
         """
         if self._stopped:
             return Piece("", (), stopped=True, num_tokens=0)
@@ -122,7 +122,7 @@ class Detokenizer:
         return self._release(len(self._text), 0)
 
     def _decode(self, token_id: int) -> str:
-        """Characters that this token completes; mostly whole ones, at the cost of one look-up."""
+        """Return the characters that this token completes."""
         entry = self._cache.get(token_id)
         if entry is None:
             piece = self._tokenizer.piece(token_id)
@@ -141,7 +141,7 @@ class Detokenizer:
     def _rejected_text(
         self, ids: Sequence[int], probabilities: PassProbabilities | None
     ) -> tuple[str, PassProbabilities | None]:
-        """The text of tokens that were not kept, as far as it can be read alone; ``probabilities`` with its lengths."""
+        """Return the text of rejected tokens, and ``probabilities`` with the number of characters of each."""
         pieces = [self._tokenizer.piece(token_id) for token_id in ids]
         text = b"".join(pieces).decode("utf-8", "replace")
         if len(ids) == 1 or probabilities is None:
@@ -154,9 +154,9 @@ class Detokenizer:
         return text, PassProbabilities(probabilities.probs, probabilities.last, probabilities.greedy, tuple(lengths))
 
     def _cut_at_stop(self, num_new: int) -> bool:
-        """Cut the held text before the stop string that ends first (the longest such), if there is one.
+        """Cut the held text before the stop string that ends first (the longest of those); True if there is one.
 
-        Only the end decides, so the result does not depend on how the text was split into tokens.
+        Only the end decides, so that the result does not depend on how the text was split into tokens.
         """
         found: tuple[int, int] | None = None
         for stop in self._stops:
@@ -174,13 +174,13 @@ class Detokenizer:
         return True
 
     def _num_held_chars(self) -> int:
-        """Length of the longest end of the text that may begin a stop string."""
+        """Length of the longest suffix of the text that may begin a stop string."""
         if not self._prefixes or not self._text.endswith(self._prefixes):
             return 0
         return len(next(prefix for prefix in self._prefixes if self._text.endswith(prefix)))
 
     def _release(self, num_chars: int, num_tokens: int) -> Piece:
-        """Give out the tokens that lie wholly in the first ``num_chars`` characters: none is split in two."""
+        """Release the tokens that lie entirely within the first ``num_chars`` characters."""
         if num_chars == len(self._text):
             text, spans = self._text, tuple(self._tokens)
             self._text, self._tokens, self._first_stop = "", [], 0
@@ -196,15 +196,15 @@ class Detokenizer:
 
 
 class _Reasoning:
-    """Tells of an answer, piece by piece, how much of it is reasoning at its beginning."""
+    """Counts the characters of an answer that belong to the reasoning at its beginning."""
 
     def __init__(self, opened_tag: str) -> None:
         self._closing = next((closing for opening, closing in REASONING_TAGS if opening == opened_tag), "")
-        self._text = ""  # that may hold a tag
+        self._text = ""  # the end of the answer, which may contain a tag
         self._has_ended = False
 
     def feed(self, text: str) -> int:
-        """Take a piece; return how many of its characters belong to reasoning."""
+        """Add text; return how many of its characters belong to reasoning."""
         if self._has_ended:
             return 0
         before = len(self._text)
@@ -216,17 +216,17 @@ class _Reasoning:
                 self._has_ended = not any(opening.startswith(begun) for opening, _ in REASONING_TAGS)
                 return 0
             self._closing = pair[1]
-        place = self._text.find(self._closing)
-        if place < 0:
+        begin = self._text.find(self._closing)
+        if begin < 0:
             self._text = self._text[-len(self._closing) :]
             return len(text)
-        end = place + len(self._closing)
+        end = begin + len(self._closing)
         self._text, self._closing = self._text[end:], ""  # another block may follow
         return max(0, end - before)
 
 
 def _shorten(spans: Iterable[TokenSpan], num_chars: int) -> Iterable[TokenSpan]:
-    """Keep ``num_chars`` characters in all; the tokens behind have none."""
+    """Limit the spans to ``num_chars`` characters in all; those behind get none."""
     left = num_chars
     for span in spans:
         kept = min(span.num_chars, left)

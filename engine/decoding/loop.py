@@ -12,15 +12,12 @@ from time import perf_counter
 
 import numpy as np
 
+from engine.decoding.pass_report import PassObserver, PassPlanner, PassReport, PlainRunReport
 from engine.decoding.stats import StatsRecorder
 from engine.decoding.verifier import Verdict, verify_block, verify_greedy, verify_seeded
 from engine.drafters.base import Draft, Drafter
 from engine.errors import DecodeError
-from engine.interfaces import NOBODY, Rows
-from engine.pacing.pacer import Pacer
-from engine.pacing.pass_report import PassObserver, PassReport, PlainRunReport
-from engine.pacing.pass_trace import OnTrace, PassTracer
-from engine.pacing.prices import Prices
+from engine.interfaces import Rows
 from engine.records import GREEDY, PassProbabilities, Source
 from engine.sampling.distribution import Distribution
 from engine.sampling.logprobs import RowLogprob, row_logprob
@@ -30,11 +27,10 @@ from engine.sequence import CachedSequence
 
 @dataclass(frozen=True, slots=True)
 class StepOutput:
-    """The tokens that one pass gave, at least one, where each came from, and the proposed ones that were not kept.
+    """The tokens of one pass (at least one), the source of each, and the rejected tokens.
 
-    Of several plain passes at once: one token each. ``num_forced`` of the first were forced by a grammar.
-    ``probabilities`` where something was proposed, ``logprobs`` of
-    each token where they are wanted.
+    Several plain passes give one token each. The first ``num_forced`` tokens were forced by a grammar.
+    ``probabilities`` are set if tokens were proposed, ``logprobs`` of each token if they were requested.
     """
 
     ids: list[int]
@@ -48,26 +44,23 @@ class StepOutput:
 
 @dataclass(frozen=True, slots=True)
 class LoopConfig:
-    """What an answer's passes do beside proposing and verifying, and who is told of them.
+    """Options of the loop.
 
     Attributes:
-        pacer: decides what is proposed, so it learns from every pass.
-        prices: follow what passes take, also where no pacer decides; passes are padded where that is cheaper by them.
-            None: the pacer's.
-        on_trace: is given every pass.
-        observers: are told of every pass, after the statistics and the pacer.
-        num_logprobs: how many of the likeliest tokens to tell with each; None where nothing is wanted. By `step` only.
+        planner: prepares each pass; None for a fixed depth.
+        padded: gives the size of pass, at least as large, that is cheaper; None never pads.
+        observers: called after every pass, behind the statistics, in this order.
+        num_logprobs: how many of the most likely tokens to report with each token; None for no logprobs. `step` only.
     """
 
-    pacer: Pacer | None = None
-    prices: Prices | None = None
-    on_trace: OnTrace | None = None
+    planner: PassPlanner | None = None
+    padded: Callable[[int], int] | None = None
     observers: Sequence[PassObserver] = ()
     num_logprobs: int | None = None
 
 
 class Speculation:
-    """The decoding of one answer. ``prompt`` [num_tokens] is already in the target's cache, all but its last token."""
+    """The decoding of one answer. The target's cache already holds ``prompt`` [num_tokens] except its last token."""
 
     def __init__(
         self,
@@ -80,50 +73,44 @@ class Speculation:
     ) -> None:
         self._config = config = config or LoopConfig()
         self._target = target
-        self._pacer = pacer = config.pacer
-        self._prices = config.prices if config.prices is not None or pacer is None else pacer.prices
         self._drafter = drafter
         self._sampler = sampler
         self._stats = stats
         self._tokens: History = np.empty(target.n_ctx + 1, dtype=np.int32)
         self._tokens[: len(prompt)] = prompt
         self._count = len(prompt)
-        self._failure: DecodeError | None = None  # of a plain pass, raised after the tokens that came before it
-        self._observers: list[PassObserver] = [stats]
-        if config.on_trace is not None:
-            self._observers.append(PassTracer(config.on_trace, len(prompt), pacer))
-        learner = pacer or self._prices
-        self._observers += config.observers if learner is None else (learner, *config.observers)
+        self._failure: DecodeError | None = None  # of a plain pass; raised after the tokens that preceded it
+        self._observers: list[PassObserver] = [stats, *config.observers]
         drafter.begin(self.history, sampler)
 
     @property
     def history(self) -> History:
-        """Prompt and answer so far [num_tokens]; a view that stays valid while it grows."""
+        """Prompt and answer so far [num_tokens]; a view that stays valid while the answer grows."""
         return self._tokens[: self._count]
 
     @property
-    def room(self) -> int:
-        """How many more tokens the context can take."""
+    def free_tokens(self) -> int:
+        """How many more tokens fit into the context."""
         return self._target.n_ctx - self._count + 1
 
     def step(self, depth: int, wanted: int) -> StepOutput:
-        """Make one pass, with at most ``depth`` proposed tokens; ``wanted`` (>= 1) tokens are still welcome.
+        """Make one pass with at most ``depth`` proposed tokens, which gives at most ``wanted`` (>= 1) tokens.
 
         Raises:
-            DecodeError: the pass failed, or the model computes no numbers.
+            DecodeError: the pass failed, or the logits are not numbers.
         """
         if self._failure is not None:
             raise self._failure
         times = [perf_counter()]
         target, history = self._target, self._tokens[: self._count]
         num_pending, num_replayed = self._begin_pass(), target.num_replayed
-        draft = self._drafter.propose(history, max(0, min(depth, wanted - 1, self.room - 1)))
+        draft = self._drafter.propose(history, max(0, min(depth, wanted - 1, self.free_tokens - 1)))
         times.append(perf_counter())
         num_padding = self._checkpoint(len(draft.ids))
         times.append(perf_counter())
         rows = self._forward(draft, num_padding)
         times.append(perf_counter())
-        untouched = rows.copy() if self._config.num_logprobs is not None else None  # the chain writes into them
+        untouched = rows.copy() if self._config.num_logprobs is not None else None  # sampling writes into the rows
         verdict = self._verify(draft, rows, history)
         times.append(perf_counter())
         self._roll_back(len(draft.ids) + num_padding, verdict.num_accepted)
@@ -138,16 +125,16 @@ class Speculation:
     def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> StepOutput:
         """Make up to ``most`` (>= 1) passes of one token, for at most ``budget_s`` seconds, or until ``ends_run``.
 
-        Gives what as many calls of `step` would. The weights of a pass sweep the processor's caches, so what surrounds
-        it runs several times as slowly as it could: here that is done once for all of them.
+        Gives the same tokens as calls of `step`. The weights of a pass evict everything else from the processor's
+        caches, so the code around a pass is slow: here it runs once for all of the passes.
 
         Raises:
-            DecodeError: the first pass failed, or the one that ended the run before.
+            DecodeError: the first pass failed, or the last pass of the previous run.
         """
         if self._failure is not None:
             raise self._failure
         target, choose, tokens, count = self._target, self._sampler.choose, self._tokens, self._count
-        forward, most = target.forward, min(most, self.room)
+        forward, most = target.forward, min(most, self.free_tokens)
         ids, nothing = list[int](), list[int]()
         begun, computed = [perf_counter()], list[float]()
         latest, num_joined, num_shared = int(tokens[count - 1]), 0, 0
@@ -168,7 +155,7 @@ class Speculation:
             ids.append(latest)
             now = perf_counter()
             begun.append(now)
-            # Asked first: it has to hear of every token, also where a pass takes longer than the budget.
+            # First, because it must see every token, also if a pass takes longer than the budget.
             if ends_run(tokens[:count]) or len(ids) >= most or now - begun[0] >= budget_s:
                 break
         first, self._count = self._count, count
@@ -180,7 +167,7 @@ class Speculation:
     ) -> None:
         """Report plain passes that began, and gave their rows, at these times; the last of ``begun`` ends them.
 
-        ``joined`` are those that were made with others', and those of them that others had tokens in.
+        ``joined``: how many were joined with passes of other answers, and how many of those had others' tokens.
         """
         spans = list(zip(pairwise(begun), computed, strict=False))
         report = PlainRunReport(
@@ -196,35 +183,31 @@ class Speculation:
     # ---- a step -----------------------------------------------------------------------------------------------------
 
     def _begin_pass(self) -> int:
-        """Tell the pacer what the next pass has to carry; give how many tokens of that are pending."""
-        target, num_pending = self._target, self._target.num_pending
-        if (pacer := self._pacer) is not None:
-            beside = target.batch.beside(is_drafting=pacer.is_drafting) if target.batch is not None else NOBODY
-            pacer.prices.begin_pass(num_pending, beside)
+        """Let the planner prepare the next pass; return how many tokens are pending."""
+        num_pending = self._target.num_pending
+        if self._config.planner is not None:
+            self._config.planner.begin_pass(num_pending, self._target.batch)
         return num_pending
 
     def _checkpoint(self, num_proposed: int) -> int:
-        """Make sure that the proposed tokens can be forgotten; give how many tokens make the pass a cheaper size.
-
-        None where nothing is proposed, and where forgetting them would cost more.
-        """
+        """Save a checkpoint for the rollback; return the number of padding tokens. Does nothing without a proposal."""
         if not num_proposed:
             return 0
         target, num_padding, num_tokens = self._target, 0, num_proposed + 1
-        if self._prices is not None:
-            room = self.room if target.num_snapshots is None else min(self.room, target.num_snapshots + 1)
-            num_padding = max(0, min(self._prices.curve.padded(num_tokens), room) - num_tokens)
+        if self._config.padded is not None:
+            free, snapshots = self.free_tokens, target.num_snapshots
+            limit = free if snapshots is None else min(free, snapshots + 1)
+            num_padding = max(0, min(self._config.padded(num_tokens), limit) - num_tokens)
         target.checkpoint(num_proposed + num_padding)
         return num_padding
 
     def _forward(self, draft: Draft, num_padding: int) -> Rows:
-        """Run the last token and the proposed ones; give their rows [num_proposed + 1, n_vocab]."""
+        """Run the last token and the proposed tokens; return their rows [num_proposed + 1, n_vocab]."""
         last = int(self._tokens[self._count - 1])
         ids = [last, *draft.ids, *([last] * num_padding)] if draft.ids else [last]
         return self._target.forward(ids, len(draft.ids) + 1, num_padding)
 
     def _roll_back(self, num_uncertain: int, num_kept: int) -> None:
-        """Forget what of so many tokens was not kept."""
         if num_kept < num_uncertain and not self._target.rollback(self._count + num_kept):
             raise DecodeError(
                 "The model's memory could not forget the rejected tokens.",
@@ -234,11 +217,8 @@ class Speculation:
     def _report(self, draft: Draft, num_accepted: int, counts: tuple[int, int, int], times: list[float]) -> None:
         """Report the pass to all observers.
 
-        Args:
-            draft: what was proposed.
-            num_accepted: how many of its first tokens were kept.
-            counts: tokens that were decoded, those of them that were pending, and those decoded once more.
-            times: when the step began, and when each of its six laps ended, in seconds.
+        ``counts``: decoded tokens, pending ones among them, and replayed ones. ``times``: when the step began and when
+        each of its six parts ended, in seconds.
         """
         begun, proposed, kept_state, computed, verified, rolled_back, ended = times
         (num_decoded, num_pending, num_replayed), joined = counts, self._target.joined
@@ -272,11 +252,11 @@ class Speculation:
             return sampler.distribution(rows[i], history, ids[:i])
 
         if sampler.noise is not None:
-            return verify_seeded(draft, p_at, lambda p, i: sampler.draw(p, len(history) + i))
+            return verify_seeded(draft, p_at, lambda p, i: sampler.sample(p, len(history) + i))
         return verify_block(draft, p_at, sampler.uniform)
 
     def _emit(self, draft: Draft, verdict: Verdict, rows: Rows | None) -> StepOutput:
-        """Take what was kept into the history; ``rows`` as the target gave them, where probabilities are wanted."""
+        """Append the accepted tokens and the next one; ``rows`` are unmodified logits if logprobs were requested."""
         kept, count = verdict.num_accepted, self._count
         ids = [*draft.ids[:kept], verdict.next_id]
         self._tokens[count : count + kept + 1] = ids
@@ -302,10 +282,10 @@ class Speculation:
         probs = verdict.probs
         if draft.q is None:
             return PassProbabilities(tuple([(p, None) for p, _ in probs]), verdict.next_p)
-        if draft.sources is not None:  # some of it is text, whose q is certainty
+        if draft.sources is not None:  # suffix tokens among them, with q = 1
             pairs = zip(probs, draft.sources, strict=False)
-            drawn = (Source.DRAFT, Source.HEAD)
+            sampled = (Source.DRAFT, Source.HEAD)
             return PassProbabilities(
-                tuple([(p, q if came in drawn else None) for (p, q), came in pairs]), verdict.next_p
+                tuple([(p, q if source in sampled else None) for (p, q), source in pairs]), verdict.next_p
             )
         return PassProbabilities(tuple(probs), verdict.next_p)

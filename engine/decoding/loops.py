@@ -1,7 +1,7 @@
-"""Finds answers that say the same again and again until they are stopped.
+"""Detects answers that repeat the same text until they are stopped.
 
-Of 180 answers of SmolLM2 135M, Gemma 3 270M and Qwen2.5-Coder 0.5B to first questions, 42 of the 56 that did not end
-within 700 or 900 tokens are found, and none of the 124 that ended: their longest repetition was of 199 tokens.
+Of 180 first answers of SmolLM2 135M, Gemma 3 270M and Qwen2.5-Coder 0.5B it detects 42 of the 56 that did not end
+within 700 or 900 tokens, and none of the 124 that ended: their longest repetition had 199 tokens.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-LOOK_EVERY = 64  # tokens; at fixed places, so that an answer ends at the same one however it was drafted
-FEWEST_TOKENS, FEWEST_TIMES = 400, 6  # that a loop has said once more
-FEWEST_OF_DATA = 1024  # where the repeated text has hardly a letter: zeros of a table, a line of dashes
+LOOK_EVERY = 64  # tokens; at fixed counts, so that an answer ends at the same token however it was drafted
+FEWEST_TOKENS, FEWEST_TIMES = 400, 6  # repeated tokens, and repetitions, of a loop
+FEWEST_OF_DATA = 1024  # if the repeated text has hardly a letter: zeros of a table, a line of dashes
 _MOST_PERIOD = 128
 _LOOK_BACK = 2048
 _LETTERS = 3
 
 
 def next_look(num_tokens: int) -> int:
-    """Give the number of tokens at which to look again."""
+    """Number of tokens at which to check again."""
     return max((num_tokens // LOOK_EVERY + 1) * LOOK_EVERY, FEWEST_TOKENS)
 
 
 def repeated_tail(ids: Sequence[int]) -> tuple[int, int]:
-    """Give how many of the last tokens equal those one period before, and that period; zeros where too few do."""
+    """Return how many of the last tokens equal those one period before, and the period; (0, 0) if too few do."""
     tail = np.asarray(ids[-_LOOK_BACK:])
-    for place in np.flatnonzero(tail[:-1] == tail[-1])[::-1]:
-        period = len(tail) - 1 - int(place)
+    for index in np.flatnonzero(tail[:-1] == tail[-1])[::-1]:
+        period = len(tail) - 1 - int(index)
         if period > _MOST_PERIOD:
             break
         other = np.flatnonzero(tail[period:] != tail[:-period])
@@ -38,11 +38,11 @@ def repeated_tail(ids: Sequence[int]) -> tuple[int, int]:
 
 
 def is_loop(run: int, text: str, question: str) -> bool:
-    """Whether ``run`` tokens that say ``text`` again and again are a loop: not if the question has this text."""
-    said, asked = _characters(text), _characters(question)
-    if any(said[i:] + said[:i] in asked for i in range(len(said))):
+    """True if ``run`` tokens that repeat ``text`` are a loop; never if the question contains the text."""
+    repeated, asked = _characters(text), _characters(question)
+    if any(repeated[i:] + repeated[:i] in asked for i in range(len(repeated))):
         return False
-    return run >= (FEWEST_TOKENS if sum(map(str.isalpha, said)) >= _LETTERS else FEWEST_OF_DATA)
+    return run >= (FEWEST_TOKENS if sum(map(str.isalpha, repeated)) >= _LETTERS else FEWEST_OF_DATA)
 
 
 def _characters(text: str) -> str:

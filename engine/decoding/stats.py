@@ -1,8 +1,7 @@
-"""Counts what the loop does. Counters only; rates are properties of the `RunStats` that a snapshot gives.
+"""Counts tokens, passes and times of an answer. Rates are properties of the `RunStats` that a snapshot gives.
 
-Conventions, once for the whole project: a pass is one forward call of the target while answering (prefill does not
-count); recovered and bonus tokens count as tokens; the end-of-generation token counts; tokens of a block that were cut
-by a stop string or by the wanted length do not.
+A pass is one forward call of the target while answering (not prefill). Recovered, bonus and end-of-generation tokens
+count as tokens; tokens of a block that a stop string or the maximum length cut off do not.
 """
 
 from __future__ import annotations
@@ -12,14 +11,13 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.intervals import GROWTH, LAST_BUCKET
-from engine.pacing.pacer import Pacer
-from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.records import Mode, RunStats, Source
 from engine.sentences import said
 
-MAX_DECISIONS = 50  # an answer that changes its pace more often is not better explained by more lines
-MAX_DEPTH = 32  # proposed tokens per pass that are counted one by one; the settings offer no more
+MAX_DECISIONS = 50  # more lines would not explain an answer better
+MAX_DEPTH = 32  # counters by depth; the settings allow no greater depth
 
 
 class StatsRecorder:
@@ -53,11 +51,11 @@ class StatsRecorder:
         self._pass_tokens: list[int] = []
 
     def prefill_ended(self) -> None:
-        """Count seconds as decoding from here on."""
+        """Seconds count as decoding from now on."""
         self.prefilled = time.perf_counter()
 
     def on_pass(self, report: PassReport) -> None:
-        """Count a pass, and where its time went; see `PassObserver`."""
+        """Count a pass and its times."""
         self.draft_s += report.draft_ms / 1000.0
         self.verify_s += report.forward_ms / 1000.0
         self.sample_s += report.verify_ms / 1000.0
@@ -71,10 +69,10 @@ class StatsRecorder:
             self.forced_accepted += min(draft.num_forced, num_accepted)
         if draft.predicted:
             self.predicted_proposed += len(draft.predicted)
-            self.predicted_accepted += sum(place < num_accepted for place in draft.predicted)
+            self.predicted_accepted += sum(index < num_accepted for index in draft.predicted)
 
     def on_plain_run(self, report: PlainRunReport) -> None:
-        """Count plain passes; see `PassObserver`."""
+        """Count plain passes."""
         self.joined_passes += report.num_shared
         for forward_ms, pass_ms in zip(report.forward_ms, report.passes_ms, strict=True):
             self.count_pass(0, 0, pass_ms / 1000.0)
@@ -82,7 +80,7 @@ class StatsRecorder:
             self.sample_s += (pass_ms - forward_ms) / 1000.0
 
     def count_pass(self, num_proposed: int, num_accepted: int, seconds: float) -> None:
-        """Count a pass of which so much was proposed, and the first so many kept, in seconds with all around it."""
+        """Count a pass and its proposed and accepted tokens."""
         self.passes += 1
         self._last_proposed = num_proposed
         self._pass_s.append(seconds)
@@ -98,11 +96,11 @@ class StatsRecorder:
             self._accepted_by_depth[i] += 1
 
     def count_draft_prompt(self, seconds: float) -> None:
-        """Count what the draft model took to read text of the prompt; it is a part of the pass that waited for it."""
+        """Count the time in which the draft model read the prompt; a part of the pass that waited for it."""
         self.draft_prompt_s += seconds
 
     def count_tokens(self, sources: list[Source], num_passes: int = 1) -> None:
-        """Count the tokens that the last pass gave to the answer; of several plain passes, one each."""
+        """Count the tokens of the last pass; if there were several plain passes, one each."""
         now = time.perf_counter()
         if self.first_token is None:
             self.first_token = now
@@ -115,24 +113,24 @@ class StatsRecorder:
         for source in sources:
             self._provenance[source] += 1
 
-    def record_pacing(self, pacer: Pacer) -> None:
-        """Note a new reason of the pacer's, and the depth that it used last."""
+    def record_reason(self, reason: str) -> None:
+        """Record the pacer's reason if it changed, and the depth used last."""
         self.depth = self._last_proposed
-        if pacer.reason and pacer.reason != self._last_reason:
-            self._last_reason = pacer.reason
-            self.add_decision(pacer.reason)
+        if reason and reason != self._last_reason:
+            self._last_reason = reason
+            self.add_decision(reason)
 
     def add_decision(self, reason: str) -> None:
-        """Note why something runs differently from this token on."""
+        """Record why something changes at this token."""
         if len(self.decisions) < MAX_DECISIONS:
             self.decisions.append(said("token {place}: {reason}", place=self.tokens, reason=reason))
 
     def snapshot(self) -> RunStats:
-        """Give the counters as plain data. Costs tens of microseconds: a few times a second, not each pass."""
+        """Return the counters. Costs tens of microseconds: call it a few times a second, not each pass."""
         deepest = max((i + 1 for i, count in enumerate(self._proposed_by_depth) if count), default=0)
         pass_s, per_token_s = self._times()
         token_ms = _percentiles_ms(per_token_s, 50, 95, 99)
-        num_read = self.prompt_tokens if self.tokens else self.read_tokens  # reading may have been stopped
+        num_read = self.prompt_tokens if self.tokens else self.read_tokens  # prefill may have been stopped
         decoding = self.prefilled is not None and self.last_token is not None
         return RunStats(
             mode=self.mode,
@@ -179,14 +177,14 @@ class StatsRecorder:
         )
 
     def _times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Seconds of each pass, and of each token: a pass's time spread over the tokens that it gave."""
+        """Return seconds of each pass, and of each token: the time of a pass divided by its tokens."""
         seconds = np.asarray(self._pass_s)
         counts = np.asarray(self._pass_tokens, dtype=np.int64)
         return seconds, np.repeat(seconds / np.maximum(counts, 1), counts)
 
 
 def _interval_counts(seconds: NDArray[np.float64]) -> dict[int, int]:
-    """Give how many of these times fall into which bucket, as `engine.intervals.bucket_of` says."""
+    """Count the times in each bucket of `engine.intervals`."""
     if not len(seconds):
         return {}
     microseconds = np.maximum(seconds * 1e6, 1.0)
@@ -196,12 +194,12 @@ def _interval_counts(seconds: NDArray[np.float64]) -> dict[int, int]:
 
 
 def _percentiles_ms(seconds: NDArray[np.float64], *percents: float) -> list[float | None]:
-    """Percentiles with linear interpolation; sorted once, where `numpy.percentile` costs 50 us for each."""
+    """Percentiles with linear interpolation; sorts once, where `numpy.percentile` takes 50 us each."""
     if not len(seconds):
         return [None] * len(percents)
     ordered = np.sort(seconds)
-    places = np.array(percents) * ((len(ordered) - 1) / 100.0)
-    below = places.astype(np.int64)
+    indices = np.array(percents) * ((len(ordered) - 1) / 100.0)
+    below = indices.astype(np.int64)
     above = np.minimum(below + 1, len(ordered) - 1)
-    values = ordered[below] + (ordered[above] - ordered[below]) * (places - below)
+    values = ordered[below] + (ordered[above] - ordered[below]) * (indices - below)
     return [float(value) for value in values * 1000.0]

@@ -1,8 +1,7 @@
-"""Decides which proposed tokens the target keeps. Exact: what comes out is distributed as the target alone gives it.
+"""Decides which proposed tokens the target accepts. Exact: the output has the target's own distribution.
 
-Accepted tokens were proposed and kept; a recovered one is drawn from the residual after a rejection, a bonus token
-comes after a full acceptance. A pass emits its accepted tokens and one of these two. Rows come as functions, which are
-called up to the first rejection only.
+A pass emits its accepted tokens and one more: a recovered token, sampled from the residual after a rejection, or a
+bonus token after a full acceptance. Rows are given as functions, called up to the first rejection only.
 
 Leviathan et al. 2022, arXiv 2211.17192; Chen et al. 2023, arXiv 2302.01318. p is the target's, q the draft's.
 """
@@ -18,23 +17,23 @@ from engine.sampling.distribution import Distribution, excess_sum, point_mass, r
 
 
 def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[[], float]) -> Verdict:
-    """Temperature above 0: keep the longest prefix whose own draw accepts it. As exact as `verify`, and keeps no fewer.
+    """Temperature above 0: accept the longest prefix that its own test accepts. Exact like `verify`, accepts no fewer.
 
     Block verification: Sun et al. 2024, arXiv 2403.10444, Algorithm 2.
     With w_0 = 1 and w_i = min(1, w_{i-1} p(x_i) / q(x_i)): accept all k tokens with probability w_k, else i < k tokens
-    with s / (s + 1 - w_i), s = sum max(0, w_i p - q), longest first. Draw the next from norm(max(0, w_i p - q)), after
-    k tokens from p. So i tokens are kept with probability w_i whatever follows them: the depth may depend on them.
+    with s / (s + 1 - w_i), s = sum max(0, w_i p - q), longest first. Sample the next from norm(max(0, w_i p - q)),
+    after k tokens from p. So i tokens are accepted with probability w_i whatever follows: the depth may depend on them.
 
-    Needs every row up to the first token with p = 0, where `verify` stops at the first rejection. Without ``q`` both
-    keep the same, and `verify` is used.
+    Needs every row up to the first token with p = 0, while `verify` stops at the first rejection. Without ``q`` both
+    accept the same tokens, and `verify` is used.
 
     Args:
-        draft: ids [k] and q [k], each token drawn from its q; a chained n-gram token has a point mass there.
-        p_at: the target's distribution after i kept tokens, i from 0 to k; asked for in order and at most once each.
-        uniform: numbers in [0, 1), independent of those that the draft was drawn with.
+        draft: ids [k] and q [k], each token sampled from its q; a chained n-gram token has a point mass there.
+        p_at: the target's distribution after i accepted tokens, i from 0 to k; called in order, at most once each.
+        uniform: numbers in [0, 1), independent of those that the draft was sampled with.
 
     Example:
-        p = (1/3, 2/3) and q = (2/3, 1/3) twice: 11/9 tokens are kept on average, token by token 10/9.
+        p = (1/3, 2/3) and q = (2/3, 1/3) twice: 11/9 tokens are accepted on average, token by token 10/9.
     """
     if draft.q is None:
         return verify(draft, p_at, uniform)
@@ -53,9 +52,9 @@ def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Cal
 def _weigh(
     ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], probs: list[TokenProbs]
 ) -> tuple[list[Distribution], list[float]]:
-    """Give the target's rows and w_i for i from 0 to k, or up to the last one above 0: what follows it cannot be kept.
+    """Return the target's rows and w_i for i from 0 to k, or up to the last w_i above 0.
 
-    ``probs`` gets p and q of the tokens that were looked at.
+    Appends p and q of the tokens that were examined to ``probs``.
     """
     rows, weights = [p_at(0)], [1.0]
     for i, token_id in enumerate(ids):
@@ -70,20 +69,20 @@ def _weigh(
 
 
 def _keep_probability(i: int, rows: list[Distribution], q: list[Distribution], weights: list[float]) -> float:
-    """Give the probability that exactly i tokens are kept where no longer prefix was."""
+    """Probability that exactly i tokens are accepted, given that no longer prefix was."""
     weight = weights[i]
     if i == len(q):
         return weight
     left = excess_sum(rows[i], q[i], weight)
-    # Nothing left means that p and q agree here with all weight: then a longer prefix is kept but for rounding.
+    # Nothing left means that p and q agree here with all weight: then a longer prefix is accepted but for rounding.
     return left / (left + 1.0 - weight) if left > 0.0 else 0.0
 
 
 class Verdict(NamedTuple):
-    """``num_accepted`` proposed tokens are kept, then comes ``next_id``, whose provenance is ``next_source``.
+    """``num_accepted`` proposed tokens are accepted, then comes ``next_id``, whose provenance is ``next_source``.
 
-    ``probs`` are p and q of the proposed tokens that were looked at, ``next_p`` is p of ``next_id``; at temperature 0
-    there are none. They say what the decision was made with, and decide nothing themselves.
+    ``probs`` are p and q of the proposed tokens that were examined, ``next_p`` is p of ``next_id``; empty at
+    temperature 0. They are for display only.
     """
 
     num_accepted: int
@@ -94,10 +93,10 @@ class Verdict(NamedTuple):
 
 
 def verify_greedy(draft: Draft, argmax_at: Callable[[int], int]) -> Verdict:
-    """Temperature 0: a proposed token is kept iff it is the target's argmax; ``argmax_at(i)`` follows i kept tokens.
+    """Temperature 0: accept a proposed token iff it is the target's argmax; ``argmax_at(i)`` follows i accepted tokens.
 
     Example:
-        draft [1, 2, 3], argmax 1, 5, ...: [1] is kept and 5 recovered.
+        draft [1, 2, 3], argmax 1, 5, ...: [1] is accepted and 5 recovered.
     """
     for i, token_id in enumerate(draft.ids):
         best = argmax_at(i)
@@ -107,36 +106,36 @@ def verify_greedy(draft: Draft, argmax_at: Callable[[int], int]) -> Verdict:
 
 
 def verify_seeded(
-    draft: Draft, p_at: Callable[[int], Distribution], draw: Callable[[Distribution, int], int]
+    draft: Draft, p_at: Callable[[int], Distribution], sample: Callable[[Distribution, int], int]
 ) -> Verdict:
-    """With a seed: a proposed token is kept iff it is the one that the seed draws from p at its place.
+    """With a seed: accept a proposed token iff it is the token that the seed samples from p at this position.
 
-    So what comes out is what plain decoding draws, whatever was proposed (Daliri et al. 2024, arXiv 2408.07978).
+    So the output is that of plain decoding, whatever was proposed (Daliri et al. 2024, arXiv 2408.07978).
 
     Args:
-        draft: ids [k], and q [k] or none; they decide nothing here.
-        p_at: the target's distribution after i kept tokens, i from 0 to k; asked for in order and at most once each.
-        draw: the token of a distribution at the place behind i kept tokens.
+        draft: ids [k], and q [k] or none; they have no influence.
+        p_at: the target's distribution after i accepted tokens, i from 0 to k; called in order, at most once each.
+        sample: the token of a distribution at the position after i accepted tokens.
     """
     probs: list[TokenProbs] = []
     for i, token_id in enumerate(draft.ids):
         p = p_at(i)
         probs.append((p.prob(token_id), 1.0 if draft.q is None else draft.q[i].prob(token_id)))
-        drawn = draw(p, i)
-        if drawn != token_id:
-            return Verdict(i, drawn, Source.RECOVERED, probs, p.prob(drawn))
+        sampled = sample(p, i)
+        if sampled != token_id:
+            return Verdict(i, sampled, Source.RECOVERED, probs, p.prob(sampled))
     p = p_at(len(draft.ids))
-    drawn = draw(p, len(draft.ids))
-    return Verdict(len(draft.ids), drawn, Source.BONUS if draft.ids else Source.TARGET, probs, p.prob(drawn))
+    sampled = sample(p, len(draft.ids))
+    return Verdict(len(draft.ids), sampled, Source.BONUS if draft.ids else Source.TARGET, probs, p.prob(sampled))
 
 
 def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[[], float]) -> Verdict:
-    """Temperature above 0: keep x with probability min(1, p(x) / q(x)), else draw from norm(max(0, p - q)) and stop.
+    """Temperature above 0: accept x with probability min(1, p(x) / q(x)), else sample from norm(max(0, p - q)), stop.
 
     Args:
-        draft: ids [k], and q [k] or none where the proposal was deterministic (q = 1 on each token).
-        p_at: the target's distribution after i kept tokens, i from 0 to k; asked for in order and at most once each.
-        uniform: numbers in [0, 1), independent of those that the draft was drawn with.
+        draft: ids [k], and q [k], or none if the proposal was deterministic (q = 1 on each token).
+        p_at: the target's distribution after i accepted tokens, i from 0 to k; called in order, at most once each.
+        uniform: numbers in [0, 1), independent of those that the draft was sampled with.
     """
     probs: list[TokenProbs] = []
     for i, token_id in enumerate(draft.ids):
@@ -152,13 +151,13 @@ def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[
 
 
 def after_rejection(kept: int, p: Distribution, rest: Distribution, uniform: float, probs: list[TokenProbs]) -> Verdict:
-    """Draw the next token from ``rest``, a residual of ``p``."""
-    place = rest.place(uniform)
-    return Verdict(kept, rest.id_at(place), Source.RECOVERED, probs, p.prob_at(place))
+    """Sample the next token from ``rest``, a residual of ``p``."""
+    index = rest.index_at(uniform)
+    return Verdict(kept, rest.id_at(index), Source.RECOVERED, probs, p.prob_at(index))
 
 
 def after_all(draft: Draft, p: Distribution, uniform: float, probs: list[TokenProbs]) -> Verdict:
-    """All are kept; the next token comes from ``p``."""
-    place = p.place(uniform)
+    """All tokens are accepted; sample the next one from ``p``."""
+    index = p.index_at(uniform)
     source = Source.BONUS if draft.ids else Source.TARGET
-    return Verdict(len(draft.ids), p.id_at(place), source, probs, p.prob_at(place))
+    return Verdict(len(draft.ids), p.id_at(index), source, probs, p.prob_at(index))

@@ -1,4 +1,4 @@
-"""The interface of drafters: they propose tokens and hear how many were accepted; and one that proposes none."""
+"""The interface of drafters, which propose tokens and learn how many were accepted; and one that proposes none."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from engine.sampling.sampler import History, Sampler
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Proposed tokens. ``q[i]`` is the distribution that ``ids[i]`` was drawn from; no ``q`` means q = 1 on each token.
+    """Proposed tokens. ``q[i]`` is the distribution that ``ids[i]`` was sampled from; without ``q``, q = 1 on each.
 
-    A drawn token is always in it: whether token i is proposed may depend only on what was known before it was drawn,
-    or the output would be biased.
+    A sampled token is always in it: whether token i is proposed may depend only on what was known before it was
+    sampled, or the output would be biased.
 
-    ``scores[i]`` estimates, before the target has looked, the probability that ``ids[i]`` is right given that those
-    before it are; None where nothing is known. ``match_length`` is how many tokens at the end of the history were found
-    elsewhere; 0 where nothing was looked up. ``sources`` names each token's provenance where a proposal is chained from
-    several; without it all came from ``source``. ``num_forced`` of the first tokens are a grammar's, ``predicted`` the
-    places of those that came from a text that the request predicted.
+    ``scores[i]`` estimates the probability that ``ids[i]`` is right given that those before it are; None if unknown.
+    ``match_length`` is how many tokens at the end of the history were found elsewhere; 0 without a lookup. ``sources``
+    is the provenance of each token of a chained proposal; without it all come from ``source``. The first
+    ``num_forced`` tokens are a grammar's; ``predicted`` are the indices of tokens of a text that the request predicted.
     """
 
     ids: list[int]
@@ -36,17 +35,16 @@ class Draft:
 
     @property
     def provenance(self) -> list[Source]:
-        """Where each token came from."""
         return self.sources if self.sources is not None else [self.source] * len(self.ids)
 
     def first(self, count: int) -> Draft:
-        """The first ``count`` tokens; of text, whose q is 1."""
+        """The first ``count`` tokens of a deterministic draft (q = 1)."""
         scores = self.scores[:count] if self.scores is not None else None
-        predicted = [place for place in self.predicted if place < count]
+        predicted = [index for index in self.predicted if index < count]
         return Draft(self.ids[:count], self.source, None, scores, self.match_length, predicted=predicted)
 
     def cut(self, count: int) -> Draft:
-        """The first ``count`` tokens, whatever they are of: the one behind them must not be one that was drawn."""
+        """The first ``count`` tokens of any draft; the token behind them must not have been sampled."""
         if count == len(self.ids):
             return self
         q = self.q[:count] if self.q is not None else None
@@ -54,9 +52,9 @@ class Draft:
         return replace(self.first(count), q=q, sources=sources)
 
     def before(self, ends: frozenset[int]) -> Draft:
-        """As far as the first of the tokens that end an answer, without it; of text, whose q is 1.
+        """The tokens before the first of ``ends``, of a deterministic draft (q = 1).
 
-        Where all before it are kept, the pass gives the end by itself: to verify it as well would gain nothing.
+        If all of them are accepted, the pass gives the end anyway: verifying it as well would gain nothing.
         """
         if ends.isdisjoint(self.ids):
             return self
@@ -64,23 +62,23 @@ class Draft:
 
 
 class Drafter(Protocol):
-    """Life cycle: ``begin`` once for an answer, then ``propose`` and ``observe`` in turn."""
+    """Call ``begin`` once for an answer, then ``propose`` and ``observe`` in turn."""
 
     @property
     def source(self) -> Source:
-        """The provenance of what it proposes."""
+        """The provenance of its proposals."""
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        """A new answer begins after ``history`` [num_tokens]; proposals are drawn by this sampler's chain.
+        """Begin an answer after ``history`` [num_tokens]; proposals are sampled by this sampler's chain.
 
-        Until the next ``begin``, every history given to ``propose`` continues the one before.
+        Until the next ``begin``, every history given to ``propose`` continues the previous one.
         """
 
     def propose(self, history: History, limit: int) -> Draft:
-        """At most ``limit`` tokens to follow ``history`` [num_tokens]; fewer or none is always allowed."""
+        """Propose at most ``limit`` tokens to follow ``history`` [num_tokens]; fewer or none is always allowed."""
 
     def observe(self, num_accepted: int) -> None:
-        """The first ``num_accepted`` tokens of the last proposal were kept."""
+        """Learn that the first ``num_accepted`` tokens of the last proposal were accepted."""
 
 
 _EMPTY = Draft([], Source.TARGET)
@@ -91,12 +89,9 @@ class NoDrafter:
 
     source = Source.TARGET
 
-    def begin(self, history: History, sampler: Sampler) -> None:
-        """Nothing to prepare."""
+    def begin(self, history: History, sampler: Sampler) -> None: ...
 
     def propose(self, history: History, limit: int) -> Draft:  # noqa: ARG002  (the protocol's signature)
-        """An empty draft."""
         return _EMPTY
 
-    def observe(self, num_accepted: int) -> None:
-        """Nothing to learn."""
+    def observe(self, num_accepted: int) -> None: ...

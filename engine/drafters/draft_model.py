@@ -1,4 +1,4 @@
-"""A draft model proposes: it runs a few tokens ahead in a context of its own."""
+"""Drafts with a draft model, which runs a few tokens ahead in its own context."""
 
 from __future__ import annotations
 
@@ -18,66 +18,54 @@ from engine.sampling.top_k import Row
 
 _EMPTY = Draft([], Source.DRAFT)
 _STAND_IN = 0
-_MOST_AT_ONCE = 32  # tokens that are read in the pass that gives the row of the first draft; before more, it may stop
+_MOST_AT_ONCE = 32  # unread tokens in the pass that gives the first row; more are read before, which can be stopped
 
 
 class Gate(Protocol):
-    """Decides how far to draft, asked in turn. Whether a token is drawn never depends on the token itself."""
+    """Decides how far to draft. Whether a token is sampled never depends on the token itself."""
 
-    def worth_drawing(self, confidence: float) -> bool:
-        """Whether to draw one more token, whose distribution is known already; what is drawn is proposed."""
+    def worth_sampling(self, confidence: float) -> bool:
+        """Whether to sample one more token, whose distribution is known; a sampled token is always proposed."""
 
-    def worth_running(self, drawn_id: int) -> bool:
-        """Whether to run the draft model once more, after this token was drawn."""
+    def worth_running(self, sampled_id: int) -> bool:
+        """Whether to run the draft model once more, after this token was sampled."""
 
 
 class DraftSequence(Protocol):
-    """What is used of a `CachedSequence`, for drafts that only look like one; see there and `LanguageModel`."""
+    """The part of `CachedSequence` that a draft model's drafter uses; see there and `LanguageModel`."""
 
     @property
-    def n_vocab(self) -> int:
-        """Size of the vocabulary."""
+    def n_vocab(self) -> int: ...
 
     @property
-    def n_ctx(self) -> int:
-        """How many tokens the cache can hold."""
+    def n_ctx(self) -> int: ...
 
     @property
-    def num_past(self) -> int:
-        """How many it holds."""
+    def num_past(self) -> int: ...
 
     @property
-    def num_candidates(self) -> int:
-        """See `LanguageModel.num_candidates`."""
+    def num_candidates(self) -> int: ...
 
-    def reuse(self, ids: History) -> int:
-        """Keep what the cache shares with the beginning of ``ids``."""
+    def reuse(self, ids: History) -> int: ...
 
-    def prefill(self, ids: History) -> Iterator[int]:
-        """Read ``ids`` in chunks."""
+    def prefill(self, ids: History) -> Iterator[int]: ...
 
-    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
-        """See `LanguageModel.forward`."""
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows: ...
 
-    def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`."""
+    def forward_candidates(self, ids: TokenIds) -> Candidates: ...
 
-    def checkpoint(self, num_uncertain: int | None = None) -> None:
-        """Say that what follows may be forgotten."""
+    def checkpoint(self, num_uncertain: int | None = None) -> None: ...
 
-    def rollback(self, num_past: int) -> bool:
-        """See `LanguageModel.rollback`."""
+    def rollback(self, num_past: int) -> bool: ...
 
-    def clear(self) -> None:
-        """Forget everything."""
+    def clear(self) -> None: ...
 
 
 class DraftModelDrafter:
     """Implements `Drafter` over a `LanguageModel` that shares the target's vocabulary.
 
-    At temperature 0 it proposes its argmax; above, it *draws* from q, its own distribution after the whole sampling
-    chain: a sampled draft is accepted with probability 1 - TV(p, q), a greedy one only with p(argmax q).
-    The chain is the target's own: q at another temperature, or without top-p and min-p, has hardly more tokens kept.
+    At temperature 0 it proposes its argmax; above, it *samples* from q, its distribution after the target's whole
+    sampling chain: a sampled draft is accepted with probability 1 - TV(p, q), a greedy one only with p(argmax q).
     """
 
     def __init__(
@@ -90,25 +78,24 @@ class DraftModelDrafter:
     ) -> None:
         """``n_vocab`` is the target's: ids beyond it are masked in q. After a token of ``eog_ids`` nothing follows.
 
-        Where such a token is the likeliest, nothing is proposed: that is known before one is drawn.
-        Where the target's is the larger one, ids that the model lacks are read as another token: llama.cpp would fail
-        over them, and whatever q becomes, it is what is drawn from.
-        Where ``should_stop`` says so, reading a long prompt ends early, and nothing is proposed.
+        If such a token is the most likely, nothing is proposed: that is known before one is sampled. If the target's
+        vocabulary is larger, ids that the model lacks are read as another token, since llama.cpp would fail; q is exact
+        anyway. If ``should_stop`` returns True, reading a long prompt ends early, and nothing is proposed.
         """
         self._model, self.source = model, source
         self._should_stop = should_stop
-        self.was_stopped = False  # while it read, the last time
-        self.failure = ""  # why it proposes nothing any more: the target can do without
+        self.was_stopped = False  # while it read the prompt, in the last `propose`
+        self.failure = ""  # why it proposes nothing any more
         self.on_failure: Callable[[str], None] | None = None
         self._n_vocab = min(n_vocab, model.n_vocab)
         self._lacks_ids = n_vocab > model.n_vocab
         self._eog_ids = eog_ids
-        self.sampler: Sampler | None = None  # whose chain gives q; `begin` sets it
+        self.sampler: Sampler | None = None  # set by `begin`
         self._num_prompt = self._num_history = 0
-        self.on_prompt_read: Callable[[float], None] | None = None  # hears how many seconds the prompt took
-        self.num_read = 0  # tokens that it had to catch up with before it drafted the last time
-        self.read_s = 0.0  # what that took, with the row of the first token
-        # Hears after each proposal how many milliseconds a pass of one token took in it, where there was one.
+        self.on_prompt_read: Callable[[float], None] | None = None  # called with the seconds that the prompt took
+        self.num_read = 0  # unread tokens in the last `propose`
+        self.read_s = 0.0  # seconds for these, with the row of the first token
+        # Called after a proposal with the average milliseconds of its passes of one token, if there were any.
         self.on_steps: Callable[[float], None] | None = None
         self._steps_s, self._num_steps = 0.0, 0
 
@@ -121,7 +108,7 @@ class DraftModelDrafter:
             self._fail(error)
 
     def num_unread(self, num_history: int) -> int:
-        """How many tokens of a history of so many it has to read before it drafts."""
+        """How many tokens it has to read before it drafts after ``num_history`` tokens."""
         return max(num_history - self._model.num_past, 0)
 
     def would_delay_first_token(self, num_history: int) -> bool:
@@ -129,9 +116,9 @@ class DraftModelDrafter:
         return num_history == self._num_prompt and self.num_unread(num_history) > _MOST_AT_ONCE
 
     def propose(self, history: History, limit: int, gate: Gate | None = None, pending: Sequence[int] = ()) -> Draft:
-        """Run over what is new, then up to ``limit`` tokens ahead, as far as ``gate`` finds it worth.
+        """Read new tokens, then draft up to ``limit`` tokens, as far as ``gate`` allows.
 
-        ``pending`` are tokens of the same proposal that come before its own, from whatever drafter.
+        ``pending`` are tokens of the same proposal that precede its own.
         """
         model = self._model
         self.num_read, self.read_s, self.was_stopped = 0, 0.0, False
@@ -147,21 +134,20 @@ class DraftModelDrafter:
             self.read_s = perf_counter() - started
             if row is not None:
                 self._run_ahead(draft, row, before, limit, gate)
-        except DecodeError as error:  # what was drawn by then is proposed: leaving it out would be a choice
+        except DecodeError as error:  # tokens sampled by then are proposed: dropping them would bias the output
             self._fail(error)
-        except GrammarError:  # what the grammar wants next is no token of the draft's
+        except GrammarError:  # no token of the draft's is allowed next
             pass
         self._report_steps()
         return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
 
     def _read(self, before: History, *, ahead: bool) -> Row | Candidates | None:
-        """Run over what is new of ``before``; what may follow it, None where it was stopped."""
+        """Read the new tokens of ``before``; return the row that follows, None if it was stopped."""
         model, uncertain = self._model, len(before) > self._num_history
-        # What comes before may be rejected as well, and where some of that was read already, going back to behind it
-        # would help nobody.
+        # What comes before may be rejected as well; if a part of it was read already, a checkpoint after it is useless.
         if uncertain and model.num_past <= self._num_history:
             model.checkpoint()
-        if model.num_past >= len(before):  # read already, to see that the end follows: its row is gone
+        if model.num_past >= len(before):  # all were read, but the row is gone
             self.truncate(len(before) - 1)
         unread: History = before[model.num_past :]
         if self._lacks_ids:
@@ -177,7 +163,7 @@ class DraftModelDrafter:
         return row
 
     def _prefill(self, unread: History) -> bool:
-        """Read all of ``unread`` and tell what its share of the prompt took; False where it was stopped."""
+        """Read all of ``unread``, and report the seconds of the prompt's share; False if it was stopped."""
         num_of_prompt, started = self._num_prompt - self._model.num_past, perf_counter()
         for _ in self._model.prefill(unread):
             self.was_stopped = self._should_stop()
@@ -190,14 +176,14 @@ class DraftModelDrafter:
 
     def _fail(self, error: DecodeError) -> None:
         self.was_stopped = self._should_stop()
-        if self.was_stopped:  # its pass was ended in the middle, and so will be the target's
+        if self.was_stopped:  # the stop interrupted the pass
             return
         self.failure = error.message
         if self.on_failure is not None:
             self.on_failure(error.message)
 
     def _pass(self, ids: TokenIds) -> Row | Candidates:
-        """What may follow ``ids``: the likeliest tokens where the model picks them itself, else a whole row."""
+        """Candidates that may follow ``ids`` if the model selects them itself, else a row."""
         model, started = self._model, perf_counter()
         row = model.forward_candidates(ids) if model.num_candidates else model.forward(ids, 1)[0][: self._n_vocab]
         if len(ids) == 1:
@@ -214,22 +200,22 @@ class DraftModelDrafter:
         self._steps_s, self._num_steps = 0.0, 0
 
     def _run_ahead(self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: Gate | None) -> None:
-        """Put into ``draft`` what is drawn from ``row`` on."""
-        ids, q, scores = draft.ids, draft.q, draft.scores
-        assert q is not None and scores is not None  # noqa: S101, PT018  (`_run` has made them)
+        """Sample tokens from ``row`` on and append them to ``draft``."""
+        ids, q, scores, sampler = draft.ids, draft.q, draft.scores, self.sampler
+        assert q is not None and scores is not None and sampler is not None  # noqa: S101, PT018  (`propose` sets them)
         while True:
             found = self._next_choice(row, before, ids, gate)
             if found is None:
                 return
             next_id, confidence, distribution = found
             if distribution is not None and distribution.ids is not None:
-                next_id = _most_likely(distribution)  # of a whole vocabulary that would take longer than it saves
-            if next_id in self._eog_ids:  # the pass gives it by itself, where all before it are kept
+                next_id = _most_likely(distribution)  # of a whole vocabulary it would take longer than it saves
+            if next_id in self._eog_ids:  # the pass gives it anyway if all tokens before it are accepted
                 return
-            if gate is not None and not gate.worth_drawing(confidence):
+            if gate is not None and not gate.worth_sampling(confidence):
                 return
             if distribution is not None:
-                next_id = self._draw(distribution, len(before) + len(ids))
+                next_id = sampler.sample(distribution, len(before) + len(ids))
                 q.append(distribution)
             ids.append(next_id)
             scores.append(confidence)
@@ -240,11 +226,11 @@ class DraftModelDrafter:
             row = self._pass((next_id,))
 
     def observe(self, num_accepted: int) -> None:
-        """Forget the proposed tokens that were not kept. The last proposed one need not be in the cache."""
+        """Drop the rejected tokens. The last proposed one need not be in the cache."""
         self.truncate(self._num_history + num_accepted)
 
     def truncate(self, num_tokens: int) -> None:
-        """Keep of what was seen no more than so many tokens."""
+        """Keep at most the first ``num_tokens``."""
         try:
             if self._model.rollback(num_tokens):
                 return
@@ -255,12 +241,12 @@ class DraftModelDrafter:
     def _next_choice(
         self, row: Row | Candidates, history: History, ids: list[int], gate: Gate | None
     ) -> tuple[int, float, Distribution | None] | None:
-        """The argmax (temperature 0) or the distribution to draw from, and how sure the draft is, before drawing.
+        """The argmax (temperature 0) or the distribution to sample from, and the confidence of the draft.
 
-        None where no token may follow: all candidates are unknown to the target, or banned.
+        None if no token may follow: all candidates are unknown to the target, or banned.
         """
         sampler = self.sampler
-        assert sampler is not None  # noqa: S101  (propose has looked)
+        assert sampler is not None  # noqa: S101  (`propose` has checked it)
         few, known = None, None
         if isinstance(row, Candidates):
             known = row.confidence
@@ -275,10 +261,6 @@ class DraftModelDrafter:
         distribution = sampler.distribution(row, history, ids) if few is None else sampler.narrow_distribution(few)
         confidence = 0.0 if gate is None else distribution.highest() if known is None else known
         return -1, confidence, distribution
-
-    def _draw(self, distribution: Distribution, place: int) -> int:
-        assert self.sampler is not None  # noqa: S101  (propose has looked)
-        return self.sampler.draw(distribution, place)
 
 
 def _most_likely(distribution: Distribution) -> int:

@@ -1,4 +1,4 @@
-"""Under a grammar: what it forces is proposed for nothing, and what it refuses is not proposed."""
+"""Drafts under a grammar: proposes forced tokens at no cost, and drops tokens that the grammar refuses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from engine.sampling.sampler import History, Sampler
 class GrammarDrafter:
     """Implements `Drafter` around another one.
 
-    Where the grammar leaves no choice of characters, the tokens of that text are proposed: they are kept nearly always,
-    and cost no draft. Elsewhere the other drafter is asked. What it drew went through the same grammar, so only text
-    can be refused here. It is cut there, and what a draft model drew behind it: whether a token is proposed then
-    depends on those before it alone, so the output stays exact.
+    If the grammar leaves no choice of characters, the tokens of that text are proposed: they are nearly always
+    accepted. Else the other drafter is asked. A draft model samples under the same grammar, so only n-gram tokens can
+    be refused here. The draft is cut there, with sampled tokens behind it: whether a token is proposed then depends on
+    those before it alone, so that the output stays exact.
     """
 
     def __init__(self, inner: Drafter, constraint: GrammarConstraint, forced: ForcedText) -> None:
@@ -22,16 +22,15 @@ class GrammarDrafter:
         self._constraint = constraint
         self._forced = forced
         self._is_forced = False  # the last proposal
-        self._num_seen = 0  # tokens of the history that `forced` has heard of
+        self._num_seen = 0  # tokens of the history that `forced` has read
         self.source = inner.source
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        """Prepare the other drafter."""
         self._num_seen = len(history)
         self.inner.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
-        """What the grammar forces, or what the other drafter proposes as far as the grammar allows it."""
+        """Forced tokens, or the other drafter's as far as the grammar allows them."""
         state = self._constraint.state(history)
         self._is_forced = False
         if state is None or limit <= 0:
@@ -46,7 +45,7 @@ class GrammarDrafter:
 
     def _as_far_as_allowed(self, draft: Draft, history: History) -> Draft:
         for count in range(1, len(draft.ids) + 1):
-            # Where an answer may end, the tokens that end it follow no state; they are the last of a draft.
+            # After an end-of-generation token there is no state; it is the last token of a draft.
             if self._constraint.state(history, draft.ids[:count]) is None:
                 last = draft.ids[count - 1]
                 may_end = self._constraint.allows(history, draft.ids[: count - 1], [last])
@@ -54,6 +53,6 @@ class GrammarDrafter:
         return draft
 
     def observe(self, num_accepted: int) -> None:
-        """Tell the other drafter, if the proposal was its own."""
+        """Let the other drafter learn, if the proposal was its own."""
         if not self._is_forced:
             self.inner.observe(num_accepted)

@@ -1,7 +1,7 @@
-"""The text of past conversations, as token ids of one vocabulary: indexed in idle time, bounded, kept in one file.
+"""The text of past conversations, as token ids of one vocabulary: indexed in idle time, bounded, saved in one file.
 
-Everything stays on this machine. A file of another vocabulary, of another version or with a wrong checksum is not read.
-It does not say which conversation a token is of: to forget one, forget all.
+Everything stays on this machine. A file of another vocabulary or version or with a wrong checksum is not read. The file
+does not say which conversation a token is from: to delete one, all have to be deleted.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from engine.storage.atomic import write_atomically
 log = logging.getLogger(__name__)
 
 MAX_TOKENS = 600_000  # at about 85 bytes each in memory, four on disk
-_KEPT_SHARE = 0.75  # of them stay where there are too many: the oldest go
+_KEPT_SHARE = 0.75  # the newest part that stays if there are too many
 _MAGIC = b"paceline past 1\n"
 _DIGEST = 32
 _PATTERN = "past-*.ids"
 _UNFINISHED_S = 3600.0
-_SLICE = 256  # tokens between two looks at the clock
-_SAME_START = 64  # tokens: what conversations share at their beginning is learnt once where it is so many
-_NUM_RECENT = 8  # conversations of which the beginning is known: chats that alternate
+_SLICE = 256  # tokens between two reads of the clock
+_SAME_START = 64  # tokens: a common beginning of conversations is learnt once if it is this long
+_NUM_RECENT = 8  # conversations whose beginning is known: chats that alternate
 
 
 class VocabularyIdentity:
-    """SHA-256 of all tokens' texts: the same ids mean the same texts. Found out a little at a time."""
+    """SHA-256 of all tokens' texts: the same ids stand for the same texts. Computed a little at a time."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -44,7 +44,7 @@ class VocabularyIdentity:
         self._next = 0
 
     def work(self, ends: float) -> bool:
-        """Go on until ``ends`` on the clock of `time.perf_counter`; tell whether it is known."""
+        """Continue until ``ends`` on the clock of `time.perf_counter`; return True once it is complete."""
         n_vocab, text = self._tokenizer.n_vocab, self._tokenizer.token_text
         while self._next < n_vocab and time.perf_counter() < ends:
             first, self._next = self._next, min(self._next + _SLICE, n_vocab)
@@ -53,25 +53,22 @@ class VocabularyIdentity:
         return self._next == n_vocab
 
     def digest(self) -> bytes:
-        """All of it: 32 bytes. Where it is not known yet, that takes as long as it takes."""
+        """The 32 bytes; completes the computation."""
         self.work(math.inf)
         return self._sum.digest()
 
 
 class PastTextIndex:
-    """The index of what was said before, and what waits to get into it."""
+    """The index of past text, and the tokens that wait to be indexed."""
 
     def __init__(self, folder: Path | None, vocabulary: VocabularyIdentity, max_tokens: int = MAX_TOKENS) -> None:
-        """``vocabulary`` says which ids these are; without a ``folder`` nothing outlives this object.
-
-        The file is looked for by `work`: which one it is takes as long to find out as a few passes.
-        """
+        """Without a ``folder`` nothing is saved. `work` reads the file, since identifying it takes some passes."""
         self._vocabulary = vocabulary
         self._folder = folder
         self._is_read = folder is None
         self._max_tokens = max_tokens
         self._pending = array("i")
-        self._next = 0  # of the waiting ones
+        self._next = 0  # index of the first waiting token
         self._recent: list[History] = []  # the latest last
         self._changed = False
         self.index = SuffixIndex()
@@ -82,19 +79,19 @@ class PastTextIndex:
         return not self._is_read or self._next < len(self._pending) or self._changed
 
     def learn(self, ids: Sequence[int]) -> None:
-        """Take in a conversation that ended or went on; it is in the index as soon as there was time for it."""
+        """Add a conversation that ended or continued; `work` indexes it."""
         learnt = np.array(ids, dtype=np.int32)
-        shared, place = max(((_num_shared(one, learnt), i) for i, one in enumerate(self._recent)), default=(0, 0))
+        shared, number = max(((_num_shared(one, learnt), i) for i, one in enumerate(self._recent)), default=(0, 0))
         start = max(0, shared - DEPTH) if shared >= _SAME_START else 0
         if shared < len(ids):
             self._pending.extend((BOUNDARY, *ids[start:]))
             self._changed = True
-        if self._recent and 2 * shared > len(self._recent[place]):  # that one went on, or was answered again
-            del self._recent[place]
+        if self._recent and 2 * shared > len(self._recent[number]):  # it continued, or was answered again
+            del self._recent[number]
         self._recent = [*self._recent, learnt][-_NUM_RECENT:]
 
     def work(self, budget_s: float) -> None:
-        """Read, index what waits, for about so many seconds, save when all is done. Not while an answer is made."""
+        """Read or index for about ``budget_s`` seconds, save at the end. Not while an answer is made."""
         ends = time.perf_counter() + budget_s
         if not self._is_read:
             if self._vocabulary.work(ends):
@@ -114,7 +111,7 @@ class PastTextIndex:
             self.save()
 
     def save(self) -> None:
-        """Write everything learnt, indexed or not; what cannot be written is lost at the end, and that is logged."""
+        """Write everything, indexed or not; a failure is logged."""
         if not self._changed or self._folder is None:
             self._changed = False
             return
@@ -131,7 +128,7 @@ class PastTextIndex:
         self._changed = False
 
     def forget(self) -> None:
-        """Lose everything learnt, here and on disk, of every vocabulary.
+        """Delete everything, in memory and on disk, of every vocabulary.
 
         Raises:
             OSError: a file cannot be deleted.
@@ -145,7 +142,7 @@ class PastTextIndex:
         return folder / _PATTERN.replace("*", self._vocabulary.digest().hex()[:16])
 
     def _load(self) -> None:
-        """Put what earlier starts kept before what was learnt since."""
+        """Put the saved text before the text learnt since."""
         self._is_read = True
         if self._folder is not None:
             self._pending = self._read(self._file(self._folder)) + self._pending
@@ -169,11 +166,7 @@ class PastTextIndex:
 
 
 def forget_files(folder: Path) -> None:
-    """Delete what any session kept in ``folder``.
-
-    Raises:
-        OSError: a file cannot be deleted.
-    """
+    """Delete the files of all vocabularies in ``folder``; raises `OSError` if one cannot be deleted."""
     for pattern in (_PATTERN, _PATTERN.replace(".ids", ".part")):
         for path in folder.glob(pattern):
             with contextlib.suppress(FileNotFoundError):
@@ -181,7 +174,7 @@ def forget_files(folder: Path) -> None:
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Delete what a program began to keep and was ended over; what one writes now takes a moment, not an hour."""
+    """Delete files whose writer was ended; writing one takes a moment, not an hour."""
     for path in folder.glob(_PATTERN.replace(".ids", ".part")):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > _UNFINISHED_S:
@@ -189,14 +182,13 @@ def _remove_unfinished(folder: Path) -> None:
 
 
 def _num_shared(left: History, right: History) -> int:
-    """How many tokens two conversations share at their beginning."""
     length = min(len(left), len(right))
     differs = np.flatnonzero(left[:length] != right[:length])
     return int(differs[0]) if len(differs) else length
 
 
 class PastText:
-    """One for a session and those beside it. ``folder`` is where it is kept for the next start; None: nowhere."""
+    """The past text of a session and its slots. ``folder`` is where it is saved; None: nowhere."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -204,7 +196,7 @@ class PastText:
 
     @property
     def index(self) -> SuffixIndex | None:
-        """What was read of it by now; None where that was not begun."""
+        """The part read so far; None before anything was."""
         return self._of_vocab.index if self._of_vocab is not None else None
 
     @property
@@ -213,26 +205,20 @@ class PastText:
         return self._of_vocab.has_work if self._of_vocab is not None else self._folder is not None
 
     def learn(self, ids: list[int], vocab: Tokenizer) -> None:
-        """Learn from a conversation."""
         self._of(vocab).learn(ids)
 
     def work(self, budget_s: float, vocab: Tokenizer) -> None:
-        """Read, index and keep for about so many seconds."""
         self._of(vocab).work(budget_s)
 
     def forget(self) -> None:
-        """Lose it, for every vocabulary; what is said from now on may be learnt again.
-
-        Raises:
-            OSError: a file cannot be deleted.
-        """
+        """Delete the text of every vocabulary; raises `OSError` if a file cannot be deleted."""
         if self._of_vocab is not None:
             self._of_vocab.forget()
         elif self._folder is not None:
             forget_files(self._folder)
 
     def leave(self) -> None:
-        """Keep it: another vocabulary follows, or none. The one that it is of must be there still."""
+        """Save: another vocabulary follows, or none. The current vocabulary must still be loaded."""
         if self._of_vocab is not None:
             self._of_vocab.save()
         self._of_vocab = None

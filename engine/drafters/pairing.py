@@ -1,7 +1,7 @@
-"""Whether a draft may serve a target, by their vocabularies, and if not, which token or setting differs.
+"""Checks whether the vocabularies of a draft and a target match, and if not, which token or setting differs.
 
-The rules are llama.cpp's own (common/speculative.cpp, `common_speculative_are_compatible`): same kind of vocabulary,
-same BOS and EOS handling, sizes within 128 of each other, equal token texts from id 5 on.
+The rules are llama.cpp's (common/speculative.cpp, `common_speculative_are_compatible`): same kind of vocabulary, same
+BOS and EOS handling, sizes within 128 of each other, equal token texts from id 5 on.
 """
 
 from __future__ import annotations
@@ -15,11 +15,7 @@ FIRST_COMPARED_ID = 5  # the first ids are control tokens whose texts differ bet
 
 
 def check_pair(target: Vocab, draft: Vocab) -> None:
-    """Return if ``draft`` may propose for ``target``.
-
-    Raises:
-        DraftRefusedError: it may not; the message names the first token or setting that differs.
-    """
+    """Raise `DraftRefusedError` if ``draft`` may not propose for ``target``; it names the first difference."""
     for difference in (_kind, _special, _size, _texts):
         reason = difference(target, draft)
         if reason:

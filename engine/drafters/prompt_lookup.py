@@ -1,7 +1,7 @@
 """Prompt lookup: propose what followed the same few tokens earlier in the conversation.
 
-Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding; an index instead of a scan, so the cost of a token
-does not grow with the conversation.
+Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding; with an index instead of a search, so that the cost
+per token does not grow with the conversation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 MAX_MATCH = 5
-MAX_COUNTED_MATCH = 16  # tokens of a match that are counted: the longer it is, the likelier it goes on
+MAX_COUNTED_MATCH = 16  # counted tokens of a match: the longer it is, the more likely it continues
 MIN_MATCH = 2  # a single token matches nearly always and is nearly always wrong
 
 
@@ -24,7 +24,7 @@ class PromptLookupDrafter:
 
     Example:
         With matches of 2 to 3 tokens, after [1, 2, 3, 4, 2, 3] a proposal of up to 4 tokens is [4, 2, 3]: the last two
-        tokens, 2 and 3, were seen before, and these followed.
+        tokens, 2 and 3, occurred before, and these followed.
     """
 
     source = Source.NGRAM
@@ -32,16 +32,16 @@ class PromptLookupDrafter:
     def __init__(
         self, min_match: int = MIN_MATCH, max_match: int = MAX_MATCH, ends: frozenset[int] = frozenset()
     ) -> None:
-        """A token of ``ends`` ends an answer: neither it nor what followed it in the text is proposed."""
+        """A token of ``ends`` ends an answer: neither it nor what followed it is proposed."""
         self.ends = ends
         self._sizes = range(max_match, min_match - 1, -1)
         self._ids = array("i")
-        # For each size: the last tokens of a match -> where its most recent continuation begins. Bytes, because the
-        # garbage collector looks at tuples, and there are five for each token.
+        # For each size: the last tokens of a match -> index of its most recent continuation. Keys are bytes, since
+        # the garbage collector would visit tuples, and there are five for each token.
         self._continuations: dict[int, dict[bytes, int]] = {size: {} for size in self._sizes}
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
-        """Keep the index where ``history`` continues what is indexed, else start over."""
+        """Keep the index if ``history`` continues the indexed text, else start over."""
         known = len(self._ids)
         indexed = np.array(self._ids, dtype=np.int32)
         if known > len(history) or not np.array_equal(history[:known], indexed):
@@ -51,7 +51,7 @@ class PromptLookupDrafter:
         self._follow(history)
 
     def propose(self, history: History, limit: int) -> Draft:
-        """What followed the longest earlier match of the end of ``history``."""
+        """Propose what followed the longest earlier match of the end of ``history``."""
         self._follow(history)
         ids = self._ids
         for size in self._sizes if limit > 0 else ():
@@ -60,7 +60,7 @@ class PromptLookupDrafter:
             start = self._continuations[size].get(ids[-size:].tobytes())
             if start is not None:
                 proposed = ids[start : start + limit].tolist()
-                # A match that reaches the end repeats with this period: go on around it.
+                # A match that reaches the end repeats with this period: continue it periodically.
                 while len(proposed) < limit:
                     proposed += proposed[: limit - len(proposed)]
                 length = self._match_length(start, size)
@@ -68,14 +68,13 @@ class PromptLookupDrafter:
         return Draft([], self.source)
 
     def _match_length(self, start: int, size: int) -> int:
-        """How many tokens before ``start`` are those at the end of the text, of which ``size`` are known to be."""
+        """Extend a match of ``size`` tokens before ``start`` and at the end of the text to its full length."""
         ids, end = self._ids, len(self._ids)
         while size < MAX_COUNTED_MATCH and start > size and ids[start - size - 1] == ids[end - size - 1]:
             size += 1
         return size
 
-    def observe(self, num_accepted: int) -> None:
-        """Nothing to learn: kept tokens come back in the next history."""
+    def observe(self, num_accepted: int) -> None: ...
 
     def _follow(self, history: History) -> None:
         """Index the matches that end before each new token: their continuation begins with it."""

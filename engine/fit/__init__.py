@@ -1,1 +1,1 @@
-"""What a model will take of memory, from its header, and whether that fits this machine."""
+"""Memory estimates of a model from its header, and whether it fits this machine."""

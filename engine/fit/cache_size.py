@@ -1,7 +1,7 @@
-"""How many bytes a context takes in each layer, from a header's figures: keys and values, or a recurrent state.
+"""Bytes of a context in each layer, from a header: keys and values, or a recurrent state.
 
-The rules are llama.cpp's own (`llama_kv_cache`, `llama_hparams::n_embd_r` and `n_embd_s`): grouped heads, heads of
-different sizes in sliding-window layers, one shared latent (MLA), layers that borrow another's cache, and states of
+The rules are those of llama.cpp (`llama_kv_cache`, `llama_hparams::n_embd_r` and `n_embd_s`): grouped heads, heads of
+different sizes in sliding-window layers, one shared latent (MLA), layers that share the cache of another, and states of
 Mamba, RWKV, short convolutions and delta networks.
 """
 
@@ -15,9 +15,9 @@ from engine.gguf.value_types import BLOCK_SIZES, BlockSize
 CACHE_TYPES = {block.name.lower(): block for block in BLOCK_SIZES.values() if block.name in ("F16", "Q8_0", "Q4_0")}
 _STEP = 256  # llama.cpp rounds a context up to this
 _STATE_BYTES = 4  # recurrent states are F32
-# A recurrent memory can forget tokens only by states that were kept, where llama.cpp can keep them at all.
+# A recurrent memory drops tokens by states that were kept, if llama.cpp can keep them for the architecture.
 MOST_SNAPSHOTS = 15  # a pass of 16 tokens is the largest that often pays
-UNKNOWN_SNAPSHOTS = 3  # where a header does not say how large a state is
+UNKNOWN_SNAPSHOTS = 3  # if a header does not tell the size of a state
 SNAPSHOTS_BYTES = 256 * 2**20
 _KEEPS_SNAPSHOTS = (
     "bailingmoe3",
@@ -28,15 +28,15 @@ _KEEPS_SNAPSHOTS = (
     "qwen35",
     "qwen35moe",
 )
-_INTERVAL = 4  # of layers with attention where a hybrid does not tell
+_INTERVAL = 4  # of layers with attention if a hybrid does not tell
 
 
 @dataclass(frozen=True, slots=True)
 class CacheSetup:
-    """A context of ``n_ctx`` tokens and how its keys and values are stored: a name in `CACHE_TYPES`.
+    """The tokens of a context, and the types of its keys and values: names in `CACHE_TYPES`.
 
-    Without ``fused`` (flash) attention the scores of all heads are held at once; a quantized cache has it always.
-    Of ``num_answers`` at once each has so many tokens, or where they are ``shared`` all have them together.
+    Without ``fused`` (flash) attention the scores of all heads are in memory at once; a quantized cache implies it.
+    Each of ``num_answers`` parallel answers has ``n_ctx`` tokens, or all together if ``shared``.
     """
 
     n_ctx: int
@@ -48,13 +48,13 @@ class CacheSetup:
 
     @property
     def num_cells(self) -> int:
-        """Tokens that llama.cpp really makes room for: one pool for all answers."""
+        """Tokens that llama.cpp allocates: one pool for all answers."""
         return -(-self.n_ctx // _STEP) * _STEP * (1 if self.shared else self.num_answers)
 
 
 @dataclass(frozen=True, slots=True)
 class _Heads:
-    """Heads of keys and values in each layer, and their sizes: in usual layers, and in sliding-window ones."""
+    """Heads of keys and values in each layer, and their sizes (key, value) in full and in sliding-window attention."""
 
     per_layer: tuple[int, ...]
     usual: tuple[int, int]
@@ -62,7 +62,7 @@ class _Heads:
 
 
 def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
-    """Bytes of each layer's cache; sliding-window layers keep the whole context, so that a rollback finds it.
+    """Bytes of each layer's cache; sliding-window layers keep the whole context, so that a rollback can return to it.
 
     Raises:
         KeyError: a cache type that is not in `CACHE_TYPES`.
@@ -85,7 +85,7 @@ def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
 
 
 def head_layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> int:
-    """Bytes of the cache of one next-token layer: keys and values, as the last layer with attention has them.
+    """Bytes of the cache of one next-token layer: keys and values as in the last layer with attention.
 
     Raises:
         KeyError: a cache type that is not in `CACHE_TYPES`.
@@ -100,9 +100,9 @@ def head_layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> int:
 
 
 def affordable_snapshots(state_bytes: int, *, is_small: bool) -> int:
-    """States to keep beside the present one, where all layers' states take ``state_bytes`` (0: not known).
+    """Number of states to keep beside the current one, if the states of all layers take ``state_bytes`` (0: unknown).
 
-    ``is_small``: a state of a few rows only, as of short convolutions.
+    ``is_small``: a state has only a few rows, as those of short convolutions.
     """
     if is_small:
         return MOST_SNAPSHOTS
@@ -110,17 +110,17 @@ def affordable_snapshots(state_bytes: int, *, is_small: bool) -> int:
 
 
 def num_cached_layers(header: GgufHeader) -> int:
-    """Layers that an ordinary pass runs: all but those that predict several tokens ahead."""
+    """Layers of an ordinary pass: all but next-token layers."""
     return max(0, first(header.own("block_count")) - first(header.own("nextn_predict_layers")))
 
 
 def is_recurrent(header: GgufHeader) -> bool:
-    """Whether some layers keep a state in place of keys and values, or beside them."""
+    """Whether some layers keep a state instead of keys and values, or beside them."""
     return any(_recurrent_layers(header, num_cached_layers(header)))
 
 
 def per_layer(value: Value | None, num_layers: int) -> list[int]:
-    """One number a layer, from one number for all or a list."""
+    """One number per layer, from one number for all or a list."""
     if isinstance(value, tuple):
         numbers = [int(number) for number in value[:num_layers]]
         return numbers + [0] * (num_layers - len(numbers))
@@ -128,7 +128,7 @@ def per_layer(value: Value | None, num_layers: int) -> list[int]:
 
 
 def first(value: Value | None) -> int:
-    """A number, or the first of a list; 0 where there is none."""
+    """A number, or the first of a list; 0 if there is none."""
     if isinstance(value, tuple):
         return int(value[0]) if value else 0
     return int(value) if isinstance(value, int) else 0
@@ -152,14 +152,14 @@ def _heads(header: GgufHeader) -> _Heads:
 
 
 def _is_latent(header: GgufHeader) -> bool:
-    """One shared latent and one rotated key a layer, as in DeepSeek's models."""
+    """One shared latent and one rotated key per layer, as in DeepSeek's models."""
     one_head = first(header.own("attention.head_count_kv")) <= 1
     reported = first(header.own("attention.key_length_mla")) > 0
     return reported or (first(header.own("attention.kv_lora_rank")) > 0 and one_head)
 
 
 def _recurrent_layers(header: GgufHeader, num_layers: int) -> list[bool]:
-    """Which layers keep a state instead of keys and values (in Falcon's hybrids: beside them)."""
+    """Whether each layer keeps a state instead of keys and values (in Falcon's hybrids: beside them)."""
     if not _state_bytes(header):
         return [False] * num_layers
     named = header.own("attention.recurrent_layers")
@@ -183,7 +183,7 @@ def _sliding_layers(header: GgufHeader, num_layers: int) -> list[bool]:
 
 
 def _state_bytes(header: GgufHeader) -> int:
-    """A layer's state for one sequence."""
+    """A layer's state of one sequence."""
 
     def own(key: str) -> int:
         return first(header.own(key))

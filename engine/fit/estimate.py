@@ -1,7 +1,7 @@
-"""What a model will take of main and GPU memory, from its header alone: weights, cache, compute buffers, the rest.
+"""Estimate of the main and GPU memory of a model from its header: weights, cache, compute buffers, and the rest.
 
-The figures follow llama.cpp's own allocations as this engine asks for them (`engine.llama.context`). It needs the
-header only, so it works on a remote file too; whether what is free suffices is said by `engine.fit.table`.
+The figures follow the allocations of llama.cpp as this engine uses it (`engine.llama.context`). Only the header is
+needed, so a remote file will do; `engine.fit.table` compares the estimate with the free memory.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from engine.fit.cache_size import CacheSetup, first, layer_cache_bytes, num_cach
 from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
 from engine.records import SplitMode
 
-CPU_BATCH, GPU_BATCH = 128, 512  # tokens that are computed at once
+CPU_BATCH, GPU_BATCH = 128, 512  # tokens of a micro-batch
 NUM_ROWS = 64  # rows of logits of the largest pass
 _FLOAT = 4
 _MASK = 2  # the attention mask is F16
-# Main memory beyond the named buffers, measured: graph and scheduler; tables of the tokenizer.
+# Main memory beside the named buffers, measured: graph and scheduler; tables of the tokenizer.
 _BASE_BYTES = 12 * 2**20
 _TOKEN_BYTES, _MERGE_BYTES = 170, 100
-# Types that llama.cpp lays out anew for the processor's kernels; a shared embedding is then kept in both layouts.
+# Types that llama.cpp repacks for the processor's kernels; a shared embedding is then in memory in both layouts.
 _REPACKED = ("Q4_0", "Q4_K", "IQ4_NL")
-# As in llama.cpp's common.h, LLM_FFN_EXPS_REGEX; and so many layers are named one by one.
+# As LLM_FFN_EXPS_REGEX in llama.cpp's common.h; and the most layers that are listed.
 _EXPERTS, _MOST_LAYERS = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps", 1000
 
 
-Sizes = Counter[int | None]  # bytes by the number of a device; None is main memory
+Sizes = Counter[int | None]  # bytes by device number; None is main memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,6 @@ class Share:
 
     @property
     def all_bytes(self) -> int:
-        """Both together."""
         return self.main_bytes + self.gpu_bytes
 
     def __add__(self, other: Share) -> Share:
@@ -51,15 +50,15 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class DeviceSplit:
-    """How several devices share the layers that are not in main memory, and which tensors lie elsewhere all the same.
+    """How several devices share the layers that are not in main memory, and tensors that are placed elsewhere.
 
     Args:
-        shares: proportions of the devices, in order, as ``--tensor-split`` gives them.
-        moved: a regular expression for names of tensors, and the number of their device; None is main memory. The
-            first that matches counts.
-        lends_weights: whether a device computes large batches with weights of main memory, for which it copies them:
-            a graphics processor does, a device of another machine does not.
-        mode: with `SplitMode.ROW` each device has its share of every weight, with `SplitMode.TENSOR` of the cache, too.
+        shares: proportions of the devices, in order, as in ``--tensor-split``.
+        moved: regular expressions for names of tensors, and the number of their device; None is main memory. The first
+            match counts.
+        lends_weights: whether a device computes large batches with copies of weights in main memory: a graphics
+            processor does, a device of another machine does not.
+        mode: with `SplitMode.ROW` each device has a share of every weight, with `SplitMode.TENSOR` also of the cache.
     """
 
     shares: tuple[float, ...] = (1.0,)
@@ -69,22 +68,22 @@ class DeviceSplit:
 
     @property
     def num_used(self) -> int:
-        """Devices that get anything."""
+        """Number of devices with a share above 0."""
         return sum(share > 0 for share in self.shares)
 
     def shared_out(self, sizes: Sizes) -> Sizes:
-        """What all devices have together, given to each by its share."""
+        """Distribute the total of all devices by their shares."""
         together, total = sizes.total() - sizes[None], sum(self.shares)
         parts: Sizes = Counter({None: sizes[None]})
         for number, share in enumerate(self.shares):
             parts[number] = round(together * share / total)
         return parts
 
-    def place_of(self, name: str, usual: int | None) -> int | None:
-        """Where a tensor lies whose layer is at ``usual``."""
-        return next((where for pattern, where in self.moved if re.search(pattern, name)), usual)
+    def device_of(self, name: str, usual: int | None) -> int | None:
+        """The device of a tensor whose layer is on ``usual``."""
+        return next((device for pattern, device in self.moved if re.search(pattern, name)), usual)
 
-    def places(self, num_layers: int, gpu_layers: int) -> list[int | None]:
+    def devices(self, num_layers: int, gpu_layers: int) -> list[int | None]:
         """The device of each layer and, last, of the output; None is main memory. The last ``gpu_layers`` have one.
 
         Raises:
@@ -100,14 +99,14 @@ class DeviceSplit:
 
 
 ONE_DEVICE = DeviceSplit()
-ENCODER_BYTES = 256 << 20  # what an encoder computes a small picture with, beside its weights
+ENCODER_BYTES = 256 << 20  # compute buffers of an encoder for a small picture
 
 
 @dataclass(frozen=True, slots=True)
 class ModelMemory:
-    """What one loaded model takes. ``compute`` includes the rows of logits; ``other`` is in no buffer of its own.
+    """The memory of a loaded model. ``compute`` includes the rows of logits; ``other`` is outside llama.cpp's buffers.
 
-    ``devices_bytes`` is what each device has of it.
+    ``devices_bytes``: the total of each device.
     """
 
     weights: Share
@@ -118,19 +117,18 @@ class ModelMemory:
 
     @property
     def buffers_bytes(self) -> int:
-        """What llama.cpp itself reports when it loads."""
+        """The total that llama.cpp reports when it loads the model."""
         return (self.weights + self.cache + self.compute).all_bytes
 
     @property
     def total(self) -> Share:
-        """All of it."""
         return self.weights + self.cache + self.compute + self.other
 
 
 def with_encoder(memory: ModelMemory, side: GgufHeader, gpu_layers: int) -> tuple[ModelMemory, Share]:
-    """A target's memory with the encoder of its side file, which lies on the first GPU where the target has one.
+    """Add the encoder of a side file to a target's memory; it is on the first GPU if the target uses one.
 
-    Returns it, and the encoder's part alone, which is in none of the shares.
+    Returns the sum (in ``devices_bytes`` only, not in the shares) and the encoder's share.
     """
     needed = side.weights_bytes + ENCODER_BYTES
     if not gpu_layers:
@@ -141,9 +139,9 @@ def with_encoder(memory: ModelMemory, side: GgufHeader, gpu_layers: int) -> tupl
 
 
 def experts_of(num_layers: int) -> str:
-    """The expression for the expert tensors of the first ``num_layers`` layers, which are what ``--n-cpu-moe`` moves.
+    """The expression for the expert tensors of the first ``num_layers`` layers, as ``--n-cpu-moe`` moves them.
 
-    One expression for all of them: llama.cpp compiles each of its overrides anew for every tensor.
+    One expression for all: llama.cpp compiles each override again for every tensor.
     """
     if num_layers > _MOST_LAYERS:
         return _EXPERTS
@@ -159,16 +157,16 @@ def estimate_memory(
 ) -> ModelMemory:
     """Estimate one model with its context.
 
-    ``gpu_layers`` counts as llama.cpp does: the output layer first, then the last layers. ``weights_bytes`` is the
-    size of all parts, where ``header`` is the first of several.
+    ``gpu_layers`` counts as in llama.cpp: the output layer first, then the last layers. ``weights_bytes``: size of all
+    parts, if ``header`` is the first of several.
     """
     num_layers = num_cached_layers(header)
-    places = spread.places(num_layers, gpu_layers)
-    weights = _weights(header, places, weights_bytes, spread)
+    devices = spread.devices(num_layers, gpu_layers)
+    weights = _weights(header, devices, weights_bytes, spread)
     cache: Sizes = Counter()
-    for place, num_bytes in zip(places, layer_cache_bytes(header, setup), strict=False):
-        cache[place] += num_bytes
-    compute = _compute(header, setup, places, spread)
+    for device, num_bytes in zip(devices, layer_cache_bytes(header, setup), strict=False):
+        cache[device] += num_bytes
+    compute = _compute(header, setup, devices, spread)
     if spread.mode in (SplitMode.ROW, SplitMode.TENSOR):
         weights = spread.shared_out(weights)
         cache = spread.shared_out(cache) if spread.mode is SplitMode.TENSOR else cache
@@ -186,29 +184,29 @@ def _share(sizes: Sizes) -> Share:
     return Share(sizes[None], sizes.total() - sizes[None])
 
 
-def _weights(header: GgufHeader, places: list[int | None], weights_bytes: int | None, spread: DeviceSplit) -> Sizes:
-    """Bytes by device; what belongs to no layer lies with the output, but for the embedding."""
-    num_layers, output = len(places) - 1, places[-1]
+def _weights(header: GgufHeader, devices: list[int | None], weights_bytes: int | None, spread: DeviceSplit) -> Sizes:
+    """Bytes by device; tensors outside of layers are with the output, except for the embedding."""
+    num_layers, output = len(devices) - 1, devices[-1]
     sizes: Sizes = Counter()
-    in_layers: Sizes = Counter()  # the same without what is outside of layers
+    in_layers: Sizes = Counter()
     for tensor in header.tensors:
         match = BLOCK.match(tensor.name)
         is_layer = match is not None and int(match[1]) < num_layers
-        if match is not None and not is_layer:  # heads, which are counted where they are loaded
+        if match is not None and not is_layer:  # heads, which `engine.fit.heads` counts
             continue
-        usual = places[int(match[1])] if match is not None and is_layer else output
+        usual = devices[int(match[1])] if match is not None and is_layer else output
         if tensor.name == "token_embd.weight":
             usual = None
-        (in_layers if is_layer else sizes)[spread.place_of(tensor.name, usual)] += tensor.num_bytes
+        (in_layers if is_layer else sizes)[spread.device_of(tensor.name, usual)] += tensor.num_bytes
     if weights_bytes is not None and weights_bytes > header.weights_bytes:  # the other parts hold layers
-        in_layers = _of_all_parts(header, places, weights_bytes - sizes.total(), spread)
+        in_layers = _of_all_parts(header, devices, weights_bytes - sizes.total(), spread)
     if _tensor(header, "output.weight") is None:
-        sizes[output] += _shared_copy(header, places.count(None) <= num_layers)
+        sizes[output] += _shared_copy(header, devices.count(None) <= num_layers)
     return sizes + in_layers
 
 
-def _of_all_parts(header: GgufHeader, places: list[int | None], layers_bytes: int, spread: DeviceSplit) -> Sizes:
-    """Bytes of all layers by device, where the header has only some: each layer is taken to be like these."""
+def _of_all_parts(header: GgufHeader, devices: list[int | None], layers_bytes: int, spread: DeviceSplit) -> Sizes:
+    """Bytes of all layers by device, if the header has only some: the others are assumed to be like these."""
     kinds: Counter[str] = Counter()
     for tensor in header.tensors:
         if BLOCK.match(tensor.name):
@@ -216,16 +214,16 @@ def _of_all_parts(header: GgufHeader, places: list[int | None], layers_bytes: in
     if not kinds:
         kinds["unknown"] = 1
     sizes: Sizes = Counter()
-    each = layers_bytes / max(1, len(places) - 1)
-    for number, usual in enumerate(places[:-1]):
+    each = layers_bytes / max(1, len(devices) - 1)
+    for number, usual in enumerate(devices[:-1]):
         for kind, num_bytes in kinds.items():
-            place = spread.place_of(f"blk.{number}.{kind}", usual)
-            sizes[place] += round(each * num_bytes / kinds.total())
+            device = spread.device_of(f"blk.{number}.{kind}", usual)
+            sizes[device] += round(each * num_bytes / kinds.total())
     return sizes
 
 
 def _shared_copy(header: GgufHeader, on_gpu: bool) -> int:
-    """Bytes of the second copy where embedding and output are one tensor."""
+    """Bytes of the second copy, if embedding and output are one tensor."""
     embedding = _tensor(header, "token_embd.weight")
     if embedding is None or len(embedding.dims) != 2:
         return 0
@@ -233,69 +231,69 @@ def _shared_copy(header: GgufHeader, on_gpu: bool) -> int:
     return embedding.num_bytes if on_gpu or repacked else 0
 
 
-def _compute(header: GgufHeader, setup: CacheSetup, places: list[int | None], spread: DeviceSplit) -> Sizes:
-    """What is alive at once on each device, and in main memory, with the output rows, which are copied to there.
+def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], spread: DeviceSplit) -> Sizes:
+    """Compute buffers on each device and in main memory, which also has the output rows.
 
-    Where several devices share whole layers and all of them, llama.cpp keeps inputs of four batches, so that the
-    devices can work on different ones at a time (measured on its own plans for six models).
+    If several devices share only whole layers, and all of them, llama.cpp has inputs of four batches in memory, so that
+    the devices can work on different ones at once (measured on its plans for six models).
     """
     outputs = NUM_ROWS * num_tokens(header) * _FLOAT
-    devices = sorted({place for place in places if place is not None})
+    devices = sorted({device for device in placed if device is not None})
     sizes: Sizes = Counter()
     if not devices:
         sizes[None] = _graph_bytes(header, setup, CPU_BATCH) + outputs
         return sizes
     n_embd = min(GPU_BATCH, setup.num_cells) * first(header.own("embedding_length")) * _FLOAT
     mask = _mask_bytes(header, setup, GPU_BATCH)
-    is_pipelined = spread.num_used > 1 and None not in places[:-1] and not spread.moved
+    is_pipelined = spread.num_used > 1 and None not in placed[:-1] and not spread.moved
     is_pipelined = is_pipelined and spread.mode is SplitMode.LAYER
-    in_main, have_experts = _largest_in_main(header, places, spread), _with_experts(header, places, spread)
+    in_main, have_experts = _largest_in_main(header, placed, spread), _with_experts(header, placed, spread)
     for device in devices:
-        has_output = device == places[-1]
+        has_output = device == placed[-1]
         part = _Part.ON_DEVICE if device in have_experts else _Part.WITHOUT_EXPERTS
-        if device not in places[:-2]:  # of the last layer little but attention is left: rows that nobody asked for
-            part = _Part.WITHOUT_EXPERTS if device in places[:-1] else _Part.OUTPUT
+        if device not in placed[:-2]:  # the last layer is computed for few rows, so that attention dominates
+            part = _Part.WITHOUT_EXPERTS if device in placed[:-1] else _Part.OUTPUT
         sizes[device] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=has_output)
         sizes[device] += in_main if spread.lends_weights else 0
         if is_pipelined:
-            sizes[device] += 3 * mask + (4 if device == places[0] else 8) * n_embd
+            sizes[device] += 3 * mask + (4 if device == placed[0] else 8) * n_embd
     if in_main:
-        part = _Part.WHOLE if None in places[:-1] else _Part.EXPERTS
+        part = _Part.WHOLE if None in placed[:-1] else _Part.EXPERTS
         sizes[None] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=False) + outputs
     else:
         sizes[None] = (4 * mask + 5 * n_embd if is_pipelined else mask + 2 * n_embd) + outputs
     return sizes
 
 
-def _with_experts(header: GgufHeader, places: list[int | None], spread: DeviceSplit) -> set[int | None]:
-    """The devices that compute the feed-forward part of some layer: all that have layers, of a dense model."""
+def _with_experts(header: GgufHeader, devices: list[int | None], spread: DeviceSplit) -> set[int | None]:
+    """The devices that compute the feed-forward part of a layer: for a dense model all that have layers."""
     found = {
-        spread.place_of(tensor.name, places[int(match[1])])
+        spread.device_of(tensor.name, devices[int(match[1])])
         for tensor in header.tensors
-        if "exps." in tensor.name and (match := BLOCK.match(tensor.name)) and int(match[1]) < len(places) - 1
+        if "exps." in tensor.name and (match := BLOCK.match(tensor.name)) and int(match[1]) < len(devices) - 1
     }
-    return found or set(places)
+    return found or set(devices)
 
 
-def _largest_in_main(header: GgufHeader, places: list[int | None], spread: DeviceSplit) -> int:
-    """Bytes of the largest tensor of a layer that main memory holds; 0 where it holds none."""
+def _largest_in_main(header: GgufHeader, devices: list[int | None], spread: DeviceSplit) -> int:
+    """Bytes of the largest tensor of a layer in main memory; 0 if there is none."""
     sizes = [0]
     for tensor in header.tensors:
         match = BLOCK.match(tensor.name)
-        if match is not None and int(match[1]) < len(places) - 1:
-            place = spread.place_of(tensor.name, places[int(match[1])])
-            sizes.append(tensor.num_bytes if place is None else 0)
+        if match is not None and int(match[1]) < len(devices) - 1:
+            device = spread.device_of(tensor.name, devices[int(match[1])])
+            sizes.append(tensor.num_bytes if device is None else 0)
     return max(sizes)
 
 
 class _Part(Enum):
-    """What of each layer is computed somewhere."""
+    """The part of each layer that a device computes."""
 
     WHOLE = auto()
-    ON_DEVICE = auto()  # all of it, with the processor for what is around
+    ON_DEVICE = auto()  # all of it, but tensors outside of layers are on the processor
     WITHOUT_EXPERTS = auto()
     EXPERTS = auto()
-    OUTPUT = auto()  # nothing but the rows of logits
+    OUTPUT = auto()  # only the rows of logits
 
 
 def _mask_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
@@ -306,15 +304,13 @@ def _mask_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
 def _graph_bytes(
     header: GgufHeader, setup: CacheSetup, batch: int, part: _Part = _Part.WHOLE, *, with_logits: bool = True
 ) -> int:
-    """The largest of what is alive at once: scores, the feed-forward part of a layer, or the rows of logits."""
+    """The largest of the buffers of a moment: scores, the feed-forward part of a layer, or the rows of logits."""
     count = min(batch, setup.num_cells)
     n_embd = first(header.own("embedding_length"))
     rows = min(NUM_ROWS, count)
     masks = 0 if part in (_Part.EXPERTS, _Part.OUTPUT) else _mask_bytes(header, setup, batch)
     attention = 0.0
-    if (
-        masks and not setup.fused and setup.cache_type_v == "f16"
-    ):  # scores and a mask of F32; measured 5 to 5.5 rows beside
+    if masks and not setup.fused and setup.cache_type_v == "f16":  # scores, a mask of F32, and 5 to 5.5 rows (measured)
         heads = max(per_layer(header.own("attention.head_count"), num_cached_layers(header)), default=0)
         attention = count * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
     feed_forward = masks + count * _layer_values(header, part) * _FLOAT
@@ -324,9 +320,9 @@ def _graph_bytes(
 
 
 def _layer_values(header: GgufHeader, part: _Part) -> int:
-    """Numbers alive at once for a token in one layer; of experts measured on llama.cpp's plans for seven models."""
+    """Values in memory at once per token in one layer; for experts measured on llama.cpp's plans for seven models."""
     n_embd, widest, used = first(header.own("embedding_length")), widest_layer(header), _num_used_experts(header)
-    together = used * n_embd  # what the experts give, before it is added up
+    together = used * n_embd  # the outputs of the experts, before their sum
     if part is _Part.OUTPUT:
         return 0
     if part is _Part.WITHOUT_EXPERTS:
@@ -342,7 +338,7 @@ def _num_used_experts(header: GgufHeader) -> int:
 
 
 def widest_layer(header: GgufHeader) -> int:
-    """Neurons that a token meets in one layer: the dense ones, or those of the experts it is sent to."""
+    """Neurons per token in one layer: the dense ones, or those of the experts it is routed to."""
     num_layers = num_cached_layers(header)
     dense = max(per_layer(header.own("feed_forward_length"), num_layers), default=0)
     used = _num_used_experts(header)
@@ -351,7 +347,7 @@ def widest_layer(header: GgufHeader) -> int:
 
 
 def num_tokens(header: GgufHeader) -> int:
-    """Tokens of the vocabulary."""
+    """Size of the vocabulary."""
     tokens = header.arrays.get("tokenizer.ggml.tokens")
     return tokens.length if tokens else 0
 

@@ -1,6 +1,6 @@
-"""Says before anything is loaded whether weights, caches and buffers fit the free main memory.
+"""Checks before loading whether weights, caches and buffers fit the free main memory.
 
-Guards every load with the figures of `engine.fit.estimate`. What a GPU takes over is not subtracted here.
+The figures are those of `engine.fit.estimate`. What a GPU takes over is not subtracted.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from engine.gguf.model_parts import all_parts
 from engine.records import CacheType
 from engine.sentences import said, size_of
 
-TIGHT_SHARE = 0.85  # above this share of the free memory, other programs will feel it
+TIGHT_SHARE = 0.85  # of the free memory; above it other programs may have to swap
 
 
 class FitVerdict(StrEnum):
-    """What the estimate says."""
+    """From good to bad."""
 
     FITS = "fits"
     TIGHT = "tight"
@@ -34,7 +34,7 @@ class FitVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CacheShape:
-    """Tokens of a context and how it keeps them. Without ``fused`` (flash) attention all scores are held at once."""
+    """Tokens of a context, and their type. Without ``fused`` (flash) attention all scores are in memory at once."""
 
     n_ctx: int
     cache_type: CacheType = CacheType.F16
@@ -44,7 +44,7 @@ class CacheShape:
 
 @dataclass(frozen=True, slots=True)
 class FitReport:
-    """What loading takes, in bytes, against what is free."""
+    """The memory that loading takes, and the free memory, in bytes."""
 
     weights_bytes: int
     cache_bytes: int
@@ -53,19 +53,15 @@ class FitReport:
 
     @property
     def needed_bytes(self) -> int:
-        """All of it."""
         return self.weights_bytes + self.cache_bytes + self.compute_bytes
 
     @property
     def verdict(self) -> FitVerdict:
-        """Whether it fits."""
-        if self.needed_bytes > self.available_bytes:
-            return FitVerdict.TOO_LARGE
-        return FitVerdict.TIGHT if self.needed_bytes > TIGHT_SHARE * self.available_bytes else FitVerdict.FITS
+        return judge(self.needed_bytes, self.available_bytes)
 
     @property
     def sentence(self) -> str:
-        """The figures, for a person."""
+        """The figures, for the user."""
         return said(
             "It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.",
             needed=size_of(self.needed_bytes),
@@ -81,9 +77,9 @@ def estimate(
     available_bytes: int | None = None,
     weights_bytes: Sequence[int | None] = (),
 ) -> FitReport:
-    """Estimate for a target, and a draft where there is one, with contexts of ``shape``; a number is its tokens.
+    """Estimate a target and, if there is one, a draft, with contexts of ``shape`` (a number: of so many tokens).
 
-    ``weights_bytes`` is what all parts of each model hold, where a header is that of the first of several.
+    ``weights_bytes``: size of all parts of each model, if its header is that of the first of several.
     """
     shape = CacheShape(shape) if isinstance(shape, int) else shape
     free = psutil.virtual_memory().available if available_bytes is None else available_bytes
@@ -106,7 +102,7 @@ def check_fit(
     available_bytes: int | None = None,
     weights_bytes: Sequence[int | None] = (),
 ) -> FitReport:
-    """Estimate, and refuse what cannot fit.
+    """Estimate, and refuse a model that does not fit.
 
     Raises:
         NotEnoughMemoryError: it needs more than is free.
@@ -117,8 +113,14 @@ def check_fit(
     return report
 
 
+def judge(needed: int, free: int) -> FitVerdict:
+    if needed > free:
+        return FitVerdict.TOO_LARGE
+    return FitVerdict.TIGHT if needed > TIGHT_SHARE * free else FitVerdict.FITS
+
+
 def check_head_fit(target: GgufHeader, head: GgufHeader, shape: CacheShape, available_bytes: int | None = None) -> None:
-    """Refuse a head in a file of its own that cannot fit beside its target, which is loaded.
+    """Refuse a head file that does not fit beside its loaded target.
 
     Raises:
         NotEnoughMemoryError: it needs more than is free.
@@ -132,7 +134,7 @@ def check_head_fit(target: GgufHeader, head: GgufHeader, shape: CacheShape, avai
 
 
 def all_parts_bytes(path: Path, header: GgufHeader) -> int | None:
-    """Bytes of the weights in all parts of a model; None where ``header`` is that of the whole."""
+    """Bytes of the weights in all parts of a model; None if ``header`` is that of a single file."""
     parts = all_parts(path)
     if len(parts) == 1 or header.metadata.get("split.count", 1) in (0, 1):
         return None

@@ -1,6 +1,6 @@
-"""What heads take of memory beside their target, from headers alone: weights, cache, compute buffers, and kept rows.
+"""Memory estimates of heads, from headers alone: weights, cache, compute buffers, and kept rows.
 
-The figures follow llama.cpp's own allocations as this engine asks for them (`engine.llama.head_context`,
+The figures follow the allocations of llama.cpp as this engine uses it (`engine.llama.head_context`,
 `engine.heads.tap`).
 """
 
@@ -24,20 +24,20 @@ from engine.gguf.header import GgufHeader
 from engine.gguf.medusa import lent_bytes, target_output
 
 HEAD_ROWS = 16  # of logits of the largest pass
-HEAD_BATCH = 32  # tokens that EAGLE-3 and block heads compute at once: they make logits of all of them
+HEAD_BATCH = 32  # tokens per pass of EAGLE-3 and block heads, which have logits of all of them
 BATCH = 512  # tokens of the largest pass
-TAP_ROWS = 256 + BATCH  # rows of the target that are kept at most
+TAP_ROWS = 256 + BATCH  # most rows of the target that are kept
 _FLOAT, _MASK = 4, 2
 
 
 def head_memory(
     target: GgufHeader, setup: CacheSetup, head: GgufHeader | None = None, gpu_layers: int = 0
 ) -> ModelMemory:
-    """Estimate the heads of a target, or the one in a file; ``setup`` is that of the head's context.
+    """Estimate the heads of a target, or the head in a file; ``setup`` is that of the head's context.
 
-    On a GPU as the target's output layer is. What the target takes more because its rows are read counts, too.
+    It is on a GPU if the target's output layer is. The target's extra memory for giving its rows is included.
     """
-    if head is not None and head_method(head) in OWN_PRODUCTS:  # on the processor, wherever the target is
+    if head is not None and head_method(head) in OWN_PRODUCTS:  # computed on the processor
         lent = target_output(target) if not any(one.name.endswith("output.weight") for one in head.tensors) else None
         return ModelMemory(
             Share(head.weights_bytes + (lent_bytes(lent, head) if lent else 0)), Share(), Share(), Share()
@@ -70,7 +70,7 @@ def head_memory(
 
 
 def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -> int:
-    """What is alive at once in a pass of one layer: its attention, its feed-forward part, or the logits."""
+    """The largest of the buffers of a pass of one layer: its attention, its feed-forward part, or the logits."""
     count, n_embd = min(batch, setup.num_cells), first(header.own("embedding_length"))
     attention = count * (setup.num_cells * _MASK + 1.5 * n_embd * _FLOAT)
     if not setup.fused and setup.cache_type_v == "f16":
@@ -82,7 +82,7 @@ def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -
 
 
 def with_heads(memory: ModelMemory, heads: ModelMemory) -> ModelMemory:
-    """Both together; on several devices the heads lie on the last, with the output layer."""
+    """Their sum; with several devices the heads are on the last, with the output layer."""
     on_devices = (heads.weights + heads.cache + heads.compute).gpu_bytes
     devices = (*memory.devices_bytes[:-1], memory.devices_bytes[-1] + on_devices) if memory.devices_bytes else ()
     return replace(

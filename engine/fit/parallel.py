@@ -1,7 +1,7 @@
-"""How many answers at once a model gets: as many as the memory has room for, and why not more.
+"""Number of parallel answers of a model: as many as fit the memory, and the reason for fewer.
 
-All answers have one pool of cells. Each may take a whole context of it, so that the pool grows with their number, or
-they share the cells of one.
+All answers share one pool of cells. Each may have a whole context in it, so that the pool grows with their number, or
+they share one context.
 """
 
 from __future__ import annotations
@@ -16,53 +16,53 @@ from engine.sentences import said, size_of
 
 MOST_AUTOMATIC = 4  # what llama.cpp's server takes by itself, too
 MOST_PARALLEL = 64  # sequences that one context is asked for
-_EXTRA_SHARE = 0.1  # of the machine's memory, for cells that nobody asked for
+_EXTRA_SHARE = 0.1  # of the machine's memory, for cells that the user did not ask for
 
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """So many answers at once. ``reason`` says why only one, or fewer than were asked for; empty else."""
+    """A number of parallel answers. ``reason``: why only one, or fewer than asked; otherwise empty."""
 
     number: int
     reason: str = ""
 
 
 def choose_parallel(
-    pair: PairPlan, room: FreeMemory, asked: int = 0, *, shared: bool = False, obstacle: str = ""
+    pair: PairPlan, free: FreeMemory, asked: int = 0, *, shared: bool = False, obstacle: str = ""
 ) -> Parallel:
-    """Choose how many answers at once a pair has room for beside everything else; it stays where it lies.
+    """Choose the number of parallel answers that fit the memory, without moving layers.
 
     Args:
-        pair: as it is loaded for one answer: layers, experts and the draft's place are settled.
-        room: what is free before anything of it is loaded.
-        asked: the most that is wanted; 0 is automatic: up to `MOST_AUTOMATIC`, only of what fits with room to spare,
-            and their cells beyond the first answer's take no more than a tenth of the machine's memory.
-        shared: all answers have the cells of one context together.
-        obstacle: why the model can only answer one at a time, whatever the memory; empty where it can.
+        pair: as it is loaded for one answer: layers, experts and the draft's device are settled.
+        free: the free memory before loading.
+        asked: the most that the user wants; 0 is automatic: up to `MOST_AUTOMATIC` that fit well, with cells beyond the
+            first answer's of at most a tenth of the machine's memory.
+        shared: all answers share the cells of one context.
+        obstacle: why the model can only answer one at a time, regardless of memory; empty if it can.
     """
     if obstacle or asked == 1:
         return Parallel(1, obstacle)
-    room = replace(room, disk_bytes=None)
-    alone = table_of(pair, room)
+    free = replace(free, disk_bytes=None)
+    alone = table_of(pair, free)
     for number in range(min(asked, MOST_PARALLEL) or MOST_AUTOMATIC, 1, -1):
-        table = table_of(pair.answering(number, shared=shared), room)
+        table = table_of(pair.answering(number, shared=shared), free)
         if asked:
             fits = table.verdict is not FitVerdict.TOO_LARGE
         else:
             extra = table.cache_bytes - alone.cache_bytes
-            fits = table.verdict is FitVerdict.FITS and extra <= _EXTRA_SHARE * (room.machine_bytes or room.main_bytes)
+            fits = table.verdict is FitVerdict.FITS and extra <= _EXTRA_SHARE * (free.machine_bytes or free.main_bytes)
         if fits:
             return Parallel(number, _fewer(number) if number < asked else "")
-    two = table_of(pair.answering(2, shared=shared), room)
+    two = table_of(pair.answering(2, shared=shared), free)
     return Parallel(1, _only_one(_needed_bytes(two) - _needed_bytes(alone)))
 
 
 def obstacle_of(header: GgufHeader, *, shared: bool = False) -> str:
-    """Why a model can only answer one at a time whatever the memory, by its header; empty where it can more."""
+    """Why a model can only answer one at a time, by its header; empty if it can answer several."""
     if is_recurrent(header):
         return said("This model keeps a recurrent state of one conversation, so it answers one at a time.")
-    # llama.cpp chooses between two sets of factors by the size of the whole pool: the larger one would be read with
-    # those for long texts.
+    # llama.cpp selects one of two sets of RoPE factors by the size of the pool, so that a larger pool would use the
+    # factors for long texts.
     if not shared and header.own("rope.scaling.original_context_length") is not None:
         return said("This model reads short and long contexts differently, so it answers one at a time.")
     return ""

@@ -1,6 +1,6 @@
-"""Will a pair fit this machine: a table of what it takes against what is free, a verdict, and what to change.
+"""Whether a pair fits this machine: a table of its memory against the free memory, a verdict, and remedies.
 
-Computed from headers and figures alone: no machine is asked and nothing is loaded.
+Computed from headers and figures alone: nothing is loaded, and the machine is not asked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
 from engine.fit.estimate import ONE_DEVICE, DeviceSplit, ModelMemory, Share, estimate_memory, experts_of, with_encoder
-from engine.fit.fit import TIGHT_SHARE, FitVerdict
+from engine.fit.fit import FitVerdict, judge
 from engine.fit.heads import head_memory, with_heads
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.header import GgufHeader
@@ -21,15 +21,15 @@ from engine.sentences import said, size_of
 
 SMALLEST_N_CTX = 2048
 CONTEXT_ROW = "context"
-_USABLE = 0.95  # of what is free on a device
+_USABLE = 0.95  # of the free memory of a device; drivers take some
 
 
 @dataclass(frozen=True, slots=True)
 class FreeMemory:
-    """Free bytes; no GPU where ``gpu_bytes`` is 0, and None where the disk does not matter.
+    """Free bytes; ``gpu_bytes`` 0: no GPU, ``disk_bytes`` None: the disk does not matter.
 
-    ``devices`` are names and free bytes of each, where there are several; ``gpu_bytes`` is theirs together.
-    ``machine_bytes`` is main memory, free or not; 0 where that is not known.
+    ``devices``: name and free bytes of each of several; ``gpu_bytes`` is their sum. ``machine_bytes``: all main memory;
+    0 if unknown.
     """
 
     main_bytes: int
@@ -43,7 +43,7 @@ class FreeMemory:
 class ModelPlan:
     """A model as it would be loaded; ``weights_bytes`` and ``download_bytes`` count all its parts.
 
-    ``spread`` counts devices as the room does. ``side`` is the header of its side file, where it sees pictures.
+    ``spread`` numbers devices as `FreeMemory.devices`. ``side``: the header of a vision model's side file.
     """
 
     header: GgufHeader
@@ -56,11 +56,11 @@ class ModelPlan:
 
     @property
     def has_experts(self) -> bool:
-        """Whether it is a mixture of experts."""
+        """Whether the model is a mixture of experts."""
         return first(self.header.own("expert_count")) > 0
 
     def leaving_experts(self, num_layers: int) -> ModelPlan:
-        """The same with the experts of the first ``num_layers`` layers in main memory."""
+        """The plan with the experts of the first ``num_layers`` layers in main memory."""
         if not num_layers:
             return self
         moved = (*self.spread.moved, (experts_of(num_layers), None))
@@ -75,7 +75,7 @@ class PairPlan:
     draft: ModelPlan | None = None
 
     def answering(self, number: int, *, shared: bool = False) -> PairPlan:
-        """The same for so many answers at once, each with a whole context, or ``shared`` in one."""
+        """The plan for ``number`` parallel answers, each with a whole context, or ``shared`` in one."""
 
         def changed(plan: ModelPlan) -> ModelPlan:
             return replace(plan, setup=replace(plan.setup, num_answers=number, shared=shared))
@@ -85,7 +85,7 @@ class PairPlan:
 
 @dataclass(frozen=True, slots=True)
 class FitRow:
-    """One line of the table; ``name`` such as "Target: weights"."""
+    """A row of the table; ``name`` such as "Target: weights"."""
 
     name: str
     main_bytes: int
@@ -94,7 +94,7 @@ class FitRow:
 
 
 class ChangeKind(StrEnum):
-    """What could be done differently."""
+    """Kinds of remedies."""
 
     CACHE_TYPE = "cache type"
     CONTEXT = "context"
@@ -108,7 +108,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change after which it fits; ``value`` is what to set (cache type, tokens, layers), empty where nothing is."""
+    """A remedy after which the pair fits; ``value`` is a setting (cache type, tokens, layers), or empty."""
 
     kind: ChangeKind
     value: str
@@ -117,21 +117,20 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class FitTable:
-    """The table. ``changes`` is empty unless it does not fit or is tight; ``devices_bytes`` is what each is given."""
+    """The table. ``changes``: remedies unless the pair fits well; ``devices_bytes``: needed of each device."""
 
     rows: tuple[FitRow, ...]
-    room: FreeMemory
+    free: FreeMemory
     changes: tuple[Change, ...] = ()
     devices_bytes: tuple[int, ...] = ()
 
     @property
     def cache_bytes(self) -> int:
-        """Of all contexts, wherever they lie."""
+        """Of all contexts, on any device."""
         return sum(row.main_bytes + row.gpu_bytes for row in self.rows if row.name.endswith(CONTEXT_ROW))
 
     @property
     def needed(self) -> FitRow:
-        """The sum of all rows."""
         return FitRow(
             "Together",
             sum(row.main_bytes for row in self.rows),
@@ -143,55 +142,55 @@ class FitTable:
     def verdict(self) -> FitVerdict:
         """The worst of main memory, GPU memory and disk."""
         needed = self.needed
-        verdicts = [_judge(needed.main_bytes, self.room.main_bytes), self.gpu_verdict]
-        if self.room.disk_bytes is not None and needed.disk_bytes > self.room.disk_bytes:
+        verdicts = [judge(needed.main_bytes, self.free.main_bytes), self.gpu_verdict]
+        if self.free.disk_bytes is not None and needed.disk_bytes > self.free.disk_bytes:
             verdicts.append(FitVerdict.TOO_LARGE)
         return max(verdicts, key=list(FitVerdict).index)
 
     @property
     def gpu_verdict(self) -> FitVerdict:
-        """That of GPU memory, the worst of several devices."""
-        verdicts = [_judge(self.needed.gpu_bytes, self.room.gpu_bytes)]
-        if len(self.room.devices) > 1:
-            pairs = zip(self.devices_bytes, self.room.devices, strict=False)
-            verdicts.extend(_judge(needed, free) for needed, (_, free) in pairs)
+        """The worst of all devices."""
+        verdicts = [judge(self.needed.gpu_bytes, self.free.gpu_bytes)]
+        if len(self.free.devices) > 1:
+            pairs = zip(self.devices_bytes, self.free.devices, strict=False)
+            verdicts.extend(judge(needed, free) for needed, (_, free) in pairs)
         return max(verdicts, key=list(FitVerdict).index)
 
 
-def table_of(pair: PairPlan, room: FreeMemory) -> FitTable:
-    """Compare what ``pair`` takes with ``room``, without a thought of what to change."""
+def table_of(pair: PairPlan, free: FreeMemory) -> FitTable:
+    """Compare the memory of ``pair`` with ``free``, without remedies."""
     plans = {"Target": pair.target, **({"Draft": pair.draft} if pair.draft else {})}
     rows: list[FitRow] = []
     devices_bytes: list[int] = []
-    for who, plan in plans.items():
+    for role, plan in plans.items():
         memory = _memory(plan, pair)
         encoder = None
         if plan.side is not None:
             memory, encoder = with_encoder(memory, plan.side, plan.gpu_layers)
-        rows.extend(_rows(who, plan, memory, encoder))
+        rows.extend(_rows(role, plan, memory, encoder))
         devices_bytes = [one + other for one, other in zip_longest(devices_bytes, memory.devices_bytes, fillvalue=0)]
-    return FitTable(tuple(rows), room, devices_bytes=tuple(devices_bytes))
+    return FitTable(tuple(rows), free, devices_bytes=tuple(devices_bytes))
 
 
-def fit_table(pair: PairPlan, room: FreeMemory) -> FitTable:
-    """Compare what ``pair`` takes with ``room``; where that is short, find what to change."""
-    table = table_of(pair, room)
-    return table if table.verdict is FitVerdict.FITS else replace(table, changes=tuple(_changes(pair, room)))
+def fit_table(pair: PairPlan, free: FreeMemory) -> FitTable:
+    """Compare the memory of ``pair`` with ``free``, and find remedies if it is short."""
+    table = table_of(pair, free)
+    return table if table.verdict is FitVerdict.FITS else replace(table, changes=tuple(_changes(pair, free)))
 
 
-def experts_to_leave(pair: PairPlan, room: FreeMemory) -> int:
-    """The fewest layers whose experts have to stay in main memory for the rest to fit the devices; 0 where all fits.
+def experts_to_leave(pair: PairPlan, free: FreeMemory) -> int:
+    """The fewest layers whose experts must stay in main memory for the rest to fit the devices; 0 if all fits.
 
-    All layers, where not even that is enough. A little is left for what drivers take.
+    All layers, if not even that is enough.
     """
     if not pair.target.has_experts or not pair.target.gpu_layers:
         return 0
-    devices = tuple((name, round(_USABLE * free)) for name, free in room.devices)
-    room = replace(room, gpu_bytes=round(_USABLE * room.gpu_bytes), devices=devices)
+    devices = tuple((name, round(_USABLE * num_bytes)) for name, num_bytes in free.devices)
+    free = replace(free, gpu_bytes=round(_USABLE * free.gpu_bytes), devices=devices)
 
     def fits(num_layers: int) -> bool:
         changed = replace(pair, target=pair.target.leaving_experts(num_layers))
-        return table_of(changed, room).gpu_verdict is not FitVerdict.TOO_LARGE
+        return table_of(changed, free).gpu_verdict is not FitVerdict.TOO_LARGE
 
     everything = num_cached_layers(pair.target.header)
     if fits(0):
@@ -200,7 +199,7 @@ def experts_to_leave(pair: PairPlan, room: FreeMemory) -> int:
 
 
 def _memory(plan: ModelPlan, pair: PairPlan) -> ModelMemory:
-    """What one of the two takes: a head in a file of its own is none that runs alone, and a target may bring heads."""
+    """A head file does not run alone, and a target without a draft may have next-token layers."""
     if plan is pair.draft and head_method(plan.header):
         return head_memory(pair.target.header, plan.setup, plan.header, plan.gpu_layers)
     memory = estimate_memory(plan.header, plan.setup, plan.gpu_layers, plan.weights_bytes, plan.spread)
@@ -209,10 +208,10 @@ def _memory(plan: ModelPlan, pair: PairPlan) -> ModelMemory:
     return memory
 
 
-def _rows(who: str, plan: ModelPlan, memory: ModelMemory, encoder: Share | None) -> Iterator[FitRow]:
+def _rows(role: str, plan: ModelPlan, memory: ModelMemory, encoder: Share | None) -> Iterator[FitRow]:
 
-    def row(what: str, share: Share, disk_bytes: int = 0) -> FitRow:
-        return FitRow(f"{who}: {what}", share.main_bytes, share.gpu_bytes, disk_bytes)
+    def row(part: str, share: Share, disk_bytes: int = 0) -> FitRow:
+        return FitRow(f"{role}: {part}", share.main_bytes, share.gpu_bytes, disk_bytes)
 
     yield row("weights", memory.weights, plan.download_bytes)
     yield row(CONTEXT_ROW, memory.cache)
@@ -222,30 +221,24 @@ def _rows(who: str, plan: ModelPlan, memory: ModelMemory, encoder: Share | None)
         yield row("encoder for pictures", encoder)
 
 
-def _judge(needed: int, free: int) -> FitVerdict:
-    if needed > free:
-        return FitVerdict.TOO_LARGE
-    return FitVerdict.TIGHT if needed > TIGHT_SHARE * free else FitVerdict.FITS
-
-
-def _changes(pair: PairPlan, room: FreeMemory) -> Iterator[Change]:
-    """What helps by itself, gentlest first; where the disk is short, or nothing helps, that."""
-    table = table_of(pair, room)
-    if room.disk_bytes is not None and table.needed.disk_bytes > room.disk_bytes:
-        missing = size_of(table.needed.disk_bytes - room.disk_bytes)
+def _changes(pair: PairPlan, free: FreeMemory) -> Iterator[Change]:
+    """Remedies that suffice alone, mildest first; the disk first if it is short."""
+    table = table_of(pair, free)
+    if free.disk_bytes is not None and table.needed.disk_bytes > free.disk_bytes:
+        missing = size_of(table.needed.disk_bytes - free.disk_bytes)
         yield Change(
             ChangeKind.DISK,
             "",
             said("Free {missing} of disk space, or choose another folder for the models.", missing=missing),
         )
-        room = replace(room, disk_bytes=None)
-        table = table_of(pair, room)
+        free = replace(free, disk_bytes=None)
+        table = table_of(pair, free)
     if table.verdict is FitVerdict.FITS:
         return
     wanted = table.verdict
     found = False
     for kind in (_quantized, _smaller_context, _draft_on_cpu, _fewer_experts, _fewer_layers, _without_draft):
-        change = kind(pair, room, wanted)
+        change = kind(pair, free, wanted)
         if change is not None:
             found = True
             yield change
@@ -253,13 +246,13 @@ def _changes(pair: PairPlan, room: FreeMemory) -> Iterator[Change]:
         yield Change(ChangeKind.OTHER_MODEL, "", said("Choose a smaller model, or a quantization with fewer bits."))
 
 
-def _helps(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> bool:
+def _helps(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> bool:
     order = list(FitVerdict)
-    return order.index(table_of(pair, room).verdict) < order.index(before)
+    return order.index(table_of(pair, free).verdict) < order.index(before)
 
 
 def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> PairPlan:
-    """The same with shorter contexts, or ones stored otherwise."""
+    """The pair with shorter contexts, or another type of cache."""
 
     def changed(plan: ModelPlan) -> ModelPlan:
         setup = replace(plan.setup, n_ctx=min(plan.setup.n_ctx, n_ctx))
@@ -270,10 +263,10 @@ def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> Pa
     return PairPlan(changed(pair.target), changed(pair.draft) if pair.draft else None)
 
 
-def _quantized(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
+def _quantized(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
     for cache_type in ("q8_0", "q4_0"):
         changed = _with_cache(pair, pair.target.setup.n_ctx, cache_type)
-        if pair.target.setup.cache_type_k != cache_type and _helps(changed, room, before):
+        if pair.target.setup.cache_type_k != cache_type and _helps(changed, free, before):
             return Change(
                 ChangeKind.CACHE_TYPE,
                 cache_type,
@@ -282,35 +275,35 @@ def _quantized(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change |
     return None
 
 
-def _smaller_context(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
+def _smaller_context(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
     n_ctx = pair.target.setup.n_ctx // 2
     while n_ctx >= SMALLEST_N_CTX:
-        if _helps(_with_cache(pair, n_ctx), room, before):
+        if _helps(_with_cache(pair, n_ctx), free, before):
             return Change(ChangeKind.CONTEXT, str(n_ctx), said("Choose a context of {n_ctx:,} tokens.", n_ctx=n_ctx))
         n_ctx //= 2
     return None
 
 
-def _draft_on_cpu(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
+def _draft_on_cpu(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
     if pair.draft is None or not pair.draft.gpu_layers:
         return None
-    if not _helps(replace(pair, draft=replace(pair.draft, gpu_layers=0)), room, before):
+    if not _helps(replace(pair, draft=replace(pair.draft, gpu_layers=0)), free, before):
         return None
     return Change(ChangeKind.DRAFT_ON_CPU, "0", said("Run the draft on the CPU: then the GPU has room for the target."))
 
 
-def _fewer_experts(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
-    number, most = experts_to_leave(pair, room), num_cached_layers(pair.target.header)
-    if not number or not _helps(replace(pair, target=pair.target.leaving_experts(number)), room, before):
+def _fewer_experts(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
+    number, most = experts_to_leave(pair, free), num_cached_layers(pair.target.header)
+    if not number or not _helps(replace(pair, target=pair.target.leaving_experts(number)), free, before):
         return None
     words = said("Keep the experts of {number} of {most} layers in main memory.", number=number, most=most)
     return Change(ChangeKind.EXPERTS_ON_CPU, str(number), words)
 
 
-def _fewer_layers(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
+def _fewer_layers(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
     most = min(pair.target.gpu_layers, num_cached_layers(pair.target.header) + 1)
     for layers in range(most - 1, -1, -1):
-        if _helps(replace(pair, target=replace(pair.target, gpu_layers=layers)), room, before):
+        if _helps(replace(pair, target=replace(pair.target, gpu_layers=layers)), free, before):
             return Change(
                 ChangeKind.GPU_LAYERS,
                 str(layers),
@@ -319,7 +312,7 @@ def _fewer_layers(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Chang
     return None
 
 
-def _without_draft(pair: PairPlan, room: FreeMemory, before: FitVerdict) -> Change | None:
-    if pair.draft is None or not _helps(replace(pair, draft=None), room, before):
+def _without_draft(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
+    if pair.draft is None or not _helps(replace(pair, draft=None), free, before):
         return None
     return Change(ChangeKind.NO_DRAFT, "", said("Do without the draft: the n-gram mode takes no memory."))

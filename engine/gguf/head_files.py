@@ -1,9 +1,9 @@
-"""Which heads a GGUF file has or is, by its header: next-token layers (MTP), EAGLE-3, DFlash, DSpark, Medusa, Hydra.
+"""The heads in a GGUF file, by its header: next-token layers (MTP), EAGLE-3, DFlash, DSpark, Medusa, Hydra.
 
-Keys and tensors of the last two are this project's own (`engine/gguf/medusa.py`), those of all others llama.cpp's.
-Next-token layers are counted by ``nextn_predict_layers`` and lie behind the others, in the target's own file or,
-without the others, in one beside it; EAGLE-3, DFlash and assistant files have architectures of their own. A DFlash
-file with a Markov head is a DSpark file.
+Keys and tensors of the last two are defined by this project (`engine/gguf/medusa.py`), all others by llama.cpp.
+``nextn_predict_layers`` counts next-token layers, which come after the others in the target's file, or without the
+others in a file beside it; EAGLE-3, DFlash and assistant files have separate architectures. A DFlash file with a Markov
+head is a DSpark file.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from dataclasses import dataclass
 from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
 from engine.sentences import said
 
-MTP, EAGLE3, MEDUSA, HYDRA = "MTP", "EAGLE-3", "Medusa", "Hydra"  # the methods, as people call them
+MTP, EAGLE3, MEDUSA, HYDRA = "MTP", "EAGLE-3", "Medusa", "Hydra"
 DFLASH, DSPARK, ASSISTANT = "DFlash", "DSpark", "Gemma 4 assistant"
-BLOCKS = frozenset({DFLASH, DSPARK})  # which draft several tokens in one pass, a block of masks
-OWN_PRODUCTS = frozenset({MEDUSA, HYDRA})  # whose products this engine computes, not llama.cpp
+BLOCKS = frozenset({DFLASH, DSPARK})  # draft several tokens in one pass, a block of masks
+OWN_PRODUCTS = frozenset({MEDUSA, HYDRA})  # computed by this engine, not by llama.cpp
 NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
 MEDUSA_ARCHITECTURE, DFLASH_ARCHITECTURE = "medusa", "dflash"
 _METHODS = {"eagle3": EAGLE3, DFLASH_ARCHITECTURE: DFLASH, "gemma4-assistant": ASSISTANT}
 HEAD_ARCHITECTURES = (MEDUSA_ARCHITECTURE, *_METHODS)
 MARKOV_HEAD = "markov_w1.weight"
-USUAL_BLOCK = 16  # tokens, where the file does not say: llama.cpp's own default
+USUAL_BLOCK = 16  # tokens, if the file does not tell: llama.cpp's default
 
 
 def num_next_token_layers(header: GgufHeader) -> int:
-    """How many next-token layers the file claims."""
+    """Number of next-token layers that the file claims."""
     claimed = header.own("nextn_predict_layers")
     return claimed if isinstance(claimed, int) and not isinstance(claimed, bool) else 0
 
 
 def has_next_token_layers(header: GgufHeader) -> bool:
-    """Whether the layers that it claims are in the file, too; of a split model's first part that is assumed."""
+    """Whether the claimed layers are in the file; assumed for the first part of a split model."""
     if not num_next_token_layers(header):
         return False
     is_part = header.metadata.get("split.count", 1) not in (0, 1)
@@ -40,12 +40,12 @@ def has_next_token_layers(header: GgufHeader) -> bool:
 
 
 def are_stripped(header: GgufHeader) -> bool:
-    """Whether the file claims next-token layers that it does not contain."""
+    """Whether the file claims next-token layers that are not in it."""
     return num_next_token_layers(header) > 0 and not has_next_token_layers(header)
 
 
 def head_method(header: GgufHeader) -> str:
-    """The method where the file is a head, or several, of another model, else empty."""
+    """The method, if the file holds heads of another model; otherwise empty."""
     if header.architecture == MEDUSA_ARCHITECTURE:
         return HYDRA if header.own("kind") == "hydra" else MEDUSA
     if header.architecture in _METHODS:
@@ -60,14 +60,14 @@ def head_method(header: GgufHeader) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BlockShape:
-    """How a DFlash or DSpark head drafts.
+    """The blocks of a DFlash or DSpark head.
 
     Attributes:
-        size: tokens of a block, of which the first is the last token of the text (the anchor), all others masks.
+        size: tokens of a block: the last token of the text (the anchor), then masks.
         drafts_at_anchor: the anchor's row drafts as well (DSpark).
-        is_causal: a mask sees only what is before it in the block.
-        num_candidates: of each place, among which a selector chooses (DFlash2); 0: rows are whole.
-        has_confidence: it says how likely each token is to be accepted (DSpark).
+        is_causal: a mask attends only to earlier tokens of the block.
+        num_candidates: per position, from which a selector chooses (DFlash2); 0: the rows have all tokens.
+        has_confidence: the head estimates the acceptance of each token (DSpark).
     """
 
     size: int = USUAL_BLOCK
@@ -78,7 +78,6 @@ class BlockShape:
 
     @property
     def num_drafted(self) -> int:
-        """Tokens that a block drafts."""
         return self.size if self.drafts_at_anchor else self.size - 1
 
 
@@ -97,7 +96,7 @@ def block_shape(header: GgufHeader) -> BlockShape:
 
 
 def next_token_tensors(header: GgufHeader) -> tuple[TensorInfo, ...]:
-    """The weights of the next-token layers that are in this file; none where it claims no such layers."""
+    """The weights of the next-token layers in this file."""
     blocks = header.own("block_count")
     first = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(header)
     if not num_next_token_layers(header):
@@ -106,13 +105,13 @@ def next_token_tensors(header: GgufHeader) -> tuple[TensorInfo, ...]:
 
 
 def next_token_weights(header: GgufHeader) -> tuple[int, int]:
-    """Number and bytes of the weights of the next-token layers that are in this file."""
+    """Number and bytes of the weights of the next-token layers in this file."""
     own = next_token_tensors(header)
     return sum(one.num_values for one in own), sum(one.num_bytes for one in own)
 
 
 def own_heads_sentence(header: GgufHeader, name: str) -> str:
-    """Whether a target drafts for itself, for a person."""
+    """Whether a target drafts for itself, as a sentence for the user."""
     count = num_next_token_layers(header)
     if are_stripped(header):
         return said(

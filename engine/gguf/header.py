@@ -1,12 +1,12 @@
-"""Reads the header of a GGUF file, trusting nothing: every count, length, type and offset is checked before use.
+"""Reads the header of an untrusted GGUF file: every count, length, type and offset is checked before use.
 
-Works on any source of bytes, a local file or the first part of a remote one. Memory stays small: long arrays (token
-texts, merges) are walked over and left where they are. Only the format is checked; whether the entries can be those of
-a model is said by `engine.gguf.hyperparameters`.
+The source is a local file or the first part of a remote one. Memory stays small: long arrays (token texts, merges) are
+skipped. Only the format is checked; `engine.gguf.hyperparameters` checks the values.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 import time
@@ -24,28 +24,28 @@ from engine.sentences import said, size_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = re.compile(r"blk\.(\d+)\.")  # how the names of a layer's tensors begin
+BLOCK = re.compile(r"blk\.(\d+)\.")  # prefix of the names of a layer's tensors
 MAX_ENTRIES = 65_536  # real files have 20 to 200
-MAX_TENSORS = 262_144  # the largest mixtures, before their experts were merged, had about 60,000
+MAX_TENSORS = 262_144  # the largest mixtures of experts, before experts were merged, had about 60,000
 MAX_KEY_BYTES = 65_535  # the format's own limit
 MAX_NAME_BYTES = 63  # ggml keeps a tensor's name in 64 bytes, the last of them zero
 MAX_ARRAY_ITEMS = 2**24  # the largest vocabularies have about 300,000 tokens and 600,000 merges
 MAX_DIMS = 4  # ggml's own limit
 MAX_TYPES = 128  # of weights; there were some 40 in 2026
-SETTLED_S = 5.0  # what changed longer ago has another time if it changes again: file systems count 2 s at most
+SETTLED_S = 5.0  # a later change is certain to have another time stamp: file systems count 2 s at most
 MAX_NUM_VALUES = 2**53  # in one tensor; keeps every product below 64 bits, whatever the type
 MAX_ALIGNMENT = 65_536  # real files use 32
-SMALL_ARRAY_ITEMS = 4096  # arrays of numbers up to this are kept: one number a layer, rope sections
+SMALL_ARRAY_ITEMS = 4096  # arrays of numbers up to this size are read: one number per layer, rope sections
 MAX_KEPT_ITEMS = 2**18  # of all those arrays together; real files have some hundreds
 _MAGIC = b"GGUF"
-_COUNTED_BYTES = 1_000_000  # so many are told as megabytes
+_COUNTED_BYTES = 1_000_000  # from here on shown in megabytes
 
 Value = int | float | bool | str | tuple[int | float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayRef:
-    """An array that was left in the file: its items begin at ``offset``."""
+    """An array that was not read: its items begin at ``offset``."""
 
     item_type: ValueType
     length: int
@@ -55,7 +55,7 @@ class ArrayRef:
 
 @dataclass(frozen=True, slots=True)
 class TensorInfo:
-    """One tensor; ``dims`` fastest first, ``offset`` from the beginning of the data."""
+    """A tensor; ``dims`` fastest first, ``offset`` from the beginning of the data."""
 
     name: str
     dims: tuple[int, ...]
@@ -65,16 +65,15 @@ class TensorInfo:
 
     @property
     def num_values(self) -> int:
-        """Number of weights."""
-        return _product(self.dims)
+        return math.prod(self.dims)
 
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """What a GGUF file says about itself; consistent in itself and with the file's size.
+    """The header of a GGUF file, consistent in itself and with the file's size.
 
-    ``arrays`` tells where every array lies; the short ones of numbers are in ``metadata``, too. ``entries`` tells from
-    where to where each metadata entry reaches, its key included.
+    ``arrays`` has the location of every array; short ones of numbers are in ``metadata`` as well. ``entries`` has begin
+    and end of each metadata entry with its key.
     """
 
     version: int
@@ -102,26 +101,26 @@ class GgufHeader:
         return sum(tensor.num_bytes for tensor in self.tensors)
 
     def own(self, key: str) -> Value | None:
-        """Return the architecture's entry, such as ``block_count`` for ``llama.block_count``."""
+        """The architecture's entry, such as ``llama.block_count`` for ``block_count``."""
         return self.metadata.get(f"{self.architecture}.{key}")
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Read the header of a local file; not again while it stays the same: a load asks for it seven times.
+    """Read the header of a local file, cached while the file is unchanged: a load needs it seven times.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
-        ModelHeaderError: not a GGUF file, damaged, or not one that this program reads.
+        ModelHeaderError: not a GGUF file, damaged, or of an unsupported kind.
     """
     identity = _settled_identity(path)
     return _parse_file(path) if identity is None else _parse_settled_file(path, identity)
 
 
 def _settled_identity(path: Path) -> tuple[int, ...] | None:
-    """Device, inode, size and times in nanoseconds; None where the file may change and have the same."""
+    """Device, inode, size and times in nanoseconds; None if the file may still change without a trace in these."""
     try:
         facts = path.stat()
-    except (OSError, ValueError):  # opening it tells
+    except (OSError, ValueError):  # opening the file reports it
         return None
     if time.time() - max(facts.st_mtime, facts.st_ctime) < SETTLED_S:
         return None
@@ -142,7 +141,7 @@ def parse_header(read_at: ReadAt, file_size: int) -> GgufHeader:
     """Parse and check the header of a file of ``file_size`` bytes.
 
     Raises:
-        ModelHeaderError: not a GGUF file, or wrong in one of the ways that are checked.
+        ModelHeaderError: not a GGUF file, or a check failed.
         MoreBytesNeededError: ``read_at`` has too few bytes.
     """
     cursor = Cursor(read_at, file_size)
@@ -175,15 +174,15 @@ def parse_header(read_at: ReadAt, file_size: int) -> GgufHeader:
 
 
 def read_numbers(read_at: ReadAt, array: ArrayRef) -> NDArray[Any]:
-    """Fetch a long array of numbers."""
-    import numpy as np  # noqa: PLC0415  (the window's first page reads no array, and must not wait for this)
+    """Read a long array of numbers."""
+    import numpy as np  # noqa: PLC0415  (the window's first page reads no array, and must not wait for NumPy)
 
     data = Cursor(read_at, array.offset + array.num_bytes, array.offset).take(array.num_bytes)
     return np.frombuffer(data, dtype="<" + np.dtype(FORMATS[array.item_type]).str[1:])
 
 
 def read_strings(read_at: ReadAt, array: ArrayRef) -> list[bytes]:
-    """Fetch a long array of strings, as the bytes they are."""
+    """Read a long array of strings, undecoded."""
     data = Cursor(read_at, array.offset + array.num_bytes, array.offset).take(array.num_bytes)
     strings, position = [], 0
     for _ in range(array.length):
@@ -227,7 +226,7 @@ def _read_array(cursor: Cursor, key: str) -> ArrayRef:
 
 
 def _small_array(cursor: Cursor, array: ArrayRef, max_items: int) -> tuple[int | float, ...] | None:
-    """Read an array of numbers if it is short, pass over it if not; the cursor is already behind one of strings."""
+    """Read an array of numbers if it is short, skip it otherwise; the cursor is already after an array of strings."""
     if array.item_type is ValueType.STRING:
         return None
     if array.length > min(SMALL_ARRAY_ITEMS, max_items):
@@ -262,10 +261,10 @@ def _read_tensor(cursor: Cursor, alignment: int) -> TensorInfo:
     block = BLOCK_SIZES[kind]
     check(min(dims) > 0, "the tensor {name!r} has a dimension of 0", name=name)
     check(
-        _product(dims) <= MAX_NUM_VALUES,
+        math.prod(dims) <= MAX_NUM_VALUES,
         "the tensor {name!r} claims {number:,} values",
         name=name,
-        number=_product(dims),
+        number=math.prod(dims),
     )
     check(
         dims[0] % block.num_values == 0,
@@ -274,11 +273,11 @@ def _read_tensor(cursor: Cursor, alignment: int) -> TensorInfo:
         block=block.name,
     )
     check(offset % alignment == 0, "the tensor {name!r} is not aligned", name=name)
-    return TensorInfo(name, dims, block.name, offset, _product(dims) // block.num_values * block.num_bytes)
+    return TensorInfo(name, dims, block.name, offset, math.prod(dims) // block.num_values * block.num_bytes)
 
 
 def _check_layout(tensors: tuple[TensorInfo, ...], num_data_bytes: int) -> None:
-    """No tensor twice, none beyond the file's end, no two in one place."""
+    """Check that no tensor occurs twice, exceeds the file, or overlaps another."""
     check(len({tensor.name for tensor in tensors}) == len(tensors), "two of its tensors have the same name")
     end = 0
     for tensor in sorted(tensors, key=lambda tensor: tensor.offset):
@@ -290,10 +289,3 @@ def _check_layout(tensors: tuple[TensorInfo, ...], num_data_bytes: int) -> None:
         missing < _COUNTED_BYTES, "{size} of its weights are missing (an incomplete download?)", size=size_of(missing)
     )
     check(missing <= 0, "{missing:,} bytes of its weights are missing (an incomplete download?)", missing=missing)
-
-
-def _product(dims: tuple[int, ...]) -> int:
-    product = 1
-    for dim in dims:
-        product *= dim
-    return product

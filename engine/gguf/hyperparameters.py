@@ -1,7 +1,7 @@
-"""Whether what a GGUF header claims can be a model: hyper-parameters, token lists, special values.
+"""Checks whether a GGUF header can be that of a model: hyper-parameters, token lists, special values.
 
-llama.cpp believes these numbers; an absurd one can end the process in an assertion, read beyond an array or ask for
-all the memory. Only what no real model has is refused here; whether the rest fits together, llama.cpp decides.
+llama.cpp trusts these numbers; an absurd one can end the process in an assertion, read beyond an array or allocate all
+memory. Only values that no real model has are refused; llama.cpp checks whether the rest is consistent.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from engine.gguf.value_types import ValueType
 
 _ESCAPE = re.compile(rb"\\(?:x(..)|x.?\Z|(.)|\Z)", re.DOTALL)
 _NAMED = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
-_EMPTY = b"[EMPTY_"  # how llama.cpp's name for a token without a text begins
+_EMPTY = b"[EMPTY_"  # prefix of llama.cpp's name for a token without a text
 MAX_BYTES = 4 * 2**20  # the largest known, of XLM-RoBERTa, has 0.3 MB
-MAX_DEPTH = 1024  # bytes of the longest text that is replaced as a whole; real tables have 18
+MAX_DEPTH = 1024  # bytes of the longest text with one replacement; real tables have 18
 _VALUE = 2**31 - 1
 MAX_TOKENS = 4_000_000  # the largest vocabularies have about 300,000
 MAX_TOKEN_BYTES = 65_536  # the longest real tokens, runs of spaces, have about 1,000
-# Of tokenizers whose tables llama.cpp fills by a call within a call for each byte (where that ends the stack differs
-# between the process that tries a file and the thread that uses it), or fills or searches in the cube of the length.
+# For tokenizers whose tables llama.cpp fills by a recursion per byte (the stack of the thread that loads the model is
+# smaller than that of the process that tries it), or fills or searches in the cube of the length.
 MAX_NESTED_TOKEN_BYTES = 1_024
-# Of tokens that are found in a text before it is split: no long text is cut within one, and llama.cpp's splitting of a
-# long run ends the process (`engine.llama.vocab`). The longest real ones have about 50.
+# Of tokens that are found before a text is split: no long text is cut within one, and llama.cpp's splitting of a long
+# run ends the process (`engine.llama.vocab`). The longest real ones have about 50.
 MAX_CONTROL_TOKEN_BYTES = 512
 _NESTED_TOKENIZERS = ("bert", "plamo2", "rwkv", "t5")
-# (smallest, largest) of the architecture's own entries, per layer where they are lists. The largest are ten times
-# or more beyond any known model, and small enough that llama.cpp's products of them stay inside 64 bits. The smallest
-# context known is 128; in one of a few tokens not even the passes that measure a model have room.
+# (smallest, largest) of the architecture's entries, each item if they are lists. The largest are at least ten times
+# those of any known model, and small enough that llama.cpp's products of them fit 64 bits. The smallest known context
+# is 128; one of a few tokens is too small for the passes that measure a model.
 _RANGES = {
     "attention.head_count": (0, 16_384),
     "attention.head_count_kv": (0, 16_384),
@@ -54,7 +54,7 @@ _RANGES = {
 _POSITIVE = ("rope.freq_base", "rope.freq_base_swa")
 _NOT_NEGATIVE = ("attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon", "rope.scaling.factor")
 _NEEDED = ("block_count", "context_length", "embedding_length")
-# Layers without attention have no heads; these entries belong to such layers.
+# Layers without attention have no heads; these entries belong to them.
 _RECURRENT_MARKS = (".ssm.", ".wkv.", ".shortconv.", ".linear_attention.")
 _ARCHITECTURE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}", re.IGNORECASE)
 _BYTE_TOKEN = re.compile(rb"<0x[0-9A-Fa-f]{2}>")
@@ -63,7 +63,7 @@ _TOKENS, _SCORES, _TYPES, _CHARSMAP = (
     "tokenizer.ggml." + name for name in ("tokens", "scores", "token_type", "precompiled_charsmap")
 )
 _NO_TOKENIZERS = ("no_vocab", "none")
-# llama.cpp reads these arrays as one fixed type each, without looking.
+# llama.cpp reads each of these arrays as one fixed type, unchecked.
 _LIST_TYPES = {
     _TOKENS: (ValueType.STRING,),
     "tokenizer.ggml.merges": (ValueType.STRING,),
@@ -73,15 +73,13 @@ _LIST_TYPES = {
 }
 
 
-# The vocabulary of RWKV's tokenizer, which takes the longest token that a text begins with: whether one always is.
-#
-# Where some tokens begin with a byte that is no token alone, llama.cpp finds none for a text that begins as they do
-# and goes on otherwise; it stays where it is then and collects tokens until the memory ends
-# (`llm_tokenizer_rwkv_session::tokenize`). Which texts those are, a trial of some cannot tell.
+# RWKV's tokenizer takes the longest token that a text begins with. If tokens begin with a byte that is no token alone,
+# llama.cpp finds none for a text with this byte and another continuation: it does not advance, and collects tokens
+# until the memory is full (`llm_tokenizer_rwkv_session::tokenize`). A trial of some texts cannot detect that.
 
 
 def check_rwkv_tokens(texts: Iterable[bytes]) -> None:
-    """Check that each byte with which a token begins is a token itself.
+    """Check that each first byte of a token is a token itself.
 
     Raises:
         ModelHeaderError: one is not.
@@ -92,7 +90,7 @@ def check_rwkv_tokens(texts: Iterable[bytes]) -> None:
 
 
 def token_bytes(text: bytes) -> bytes:
-    """What a token stands for: its text, up to a zero, with escapes read as llama.cpp does."""
+    """The bytes of a token: its text, up to a zero, with escapes as llama.cpp reads them."""
     return _ESCAPE.sub(_read_escape, text.partition(b"\0")[0] or _EMPTY)
 
 
@@ -104,25 +102,25 @@ def _read_escape(found: re.Match[bytes]) -> bytes:
 
 
 def _digit(code: int) -> int:
-    """What llama.cpp takes a character for in place of a digit, whatever it is."""
+    """The value that llama.cpp computes for a character as a digit, whatever it is."""
     return code - (ord("a") - 10 if ord("a") <= code < 0x80 else ord("0"))
 
 
-# The table by which a unigram tokenizer normalises text: checked for every text, before llama.cpp looks into it.
+# The table by which a unigram tokenizer normalises text, checked for every text.
 #
-# llama.cpp walks it letter by letter and throws where a place is outside of it, which ends the process; so a table
-# that is broken for one letter passes every trial in which that letter does not occur. Layout (SentencePiece, as
-# llama.cpp reads it in `llm_tokenizer_ugm_session::normalize_prefix`): the length of an XOR-compressed compact double
-# array in bytes, its nodes of 32 bits, then the replacements, each ended by a zero byte.
+# llama.cpp walks it byte by byte and throws at an index outside of it, which ends the process; a table that is broken
+# for one byte passes every trial without that byte. Layout (SentencePiece, as llama.cpp reads it in
+# `llm_tokenizer_ugm_session::normalize_prefix`): the length of an XOR-compressed compact double array in bytes, its
+# nodes of 32 bits, then the replacements, each ended by a zero byte.
 
 
 def check_charsmap(data: bytes) -> None:
-    """Walk through all that a text can reach.
+    """Walk through all nodes that a text can reach.
 
     Raises:
-        ModelHeaderError: the sentence says what is wrong.
+        ModelHeaderError: the message says what is wrong.
     """
-    import numpy as np  # noqa: PLC0415  (the window's first page checks no tokenizer, and must not wait for this)
+    import numpy as np  # noqa: PLC0415  (the window's first page checks no tokenizer, and must not wait for NumPy)
 
     check(len(data) <= MAX_BYTES, "its table of characters has {length:,} bytes", length=len(data))
     num_bytes = int.from_bytes(data[:4], "little") if len(data) >= 4 else len(data)
@@ -132,7 +130,7 @@ def check_charsmap(data: bytes) -> None:
     if not len(nodes):
         return
     bases = (nodes >> 10) << ((nodes & (1 << 9)) >> 6)
-    # A node says which letter leads to it, so it is known from where: each is an edge behind one place.
+    # A node has the byte that leads to it, so its origin is known: each node is an edge from one origin.
     letters = nodes & 0xFF
     edges = ((letters > 0) & (nodes >> 31 == 0)).nonzero()[0]
     edges = edges[(edges ^ letters[edges]).argsort(kind="stable")]
@@ -140,7 +138,7 @@ def check_charsmap(data: bytes) -> None:
     seen = np.zeros(len(nodes), dtype=np.bool_)
     here, last_end = bases[:1], replacements.rfind(b"\0")
     for _depth in range(MAX_DEPTH):
-        # Any letter may follow, so all that it can lead to has to be inside.
+        # Any byte may follow, so all targets must be inside.
         check(bool((here | 0xFF).max() < len(nodes)), "its table of characters points outside of itself")
         here = here[~seen[here]]
         if not len(here):
@@ -153,24 +151,24 @@ def check_charsmap(data: bytes) -> None:
             return
         here = found ^ bases[found]
         check(bool(here.max() < len(nodes)), "its table of characters points outside of itself")
-        places = nodes[here[(nodes[found] >> 8) & 1 == 1]] & _VALUE
-        is_ended = not len(places) or bool(places.max() <= last_end)
+        offsets = nodes[here[(nodes[found] >> 8) & 1 == 1]] & _VALUE
+        is_ended = not len(offsets) or bool(offsets.max() <= last_end)
         check(is_ended, "its table of characters has a replacement without an end")
         here = np.unique(here)
     raise broken("its table of characters has no end")
 
 
 def read_checked_header(path: Path, *, writes_text: bool = True) -> GgufHeader:
-    """Read a local file's header and check it whole: format, hyper-parameters, tokens; and that it ``writes_text``.
+    """Read and check a local file's header: format, hyper-parameters, tokens; and that the model ``writes_text``.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
-        ModelHeaderError: the sentence says what is wrong.
-        ModelFileError: it is no model by itself, or none that writes text; the sentence says what it is.
+        ModelHeaderError: the message says what is wrong.
+        ModelFileError: not a complete model, or one that does not write text; the message says what it is.
     """
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
-        check_first_part(header, path)  # such files lack what a model has, and would be called damaged
+        check_first_part(header, path)  # later parts lack entries, and would be called damaged
         if writes_text:
             check_writes_text(header, path.name)
         check_header(header)
@@ -180,16 +178,16 @@ def read_checked_header(path: Path, *, writes_text: bool = True) -> GgufHeader:
 
 
 def read_checked_head(path: Path) -> GgufHeader:
-    """The same of a file that holds only heads of another model.
+    """The same for a file that holds only heads of another model.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
-        ModelFileError: the sentence says what is wrong.
+        ModelFileError: the message says what is wrong.
     """
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
         check_first_part(header, path)
-        if head_method(header) in OWN_PRODUCTS:  # no model of llama.cpp's; who opens it checks all of it
+        if head_method(header) in OWN_PRODUCTS:  # not read by llama.cpp; `engine.gguf.medusa` checks them
             return header
         check_header(header)
         check_tokens(header, read_at)
@@ -197,10 +195,10 @@ def read_checked_head(path: Path) -> GgufHeader:
 
 
 def check_header(header: GgufHeader) -> None:
-    """Check the hyper-parameters of a whole model.
+    """Check the hyper-parameters of a model.
 
     Raises:
-        ModelHeaderError: the sentence says what is wrong.
+        ModelHeaderError: the message says what is wrong.
     """
     check(bool(header.architecture), "it does not say which architecture it has")
     good = _ARCHITECTURE.fullmatch(header.architecture) is not None
@@ -223,10 +221,10 @@ def check_header(header: GgufHeader) -> None:
 
 
 def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
-    """Check the vocabulary: lists of one length and of the right types, byte tokens that name a byte, its table.
+    """Check the vocabulary: equal lengths and right types of the lists, byte tokens, table of characters.
 
     Raises:
-        ModelHeaderError: the sentence says what is wrong.
+        ModelHeaderError: the message says what is wrong.
     """
     if header.metadata.get("tokenizer.ggml.model") in _NO_TOKENIZERS:
         return
@@ -269,7 +267,7 @@ def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
 
 
 def _numbers(value: Value | None, key: str) -> tuple[int, ...]:
-    """One number, or one a layer; none where the entry is absent."""
+    """One number, or one per layer; none if the entry is absent."""
     if value is None:
         return ()
     numbers = value if isinstance(value, tuple) else (value,)
@@ -315,7 +313,7 @@ def _check_experts(header: GgufHeader) -> None:
 
 
 def _check_blocks(header: GgufHeader) -> None:
-    """As many blocks as it claims; a file of a split model has only some, extra prediction layers may count or not."""
+    """Compare the number of blocks with the claim; a part has only some, and extra prediction layers may count."""
     blocks = [int(match[1]) for tensor in header.tensors if (match := BLOCK.match(tensor.name))]
     if not blocks or _is_part(header):
         return
@@ -330,13 +328,12 @@ def _check_blocks(header: GgufHeader) -> None:
 
 
 def _is_part(header: GgufHeader) -> bool:
-    """Whether the model goes on in other files; the first may hold none of its weights."""
+    """Whether the model continues in other files; the first may hold none of its weights."""
     parts = header.metadata.get("split.count", 1)
     return isinstance(parts, int) and parts > 1
 
 
 def _list(header: GgufHeader, key: str, types: tuple[ValueType, ...]) -> ArrayRef:
-    """Return where the list under ``key`` lies."""
     value = header.arrays.get(key)
     check(
         value is not None and (value.item_type in types or value.length == 0), "its {key} has the wrong type", key=key

@@ -1,11 +1,11 @@
-"""The files of Medusa and Hydra heads (docs/heads.md): what their headers must say, and whether they fit a target.
+"""The files of Medusa and Hydra heads (docs/heads.md): checks of their headers, and of their fit to a target.
 
 A file has the architecture ``medusa`` and these entries: ``kind`` ("medusa" or "hydra"), ``head_count``,
 ``block_count`` (residual blocks of a head), ``embedding_length``, ``vocab_size`` and ``tokenizer_sha256`` of the
 target, and ``target_name``. Head k, counted from 0, has the tensors ``head.k.block.n.weight`` and ``.bias``; of Hydra,
 whose first block is wider in than out, ``head.k.skip.weight`` and ``.bias``; and ``head.k.output.weight`` and
-``.bias``. One ``output.weight`` for all may stand in place of these; where there is none, the target's serves.
-``vocab_map`` has the ids of the rows of the outputs, ascending; without it they are all tokens.
+``.bias``. One ``output.weight`` for all heads may replace these; without it the target's is used. ``vocab_map`` has the
+ids of the rows of the outputs, ascending; without it they are all tokens.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.sentences import said
 MOST_HEADS, MOST_BLOCKS = 16, 8
 TOKENS = "tokenizer.ggml.tokens"
 VOCAB_MAP, SHARED_OUTPUT, EMBEDDING = "vocab_map", "output.weight", "token_embd.weight"
-# What ggml's processor backend multiplies; other kinds of weights end the process.
+# Types that ggml's processor backend multiplies; others end the process.
 MULTIPLIED = frozenset(
     {"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}
     | {"IQ4_NL", "IQ4_XS"}
@@ -33,7 +33,7 @@ MULTIPLIED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class MedusaLayout:
-    """What a checked header says. ``num_outputs``: tokens that the heads can propose."""
+    """The fields of a checked header. ``num_outputs``: tokens that the heads can propose."""
 
     method: str
     num_heads: int
@@ -44,13 +44,13 @@ class MedusaLayout:
     target_name: str
 
     def num_seen(self, head: int) -> int:
-        """How many tokens behind the row a head sees."""
+        """Number of tokens after the row that a head reads."""
         return head + 1 if self.method == HYDRA else 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """A tensor that belongs to a file, fastest dimension first; ``needed`` where it cannot be left out."""
+    """A tensor of such a file, fastest dimension first; ``needed`` if it is not optional."""
 
     name: str
     dims: tuple[int, ...]
@@ -61,7 +61,7 @@ def medusa_layout(header: GgufHeader) -> MedusaLayout:
     """Check a file by itself.
 
     Raises:
-        DraftRefusedError: it is no file of such heads; the sentence says why.
+        DraftRefusedError: not a valid file of such heads; the message says why.
     """
     if header.own("kind") not in ("medusa", "hydra"):
         raise DraftRefusedError(said("The file does not say whether its heads are of the kind medusa or hydra."))
@@ -90,7 +90,7 @@ def medusa_layout(header: GgufHeader) -> MedusaLayout:
 
 
 def medusa_reason(target: GgufHeader, head: GgufHeader) -> str:
-    """Why heads in a file cannot be a target's, by both headers; empty where they can."""
+    """Why the heads in a file cannot be a target's, by both headers; empty if they can."""
     try:
         layout = medusa_layout(head)
     except DraftRefusedError as error:
@@ -113,7 +113,7 @@ def medusa_reason(target: GgufHeader, head: GgufHeader) -> str:
 
 
 def tokenizer_sha256(path: Path, header: GgufHeader) -> str:
-    """SHA-256, as hexadecimal digits, of a model's list of tokens as its file has it; empty where it has none.
+    """SHA-256 (hex) of a model's list of tokens in its file; empty if it has none.
 
     Raises:
         ModelFileError: the file cannot be read.
@@ -126,7 +126,7 @@ def tokenizer_sha256(path: Path, header: GgufHeader) -> str:
 
 
 def token_bytes(header: GgufHeader, target: GgufHeader) -> dict[str, int]:
-    """Bytes of weights, by kind, that a token drafted by one of the heads reads: of all heads the mean."""
+    """Bytes of weights by kind per token that the heads draft: the mean of all heads."""
     heads = max(1, number) if isinstance(number := header.own("head_count"), int) else 1
     read: dict[str, int] = {}
     has_output = False
@@ -143,13 +143,13 @@ def token_bytes(header: GgufHeader, target: GgufHeader) -> dict[str, int]:
 
 
 def lent_bytes(output: TensorInfo, head: GgufHeader) -> int:
-    """Bytes of the rows of a target's output matrix that heads without one take."""
+    """Bytes of the rows of the target's output matrix that heads without one use."""
     used = next((tensor.num_values for tensor in head.tensors if tensor.name == VOCAB_MAP), output.dims[-1])
     return output.num_bytes // output.dims[-1] * min(used, output.dims[-1])
 
 
 def target_output(target: GgufHeader) -> TensorInfo | None:
-    """The matrix that makes a target's logits; None where it is not in this file."""
+    """The matrix of a target's logits; None if it is not in this file."""
     by_name = {tensor.name: tensor for tensor in target.tensors}
     return by_name.get(SHARED_OUTPUT) or by_name.get(EMBEDDING)
 

@@ -1,4 +1,4 @@
-"""Whether a GGUF file is a model that writes text, judged from its header; many GGUF files are something else."""
+"""Whether a GGUF file is a model that writes text, by its header; many GGUF files are something else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import GgufHeader
 from engine.sentences import Sentence, said
 
-# Architectures that turn a text into one vector. llama.cpp loads them, but their contexts have no logits.
+# Architectures that embed a text. llama.cpp loads them, but their contexts have no logits.
 _ENCODERS = (
     "bert",
     "eurobert",
@@ -40,7 +40,7 @@ _ADVICE = said("Choose a GGUF file of a chat or text model.")
 _OF_HEADS = said("Open that model, and choose this file as its draft.")
 _NO_PICTURES = said("Open the model that it belongs to, and keep this file in the same folder.")
 PICTURES = "pictures"
-# Architectures whose models see, or hear, by a projector in a file of its own.
+# Architectures whose models see or hear by a projector in a separate file.
 _SEEING = frozenset(
     {
         "qwen2vl",
@@ -61,10 +61,10 @@ _NO_MODEL = frozenset({"mmproj", "model", "gguf", "f16", "bf16", "f32", "fp16", 
 
 
 def check_writes_text(header: GgufHeader, name: str) -> None:
-    """Return if the model can continue a text; ``name`` is how the sentence calls it.
+    """Check that the model can continue a text; ``name`` is for the message.
 
     Raises:
-        ModelFileError: it is something else; the sentence says what.
+        ModelFileError: it cannot; the message says what the file is.
     """
     reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHERS.get(header.architecture)
     if reason is None and head_method(header) in OWN_PRODUCTS:
@@ -84,7 +84,7 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
 
 
 def weak_points(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
-    """What a model's file lacks that makes its answers worse, one sentence each."""
+    """What is missing in a model's file and makes its answers worse, a sentence each."""
     found, metadata = list[Sentence](), header.metadata
     if metadata.get("tokenizer.ggml.model") == "gpt2" and not metadata.get("tokenizer.ggml.pre"):
         found.append(
@@ -107,9 +107,9 @@ def weak_points(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
 def unused_parts(
     architecture: str, metadata: Callable[[str], str | None], name: str, siblings: Iterable[str]
 ) -> tuple[str, ...]:
-    """What a model has and cannot use as it is. ``siblings`` are the names of the GGUF files beside ``name``.
+    """Abilities that a model has but cannot use. ``siblings``: names of the GGUF files in its folder.
 
-    Templates of text models often speak of pictures, so they do not count for these.
+    Chat templates of text models often mention pictures, so they do not count.
     """
     sees = (
         architecture in _SEEING
@@ -120,9 +120,9 @@ def unused_parts(
 
 
 def is_own_projector(projector: str, name: str, siblings: Iterable[str]) -> bool:
-    """Whether a projector is of the model ``name`` beside it: it names it, or names none and there is no other model.
+    """Whether a projector belongs to the model ``name``: it names it, or names none and there is no other model.
 
-    ``siblings`` are the names of the GGUF files beside the model. All by their names only.
+    Judged by names only. ``siblings``: names of the GGUF files in the model's folder.
     """
     if "mmproj" not in projector.lower():
         return False
@@ -135,6 +135,6 @@ def _words(name: str) -> set[str]:
 
 
 def _is_encoder(header: GgufHeader) -> bool:
-    # A model of a text-writing architecture that was trained for embeddings says how its vectors are pooled.
+    # A model of a text-writing architecture that was trained for embeddings has a pooling type.
     pools = header.own("pooling_type") not in (None, 0)
     return header.architecture in _ENCODERS or pools or header.own("attention.causal") is False

@@ -1,4 +1,4 @@
-"""Which files make up one model: the file itself, or all parts of one that was split.
+"""The files of a model: one file, or the parts of a split model.
 
 Names: llama.cpp's `llama_split_path`, ``NAME-00001-of-00003.gguf``.
 """
@@ -18,7 +18,7 @@ _ANY_PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf", re.IGNORECASE)
 
 
 def all_parts(path: Path) -> tuple[Path, ...]:
-    """The file and, where it is the first part of a model, the others that are there, in order."""
+    """The file and, if it is the first part of a model, the other existing parts, in order."""
     match = _FIRST_PART.fullmatch(path.name)
     if match is None:
         return (path,)
@@ -27,15 +27,15 @@ def all_parts(path: Path) -> tuple[Path, ...]:
 
 
 def size_of_files(path: Path) -> int:
-    """Bytes of the model's files on the disk, all parts together: the size that a person sees of it."""
+    """Bytes of all parts of a model on the disk."""
     return sum(part.stat().st_size for part in all_parts(path))
 
 
 def check_first_part(header: GgufHeader, path: Path) -> None:
-    """Return unless the file is a later part of a split model.
+    """Check that the file is not a later part of a split model.
 
     Raises:
-        ModelFileError: it is; the sentence names the file to open instead.
+        ModelFileError: it is; the advice names the first part.
     """
     number, count = (header.metadata.get(f"split.{key}") for key in ("no", "count"))
     if not isinstance(number, int) or not isinstance(count, int) or not 0 < number < count:

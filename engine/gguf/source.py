@@ -1,7 +1,4 @@
-"""Where a GGUF header is read from, and a cursor over it that never runs beyond the end.
-
-A source may be a local file or the first part of a remote one.
-"""
+"""The source of a GGUF header, a local file or the first part of a remote one, and a cursor that never exceeds it."""
 
 from __future__ import annotations
 
@@ -18,13 +15,13 @@ from engine.sentences import said, with_other
 MAX_STRING_BYTES = 16 * 2**20  # the longest real ones are chat templates of about 100 kB
 MAX_HEADER_BYTES = 512 * 2**20  # about twenty times the largest real header
 _CHUNK_BYTES = 256 * 1024
-SUBJECT = said("The file")  # until its name is known
+SUBJECT = said("The file")  # until the name is known
 
-ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> those bytes, fewer where it has no more
+ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> bytes, fewer at the end
 
 
 class MoreBytesNeededError(Exception):
-    """The source has too few bytes so far; at least ``num_bytes`` from the file's beginning are needed."""
+    """The source has too few bytes; at least ``num_bytes`` from the file's beginning are needed."""
 
     def __init__(self, num_bytes: int) -> None:
         super().__init__(f"the header goes on beyond {num_bytes} bytes")
@@ -32,19 +29,19 @@ class MoreBytesNeededError(Exception):
 
 
 def open_ordinary(path: Path) -> BinaryIO:
-    """Open a file of which any part can be read; nobody waits for what a pipe may give one day.
+    """Open a regular file for reading; a pipe could block.
 
     Raises:
-        OSError: it cannot be read, or is no ordinary file.
+        OSError: not readable, or not a regular file.
     """
     mode = path.stat().st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder the system tells better
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # opening a folder raises a better error
         raise OSError(errno.EINVAL, said("it is not a regular file"))
     return path.open("rb")
 
 
 class open_for_reading:  # noqa: N801  (used like open())
-    """A local file as a source of bytes: ``with open_for_reading(path) as (read_at, file_size)``.
+    """A local file as a source: ``with open_for_reading(path) as (read_at, file_size)``.
 
     Errors that leave the block get the file's name.
     """
@@ -80,7 +77,7 @@ class open_for_reading:  # noqa: N801  (used like open())
 
 
 class Cursor:
-    """Walks over a source in chunks; never reads or promises more than the file or the limit has."""
+    """Reads a source in chunks; never beyond the file's end or the limit."""
 
     def __init__(self, read_at: ReadAt, file_size: int, position: int = 0) -> None:
         self._read_at = read_at
@@ -90,30 +87,29 @@ class Cursor:
         self.position = position
 
     def take(self, num_bytes: int) -> bytes:
-        """Return the next bytes."""
         self._ensure(num_bytes)
         begin = self.position - self._begin
         self.position += num_bytes
         return self._buffer[begin : begin + num_bytes]
 
     def number(self, letter: str) -> Any:  # noqa: ANN401
-        """Return the next number, of the type that is ``letter`` in `struct`."""
+        """The next number; ``letter`` is its type in `struct`."""
         code = struct.Struct("<" + letter)
         return code.unpack(self.take(code.size))[0]
 
     def text(self, max_bytes: int, what: str) -> str:
-        """Return the next string; bytes that are no UTF-8 are replaced."""
+        """The next string; invalid UTF-8 is replaced."""
         length = self.number("Q")
         check(length <= max_bytes, "{what} claims {length:,} bytes", what=what, length=length)
         return self.take(length).decode("utf-8", "replace")
 
     def skip(self, num_bytes: int) -> None:
-        """Pass over bytes that must be in the file, without reading them."""
+        """Skip bytes that must be in the file."""
         self._check_end(num_bytes)
         self.position += num_bytes
 
     def skip_strings(self, count: int) -> None:
-        """Pass over ``count`` strings. The loop works on the buffer: a header has half a million of them."""
+        """Skip ``count`` strings. The loop works on the buffer: a header has half a million of them."""
         unpack = struct.Struct("<Q").unpack_from
         for _ in range(count):
             begin = self.position - self._begin
@@ -147,17 +143,17 @@ class Cursor:
 
 
 def check(good: bool, reason: str, /, **fields: object) -> None:
-    """Raise `ModelHeaderError` for ``reason``, a template that the ``fields`` fill, unless ``good``."""
+    """Raise `broken` for a reason unless ``good``."""
     if not good:
         raise broken(reason, **fields)
 
 
 def named(error: ModelHeaderError, name: str) -> ModelHeaderError:
-    """Return the same error with ``name`` in place of "The file"."""
+    """The same error with ``name`` in place of "The file"."""
     return type(error)(with_other(error.message, SUBJECT, name))
 
 
 def broken(reason: str, /, **fields: object) -> ModelHeaderError:
-    """Return the error that tells ``reason``, the end of a sentence about the file, as a template for ``fields``."""
+    """The error for a reason: the end of a sentence about the file, a template for ``fields``."""
     reported = said(reason, **fields)
     return ModelHeaderError(said("{subject} is damaged or not a model: {reason}.", subject=SUBJECT, reason=reported))

@@ -1,6 +1,6 @@
-"""Writes a stub of a model: its header without any tensor, from which llama.cpp makes the vocabulary and nothing else.
+"""Writes a stub of a model, its header without tensors: llama.cpp loads its vocabulary only.
 
-So the tokenizer of a remote file can be compared by llama.cpp's own rules.
+The tokenizer of a remote file can thus be compared by llama.cpp's own rules.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 from engine.gguf.header import GgufHeader
 from engine.gguf.source import ReadAt
 
-_SPLIT = "split."  # llama.cpp would look for the other parts beside the stub
+_SPLIT = "split."  # with these entries llama.cpp would look for other parts
 
 
 def write_stub(header: GgufHeader, read_at: ReadAt, path: Path) -> Path:
-    """Write the metadata of ``header``, as it was parsed from ``read_at``, as a GGUF of no tensors; return ``path``."""
+    """Write the metadata of ``header``, which was parsed from ``read_at``, as a GGUF file; return ``path``."""
     kept = [span for key, span in header.entries.items() if not key.startswith(_SPLIT)]
     with path.open("wb") as file:
         file.write(b"GGUF" + struct.pack("<IQQ", header.version, 0, len(kept)))

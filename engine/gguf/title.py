@@ -1,9 +1,8 @@
-"""The name of a model that a person reads, out of its header and its file's name, either of which may be wrong.
+"""The title of a model, from its header and its file's name, either of which may be wrong.
 
-``general.name`` is what a converter found: "Qwen2.5 Coder 0.5B Instruct AWQ" of a file that is not AWQ, "Smollm2 135M
-8k Lc100K Mix1 Ep2" of a release, "hf", a folder, a number of a commit, or the name of another model. So words about
-formats and training runs go, a name that tells another size than the weights have is not believed, and the file's own
-name says what the header leaves out: that it is the instructed one.
+``general.name`` is whatever a converter found: "Qwen2.5 Coder 0.5B Instruct AWQ" for a file that is not AWQ, "Smollm2
+135M 8k Lc100K Mix1 Ep2", "hf", a folder, a commit, or the name of another model. So words about formats and training
+runs are dropped, a name with another size than that of the weights is ignored, and the file's name adds "Instruct".
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from collections.abc import Mapping
 from math import prod
 
 MAX_CHARS = 60
-TITLE_KEYS = ("name", "basename", "size_label", "finetune")  # behind ``general.``
-# About the format of a file, not the model; a quantization is told beside the name.
+TITLE_KEYS = ("name", "basename", "size_label", "finetune")  # after ``general.``
+# Formats of a file; the quantization is shown beside the name.
 _FORMATS = re.compile(
     r"(?:gguf|ggml|awq|gptq|exl[23]|hf|fp8|fp16|fp32|bf16|f16|f32|int[48]|[48]bit|bnb|imatrix|imat|ud|qat|mlx|unquantized"
     r"|i?q\d+|mxfp4|nvfp4)",
     re.IGNORECASE,
 )
-# Of a training run: stages, steps, mixtures and context lengths inside it.
+# Training runs: stages, steps, mixtures and context lengths.
 _TRAINING = re.compile(
     r"(?:ckpt|checkpoint|step|steps|epoch|ep|mix|iter|run|lc|seq|lr|bs)\d+[km]?|lc\d+k|\d+k|v?\d{8,}|[0-9a-f]{12,}",
     re.IGNORECASE,
@@ -31,26 +30,11 @@ _VARIANTS = {
     "instruct": "Instruct", "it": "Instruct", "chat": "Chat", "base": "Base", "thinking": "Thinking",
     "reasoning": "Reasoning", "distill": "Distill",
 }  # fmt: skip
-_NO_NAME = frozenset(
-    {
-        *(
-            "model",
-            "models",
-            "merged",
-            "merge",
-            "output",
-            "out",
-            "hf",
-            "tmp",
-            "temp",
-            "workspace",
-            "snapshot",
-            "snapshots",
-        ),
-        *("checkpoint", "weights", "final", "latest", "test", "unnamed", "unknown", "none", "null", "data", "cache"),
-        *("content", "main", "ggml", "gguf", "quantized", "converted", "transformer", "adapter", "big", "small"),
-    }
-)
+_NO_NAME = frozenset({
+    "model", "models", "merged", "merge", "output", "out", "hf", "tmp", "temp", "workspace", "snapshot", "snapshots",
+    "checkpoint", "weights", "final", "latest", "test", "unnamed", "unknown", "none", "null", "data", "cache",
+    "content", "main", "ggml", "gguf", "quantized", "converted", "transformer", "adapter", "big", "small",
+})  # fmt: skip
 _SPELT = {
     "smollm": "SmolLM", "smollm2": "SmolLM2", "smollm3": "SmolLM3", "tinyllama": "TinyLlama", "deepseek": "DeepSeek",
     "qwen": "Qwen", "qwq": "QwQ", "codellama": "CodeLlama", "starcoder2": "StarCoder2", "gpt": "GPT", "oss": "OSS",
@@ -59,11 +43,11 @@ _SPELT = {
 _SIZE = re.compile(r"(?:(\d+)x)?(\d+(?:\.\d+)?)([bm])", re.IGNORECASE)
 _ACTIVE = re.compile(r"a\d+(?:\.\d+)?[bm]", re.IGNORECASE)
 _SPLIT = re.compile(r"[\s_]+|-+|(?<![0-9])\.|\.(?![0-9])")
-_OFF = 2.1  # times the weights that a name may tell: embeddings count or not, experts share layers
+_OFF = 2.1  # tolerance of a size in a name: embeddings count or not, experts share layers
 
 
 def model_title(metadata: Mapping[str, object], file_stem: str, num_params: int = 0) -> str:
-    """The name, never empty. ``file_stem`` is the file's name without ending; ``num_params`` 0 where not known."""
+    """The title, never empty. ``file_stem``: the file's name without extension; ``num_params``: 0 if unknown."""
     named = _words(_text(metadata.get("general.name")).replace("\\", "/").rstrip("/").rsplit("/", 1)[-1])
     of_file = _words(file_stem)
     if _is_name(named) and _fits(named, num_params):
@@ -76,7 +60,7 @@ def model_title(metadata: Mapping[str, object], file_stem: str, num_params: int 
 
 
 def _built(metadata: Mapping[str, object]) -> list[str]:
-    """Of the header's parts: base name, size, and what of the fine-tuning is no training run."""
+    """From the header's parts: base name, size, fine-tuning."""
     base, size, tuned = (_text(metadata.get(f"general.{key}")) for key in ("basename", "size_label", "finetune"))
     return _clean([*_words(base), *_words(size), *_words(tuned)])
 
@@ -86,7 +70,7 @@ def _words(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """A stranger's text without what changes how other text is shown."""
+    """Untrusted text without control characters."""
     return "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in text[:400]).strip()
 
 
@@ -95,7 +79,7 @@ def _text(value: object) -> str:
 
 
 def _clean(words: list[str]) -> list[str]:
-    """Without words on formats; once a size was told, without those of the training run behind it."""
+    """Without words about formats and, after a size, about the training run."""
     kept: list[str] = []
     for word in words:
         is_size = _SIZE.fullmatch(word) or _ACTIVE.fullmatch(word)
@@ -109,7 +93,7 @@ def _clean(words: list[str]) -> list[str]:
 
 
 def _with_variant(words: list[str], of_file: list[str]) -> list[str]:
-    """With what the file's name says and these words do not: "Instruct". Only a file of this very name counts."""
+    """Add a variant such as "Instruct" from the file's name, if the file has the same name."""
     low = {word.lower() for word in words}
     theirs = {word.lower() for word in of_file}
     if any(word in _VARIANTS for word in low) or not words or words[0].lower() not in theirs:
@@ -119,7 +103,7 @@ def _with_variant(words: list[str], of_file: list[str]) -> list[str]:
 
 
 def _is_name(words: list[str]) -> bool:
-    """Whether somebody named something: not a folder of a tool, a number or a hash alone."""
+    """Whether a model is named: not just a folder of a tool, a number or a hash."""
     telling = [
         word
         for word in words
@@ -134,7 +118,7 @@ def _is_name(words: list[str]) -> bool:
 
 
 def _fits(words: list[str], num_params: int) -> bool:
-    """Whether the size that is told, if one is, is about that of the weights."""
+    """Whether a size in the name is about that of the weights."""
     reported = [match for word in words if (match := _SIZE.fullmatch(word))]
     if not reported or num_params <= 0:
         return True
@@ -145,7 +129,7 @@ def _fits(words: list[str], num_params: int) -> bool:
 
 
 def _finished(words: list[str]) -> str:
-    """Sizes in capitals, families as their makers write them, each word once in a row, and no longer than a line."""
+    """Sizes in capitals, families as spelt by their makers, no word twice in a row, and at most one line."""
     shown: list[str] = []
     for word in words:
         spelt = _spelt(word, is_first=not shown)

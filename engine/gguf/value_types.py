@@ -1,4 +1,4 @@
-"""Numbers of the GGUF format: value types of the metadata, block sizes of the tensors' types.
+"""Numbers of the GGUF format: types of metadata values, block sizes of tensor types.
 
 Source: ggml's docs/gguf.md and the tables of ggml.h as of October 2026.
 """
@@ -27,7 +27,7 @@ class ValueType(IntEnum):
     FLOAT64 = 12
 
 
-# struct's letter for each value of fixed size; little endian.
+# The letters of `struct` for values of fixed size, little endian.
 FORMATS = {
     ValueType.UINT8: "B",
     ValueType.INT8: "b",

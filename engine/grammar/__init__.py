@@ -1,1 +1,1 @@
-"""Output that follows a grammar: schemas and patterns as GBNF, and what an answer may say next."""
+"""Output that follows a grammar: schemas and tool calls as grammars, and the tokens that may follow."""

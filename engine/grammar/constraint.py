@@ -1,4 +1,4 @@
-"""Where an answer stands in its grammar, and behind every token that is proposed for it; and what must follow there."""
+"""The state of an answer in its grammar, after every token that is proposed; and the text that the grammar forces."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from engine.interfaces import Tokenizer
 from engine.prompt.typed_text import tokens_amid
 
 History = NDArray[np.int32]
-MAX_FORCED_CHARS = 96  # that are looked ahead: more than any pass verifies
-_KEPT_STATES = 64  # a proposal is never that long, so an answer is never taken back further
+MAX_FORCED_CHARS = 96  # look-ahead: more than any pass verifies
+_KEPT_STATES = 64  # more than the tokens of any proposal, so that no rollback goes further
 _ASCII = [chr(code) for code in range(32, 127)] + ["\n", "\t"]
 
 
 class State(Protocol):
-    """A place in a grammar. It never changes."""
+    """An immutable state of a grammar."""
 
     def allows(self, ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Say of each of ``ids`` [n] whether it may follow; what ends an answer may where the grammar is complete."""
+        """Whether each of ``ids`` [n] may follow. A token that ends the answer may, if the grammar is complete."""
 
     def all_allowed(self) -> NDArray[np.int64]:
         """The ids of all tokens that may follow, ascending."""
 
     def advanced(self, token_id: int) -> Self | None:
-        """The place after a token; None where it must not follow, or ends the answer."""
+        """The state after a token; None if the token must not follow, or ends the answer."""
 
 
 class GrammarConstraint:
     """The grammar of one answer. Implements `engine.interfaces.Constraint`.
 
-    States are kept for the tokens since some way back, so that going back to a shorter history, as after a rejection,
-    costs nothing, and nobody has to tell of it.
+    The states of the last tokens are kept, so that a shorter history, as after a rejection, costs nothing and needs no
+    notice.
     """
 
     def __init__(self, start: State) -> None:
-        """``start`` is the place before the first token of the answer."""
+        """``start`` is the state before the first token of the answer."""
         self._num_prompt = 0
-        self._first = 0  # of the answer's tokens, the one that `_states[0]` stands before
-        self._ids: list[int] = []  # since then, proposed ones included
+        self._first = 0  # index of the answer's token before which `_states[0]` is
+        self._ids: list[int] = []  # from there on, proposed tokens included
         self._states: list[State | None] = [start]
 
     def begin(self, num_prompt: int) -> None:
-        """The answer begins after so many tokens."""
+        """The prompt has ``num_prompt`` tokens."""
         self._num_prompt = num_prompt
 
     def state(self, history: History, pending: Sequence[int] = ()) -> State | None:
-        """The place after ``history``, prompt included, and the ``pending`` tokens of a proposal.
+        """The state after ``history`` (prompt included) and the ``pending`` tokens of a proposal.
 
-        None where the grammar refused one of them, or one ended the answer: then nothing is known of what follows.
+        None if the grammar refused one of the tokens, or one ended the answer: anything may follow.
         """
         tail = history[self._num_prompt + self._first :].tolist()
         tail += pending
@@ -76,21 +76,21 @@ class GrammarConstraint:
     def allows(
         self, history: History, pending: Sequence[int], ids: Sequence[int] | NDArray[np.int64]
     ) -> NDArray[np.bool_] | None:
-        """Say of each of ``ids`` [n] whether it may follow; None where nothing is known."""
+        """Whether each of ``ids`` [n] may follow; None if anything may."""
         state = self.state(history, pending)
         return None if state is None else state.allows(ids)
 
     def all_allowed(self, history: History, pending: Sequence[int]) -> NDArray[np.int64] | None:
-        """The ids of all tokens that may follow; None where nothing is known."""
+        """The ids of all tokens that may follow; None if any may."""
         state = self.state(history, pending)
         return None if state is None else state.all_allowed()
 
 
 class ForcedText:
-    """What a grammar forces, as the tokens that the vocabulary makes of that text.
+    """The text that a grammar forces, in the tokens that the tokenizer makes of it.
 
-    Another spelling in tokens is as right, so these are proposed, not put down. Only characters of ASCII are tried:
-    where others may follow as well, the proposal is no worse than any other guess.
+    Other tokens of the same text are as valid, so these are proposals. Only ASCII is tested: if another character may
+    follow as well, the proposal is a guess like any other.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -102,12 +102,12 @@ class ForcedText:
             if len(ids) == 1 and tokenizer.piece(ids[0]) == character.encode()
         }
         self._asked = np.array([*self._tokens, *sorted(tokenizer.eog_ids)], dtype=np.int64)
-        self._rest = b""  # of what was found to be forced, and is not written yet
+        self._rest = b""  # forced text that is not yet emitted
 
     def after(self, state: State, written: Sequence[int] = ()) -> list[int]:
-        """The tokens of what must follow; none where there is a choice.
+        """The tokens of the forced text; none if there is a choice.
 
-        ``written`` are the tokens of the answer since the last call: what was found then need not be found again.
+        ``written`` are the answer's tokens since the last call, so that text that was found before is not sought again.
         """
         data = b"".join(self._tokenizer.piece(token_id) for token_id in written)
         self._rest = self._rest[len(data) :] if self._rest.startswith(data) else b""
@@ -115,7 +115,6 @@ class ForcedText:
         return tokens_amid(self._tokenizer, self._rest.decode()) if self._rest else []
 
     def _find(self, state: State) -> bytes:
-        """The characters that must follow."""
         text = ""
         here: State | None = state
         while here is not None and len(text) < MAX_FORCED_CHARS:

@@ -1,8 +1,8 @@
-"""JSON schemas (2020-12, and what draft 7 has in common with it) as grammars.
+"""JSON schemas (2020-12, and the common part of draft 7) as grammars.
 
-What a grammar allows is valid by its schema, but for the words that no grammar can hold: those are named, never passed
-over in silence. It may be less than all that is valid: properties stand in the schema's order, keys that it does not
-name are left out where it names some, and spaces are as Python's json has them.
+What a grammar allows is valid by its schema, except for the keywords that no grammar can express; warnings name those.
+It may be less than all that is valid: properties come in the schema's order, unnamed keys are left out if the schema
+names some, and spaces are those of Python's json.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.grammar.schema_preparation import Schema, SchemaPreparation
 from engine.sentences import said
 
 _UNIMPLEMENTED = re.compile(r'"([^"]+)"')
-# Of llguidance: what is a schema all the same, but asks for more than can be followed.
+# In messages of llguidance about a valid schema that asks for too much.
 _TOO_MUCH = ("circular references", "stack level", "not disjoint", "Unable to determine", "not supported", "too many")
 _TOO_DEEP = "recursion limit exceeded"
 _NOTHING = "Unsatisfiable schema: "
@@ -25,7 +25,7 @@ _NOTHING = "Unsatisfiable schema: "
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The ``text`` of a grammar, and in one sentence each what it does not hold of the schemas that it is of."""
+    """The ``text`` of a grammar, and a sentence for each part of its schemas that it does not express."""
 
     text: str
     warnings: tuple[str, ...] = ()
@@ -34,31 +34,22 @@ class Grammar:
 def grammar_of(schema: object, *, strict: bool = False) -> Grammar:
     """The grammar of the JSON texts that are valid by ``schema``, itself JSON.
 
-    ``strict`` refuses what no grammar can hold; else that is left out, and told in the warnings.
+    ``strict`` refuses keywords that no grammar can express; otherwise the warnings name them.
 
     Raises:
-        GrammarError: it is no schema, nothing is valid by it, or it has what no grammar can hold and must be held.
+        GrammarError: not a schema, nothing is valid by it, or ``strict`` refuses it.
     """
-    prepared = prepared_schema(schema, strict=strict)
-    text, _ = checked([f"start: {lark.json_of(prepared.schema)}"])
-    return Grammar(text, prepared.warnings)
+    made, warnings = prepared_schema(schema, strict=strict)
+    text, _ = checked([f"start: {lark.json_of(made)}"])
+    return Grammar(text, warnings)
 
 
 def any_object_grammar() -> Grammar:
-    """The grammar of any JSON object."""
     return grammar_of({"type": "object"})
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedSchema:
-    """A ``schema`` that a grammar can hold, and what it lost."""
-
-    schema: Schema
-    warnings: tuple[str, ...]
-
-
-def prepared_schema(schema: object, *, strict: bool = False) -> PreparedSchema:
-    """Make of a schema one that a grammar can hold. ``strict`` and what is raised are as of `grammar_of`."""
+def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tuple[str, ...]]:
+    """A schema that a grammar can express, and warnings. ``strict`` and errors: as for `grammar_of`."""
     try:
         preparation = SchemaPreparation(schema)
         made, unheld = _held(preparation.schema, preparation.unheld)
@@ -78,14 +69,14 @@ def prepared_schema(schema: object, *, strict: bool = False) -> PreparedSchema:
         said("The format {name} of the schema is not known here: it was passed over.", name=name)
         for name in preparation.annotations
     )
-    return PreparedSchema(made, (*places, *formats))
+    return made, (*places, *formats)
 
 
 def _held(schema: object, unheld: dict[str, str]) -> tuple[Schema, dict[str, str]]:
-    """The schema, or no more than its type where llguidance cannot follow it, with what is lost of it.
+    """The schema (only its type, if llguidance cannot follow it) and the keywords that are lost.
 
     Raises:
-        GrammarError: it is none, or nothing is valid by it.
+        GrammarError: not a schema, or nothing is valid by it.
     """
     if isinstance(schema, bool):
         if not schema:
@@ -113,7 +104,7 @@ def _held(schema: object, unheld: dict[str, str]) -> tuple[Schema, dict[str, str
 
 
 def _unheld_by(message: str) -> list[str]:
-    """The words of a schema that a warning of llguidance's is about."""
+    """The keywords of a schema that a warning of llguidance is about."""
     if message.startswith("Unimplemented keys"):
         return _UNIMPLEMENTED.findall(message)
     if message.startswith("oneOf"):

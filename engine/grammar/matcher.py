@@ -1,8 +1,8 @@
-"""A grammar of llguidance's over a vocabulary: which tokens may follow, from every place in it.
+"""A grammar of llguidance over a vocabulary: which tokens may follow in each state.
 
-One matcher serves all places of an answer: it goes back to where two ways part, which takes a microsecond a token, as
-every token forward does. To find the tokens that may follow takes 20 microseconds of 49k tokens and 45 of 262k, by the
-mean over an answer in JSON (SmolLM2 and Gemma 3 on one core of a server), and some milliseconds at worst.
+One matcher serves all states of an answer: it returns to the token where two histories part, a microsecond per token,
+as is every token forward. The tokens that may follow take 20 microseconds for a vocabulary of 49k and 45 for 262k on
+average over an answer in JSON (SmolLM2 and Gemma 3 on one core of a server), some milliseconds at worst.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from engine.sentences import said
 TokenArray = NDArray[np.int64]
 Mask = NDArray[np.uint8]  # a bit for each token, the lowest first
 MAX_CHARS = 4_000_000
-_SPECIAL = b"\xff"  # what llguidance knows control tokens by
+_SPECIAL = b"\xff"  # llguidance's mark of control tokens
 _NOTHING = "Nothing can be written that the grammar or the schema allows."
 _ENDED = ("NoExtension", "NoExtensionBias")
 _KEPT_MASKS = 64  # of 20 KB each, say
-# A row has some items for each optional property, so a schema may have about 2,000 of these; all else is as it comes.
+# An optional property takes some items of a row, so a schema may have about 2,000 of them; other limits are defaults.
 LIMITS = LLParserLimits(max_items_in_row=10_000, verbose_errors=False)
 _known: WeakKeyDictionary[Tokenizer, LLTokenizer] = WeakKeyDictionary()
 
 
 class _Pieces:
-    """What llguidance wants to know of a vocabulary: the bytes of each token, control tokens marked."""
+    """A vocabulary in llguidance's form: the bytes of each token, control tokens marked."""
 
     is_tokenizer_wrapper = True
     bos_token_id = None
@@ -50,31 +50,31 @@ class _Pieces:
         return piece or _SPECIAL + (tokenizer.token_text(token_id) or str(token_id)).encode("utf-8", "replace")
 
     def __call__(self, _text: str | bytes) -> list[int]:
-        """Text as tokens: never asked for, as no spelling of a text is preferred."""
+        """Text as tokens: never called, since no tokens of a text are preferred."""
         return []
 
 
 def _tokenizer_of(tokenizer: Tokenizer) -> LLTokenizer:
-    """The vocabulary as llguidance has it, kept for as long as the tokenizer lives.
+    """The vocabulary in llguidance's form, cached for the life of the tokenizer.
 
-    To make it takes 0.3 s of 49k tokens and 3 s of 262k, and it keeps 23 and 128 MB (SmolLM2 and Gemma 3 on one core of
-    a server): so it waits for the first answer with a grammar, where most have none.
+    It takes 0.3 s for 49k tokens and 3 s for 262k, and 23 and 128 MB (SmolLM2 and Gemma 3 on one core of a server), so
+    it waits for the first answer with a grammar.
     """
     found = _known.get(tokenizer)
     if found is None:
         pieces = _Pieces(tokenizer)
-        # The library's own types ask for a class of its own, which does no more.
+        # The library's annotation asks for its own class, which does no more.
         found = LLTokenizer(pieces, n_vocab=tokenizer.n_vocab, eos_token=sorted(tokenizer.eog_ids))  # type: ignore[arg-type]
-        pieces.tokens = []  # llguidance has them in a trie of its own, and keeps who gave them
+        pieces.tokens = []  # llguidance copied them into a trie, and keeps a reference to this object
         _known[tokenizer] = found
     return found
 
 
 def checked(rules: Iterable[str]) -> tuple[str, list[str]]:
-    """The grammar of some rules, the first of them ``start``, and what llguidance says that it does not hold of it.
+    """The grammar of rules, the first of them ``start``, and llguidance's warnings about it.
 
     Raises:
-        GrammarError: it is too long, or llguidance refuses it; the message says why as llguidance does.
+        GrammarError: too long, or llguidance refuses it, with its message.
     """
     text = HEADER + "\n".join(rules) + "\n"
     if len(text) > MAX_CHARS:
@@ -86,7 +86,7 @@ def checked(rules: Iterable[str]) -> tuple[str, list[str]]:
 
 
 def start_of(tokenizer: Tokenizer, text: str) -> MatcherState:
-    """The place before the first token of an answer that follows a grammar, as `engine.grammar.lark` writes them.
+    """The state before the first token of an answer that follows a grammar written by `engine.grammar.lark`.
 
     Raises:
         GrammarError: llguidance refuses it, the vocabulary has no token that ends an answer, or nothing can follow.
@@ -106,7 +106,7 @@ def start_of(tokenizer: Tokenizer, text: str) -> MatcherState:
 
 @dataclass(eq=False)
 class _Run:
-    """The matcher of an answer, and the place that it stands at."""
+    """The matcher of an answer, and its current state."""
 
     matcher: LLMatcher
     tokenizer: Tokenizer
@@ -114,10 +114,10 @@ class _Run:
     with_mask: deque[MatcherState] = field(default_factory=deque)
 
     def check(self) -> None:
-        """Raise what the matcher failed of; it stays so.
+        """Raise the matcher's error, if it has one.
 
         Raises:
-            GrammarError: it did.
+            GrammarError: it has; it keeps the error from now on.
         """
         if not self.matcher.is_error():
             return
@@ -126,12 +126,12 @@ class _Run:
             raise GrammarError(_NOTHING)
         raise GrammarError(said("The grammar cannot be followed: {reason}.", reason=reason[:300]))
 
-    def go_to(self, place: MatcherState) -> None:
-        """Stand at another place: back to where the ways part, then forwards."""
+    def go_to(self, state: MatcherState) -> None:
+        """Roll the matcher back to the common history, then forward to ``state``."""
         here, num_back, ahead = self.here, 0, list[int]()
-        there: MatcherState | None = place
+        there: MatcherState | None = state
         while here is not there:
-            assert here is not None and there is not None  # noqa: S101, PT018  (all begin at one place)
+            assert here is not None and there is not None  # noqa: S101, PT018  (all have a common first state)
             if here.depth >= there.depth:
                 here, num_back = here.before, num_back + 1
             else:
@@ -141,7 +141,7 @@ class _Run:
             self.matcher.rollback(num_back)
         if ahead:
             self.matcher.consume_tokens(ahead[::-1])
-        self.here = place
+        self.here = state
         self.check()
 
 
@@ -151,7 +151,7 @@ class MatcherState:
     __slots__ = ("_run", "before", "depth", "mask", "token_id")
 
     def __init__(self, run: _Run, before: MatcherState | None = None, token_id: int = -1) -> None:
-        """Behind the place ``before``, by ``token_id``, which may follow there."""
+        """The state after ``before`` and ``token_id``, which may follow there."""
         self._run = run
         self.before = before
         self.token_id = token_id
@@ -159,10 +159,10 @@ class MatcherState:
         self.mask: Mask | None = None
 
     def allows(self, ids: Sequence[int] | TokenArray) -> NDArray[np.bool_]:
-        """Say of each of ``ids`` [n] whether it may follow; what ends an answer may where the grammar is complete.
+        """See `State.allows`.
 
         Raises:
-            GrammarError: it is too much work to find out.
+            GrammarError: finding out is too much work.
         """
         asked = np.asarray(ids, dtype=np.int64)
         mask = self._allowed()
@@ -172,19 +172,19 @@ class MatcherState:
         return allowed
 
     def all_allowed(self) -> TokenArray:
-        """The ids of all tokens that may follow, ascending.
+        """See `State.all_allowed`.
 
         Raises:
-            GrammarError: it is too much work to find out.
+            GrammarError: finding out is too much work.
         """
         bits = np.unpackbits(self._allowed(), count=self._run.tokenizer.n_vocab, bitorder="little")
         return bits.nonzero()[0]
 
     def advanced(self, token_id: int) -> MatcherState | None:
-        """The place after a token; None where it must not follow, or ends the answer.
+        """See `State.advanced`.
 
         Raises:
-            GrammarError: it is too much work to find out.
+            GrammarError: finding out is too much work.
         """
         tokenizer = self._run.tokenizer
         if not 0 <= token_id < tokenizer.n_vocab or tokenizer.is_eog(token_id):

@@ -1,8 +1,8 @@
-"""JSON schemas brought into what llguidance can hold, and what it then writes well.
+"""Changes JSON schemas into ones that llguidance can express.
 
-What is allowed afterwards is valid by the schema as it was, but for what was left out, which is told by name. It may be
-less: objects whose properties are named get no others, whole numbers have at most 15 digits, and where a schema names
-no type, its words say which is meant.
+All that is then allowed is valid by the original schema, except for the keywords that were left out, which are named.
+It may be less: objects with named properties get no others, integers have at most 15 digits, and if a schema names no
+type, its keywords imply one.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from engine.errors import GrammarError
 from engine.sentences import said
 
 Schema = dict[str, Any]
-MAX_STEPS = 20_000  # parts looked at: few words can mean parts without number
+MAX_STEPS = 20_000  # parts of a schema: a few references can mean an unbounded number of parts
 MAX_DEPTH = 100
 _MAX_DIGITS = 15  # of whole numbers; a double has no more
 _EXACT = 2**53  # up to here llguidance counts exactly
-_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})  # of names, and a schema for each
+_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})  # from names to schemas
 _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _SINGLE = frozenset({"items", "additionalProperties", "additionalItems"})
 _CHOICES = ("anyOf", "oneOf")
 _IGNORED = frozenset({"$id", "id", "$schema", "x-guidance", "title", "description", "default", "examples", "$comment"})
-_REFERENCE = _IGNORED | {"$ref"}  # a reference, and what demands nothing beside it
-_MAX_COMPARED = 100  # alternatives, each with each
+_REFERENCE = _IGNORED | {"$ref"}  # keywords of a plain reference
+_MAX_COMPARED = 100  # alternatives that are compared pairwise
 _COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
-# Where to round them to, so that nothing more is allowed.
+# Where to round them to, so that no more is allowed.
 _BOUNDS = {"minimum": math.inf, "exclusiveMinimum": math.inf, "maximum": -math.inf, "exclusiveMaximum": -math.inf}
-# No grammar promises these; ``then``, ``else`` and the counts of ``contains`` go with what they belong to.
+# No grammar expresses these; ``then``, ``else`` and the counts of ``contains`` depend on them.
 _UNHELD = frozenset(
     {
         "not",
@@ -59,7 +59,7 @@ _ABOUT = {
 }
 _ALL_TYPES = frozenset({"integer", "null", "boolean", *_ABOUT})
 _NAMING = ("properties", "required")
-# llguidance's own have the 29th of February in every year, seconds that Python's datetime does not know, and large
+# llguidance's own formats allow the 29th of February in every year, seconds that Python's datetime refuses, and capital
 # letters in a UUID.
 _DATE = (
     r"[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
@@ -75,18 +75,21 @@ _KNOWN_FORMATS = frozenset({"duration", "email", "hostname", "ipv4", "ipv6", "ur
 
 
 class SchemaPreparation:
-    """Prepares a schema; ``unheld`` are the words that were left out of it, each with the first place it stood at.
+    """Prepares a schema.
 
-    ``annotations`` are formats that are not known: by the standard they demand nothing.
+    Attributes:
+        schema: the prepared schema.
+        unheld: keywords that were left out, each with the JSON pointer of its first occurrence.
+        annotations: unknown formats, which demand nothing by the standard.
 
     Raises:
-        GrammarError: it is no schema, or has too many parts.
+        GrammarError: not a schema, or it has too many parts.
     """
 
     def __init__(self, root: object) -> None:
         self._root = root
         self._num_steps = 0
-        self._composed: set[int] = set()  # schemas that hold beside others, so that no other names may be forbidden
+        self._composed: set[int] = set()  # ids of schemas that apply with others, so that they may not forbid names
         self.unheld: dict[str, str] = {}
         self.annotations: dict[str, None] = {}
         self._find_composed(root, 0)
@@ -95,16 +98,15 @@ class SchemaPreparation:
     # ---- references -------------------------------------------------------------------------------------------------
 
     def _target(self, reference: str) -> object:
-        """What a reference within the schema means."""
-        place: Any = self._root
+        found: Any = self._root
         try:
             for step in unquote(reference.removeprefix("#")).split("/")[1:]:
                 name = step.replace("~1", "/").replace("~0", "~")
-                place = place[int(name)] if isinstance(place, list) else place[name]
+                found = found[int(name)] if isinstance(found, list) else found[name]
         except (LookupError, TypeError, ValueError) as error:
             message = said("The schema refers to {reference}, which it does not have.", reference=reference[:200])
             raise GrammarError(message) from error
-        return place
+        return found
 
     @staticmethod
     def _is_pointer(reference: object) -> TypeGuard[str]:
@@ -113,7 +115,7 @@ class SchemaPreparation:
     # ---- objects and their names ------------------------------------------------------------------------------------
 
     def _find_composed(self, node: object, depth: int) -> None:
-        """Look at all schemas, and note those that hold beside others of the same value."""
+        """Visit all schemas, and note those that apply to the same value as others."""
         self._count_step(depth)
         if not isinstance(node, Mapping):
             return
@@ -124,7 +126,7 @@ class SchemaPreparation:
                 self._find_composed(inner, depth + 1)
 
     def _parts_beside(self, node: Mapping[str, Any]) -> list[object]:
-        """What of a schema holds together with other parts of it."""
+        """The parts of a schema that apply together with its other parts."""
         choices = [part for key in _CHOICES for part in _listed(node.get(key))]
         found = _listed(node.get("allOf"))
         has_names = any(node.get(key) for key in (*_NAMING, "patternProperties"))
@@ -148,7 +150,7 @@ class SchemaPreparation:
                 waiting.append(self._target(one["$ref"]))
 
     def _names(self, node: object, skipped: Iterable[str] = (), seen: tuple[int, ...] = ()) -> dict[str, bool] | None:
-        """The properties that a schema and what holds beside it name, in order; None where it leaves them open."""
+        """The properties that a schema and its parts name, in order; None if others may follow."""
         self._count_step(len(seen))
         if not isinstance(node, Mapping) or id(node) in seen:
             return {}
@@ -165,7 +167,7 @@ class SchemaPreparation:
         return found
 
     def _named_by(self, key: str, value: object, seen: tuple[int, ...]) -> list[dict[str, bool] | None]:
-        """The properties that a word of a schema names, in parts."""
+        """The properties that a keyword names, in parts."""
         if key == "properties":
             return [dict.fromkeys(_mapped(value), True)]
         if key == "required":
@@ -176,7 +178,7 @@ class SchemaPreparation:
         return [self._names(part, (), seen) for part in parts]
 
     def _close(self, node: Mapping[str, Any], made: Schema, place: str) -> None:
-        """Forbid other properties than are named, where some are and nothing says that there may be others."""
+        """Forbid unnamed properties, if some are named and no keyword allows others."""
         if id(node) in self._composed:
             if node.get("unevaluatedProperties") is False:
                 self._leave_out("unevaluatedProperties", place)
@@ -192,7 +194,7 @@ class SchemaPreparation:
         self._close_together(node, made, place)
 
     def _close_together(self, node: Mapping[str, Any], made: Schema, place: str) -> None:
-        """The same where the names stand in several schemas that hold at once."""
+        """The same for names in several schemas that apply together."""
         choices = [key for key in _CHOICES if key in node]
         base = self._names(node, choices)
         if base is None or len(choices) > 1:
@@ -252,14 +254,14 @@ class SchemaPreparation:
     # ---- oneOf ------------------------------------------------------------------------------------------------------
 
     def _exclude_each_other(self, choices: list[Any]) -> bool:
-        """Whether it is plain to see that nothing is valid by two of them: then oneOf is as anyOf."""
+        """Whether evidently nothing is valid by two of them: oneOf then equals anyOf."""
         listed = [self._values_of(choice) for choice in choices]
         if all(values is not None for values in listed):
             spelled = [json.dumps(value, sort_keys=True) for values in listed for value in values or ()]
             return len(set(spelled)) == len(spelled)
         if len(choices) > _MAX_COMPARED:
             return False
-        return all(self._excludes(one, other) for place, one in enumerate(choices) for other in choices[place + 1 :])
+        return all(self._excludes(one, other) for number, one in enumerate(choices) for other in choices[number + 1 :])
 
     def _excludes(self, one: object, other: object, depth: int = 0) -> bool:
         one, other = self._resolved(one), self._resolved(other)
@@ -278,7 +280,7 @@ class SchemaPreparation:
         )
 
     def _resolved(self, node: object) -> Mapping[str, Any]:
-        """A schema behind references that have nothing beside them."""
+        """The schema at the end of a chain of plain references."""
         for _ in range(MAX_DEPTH):
             if not isinstance(node, Mapping) or not self._is_pointer(node.get("$ref")) or node.keys() - _REFERENCE:
                 break
@@ -286,16 +288,15 @@ class SchemaPreparation:
         return _mapped(node)
 
     def _values_of(self, node: object) -> list[Any] | None:
-        """The values that a schema lists."""
         found = self._resolved(node)
         if "const" in found:
             return [found["const"]]
         return _listed(found["enum"]) if "enum" in found else None
 
-    # ---- words ------------------------------------------------------------------------------------------------------
+    # ---- keywords ---------------------------------------------------------------------------------------------------
 
     def _weigh(self, key: str, value: object, node: Mapping[str, Any], place: str) -> None:
-        """Leave a word out that cannot be held, and tell of it unless it demands nothing."""
+        """Leave out a keyword that cannot be expressed, and note it unless it demands nothing."""
         asks_nothing = {
             "not": value is False,
             "if": not node.keys() & {"then", "else"},
@@ -308,7 +309,7 @@ class SchemaPreparation:
             self._leave_out(key, place)
 
     def _names_by_rule(self, node: Mapping[str, Any], made: Schema) -> None:
-        """Hold propertyNames where they are a list or a pattern, and no property is named beside them."""
+        """Express propertyNames if they are a list or a pattern, and no property is named beside them."""
         rules = _rules_of_names(node.get("propertyNames"))
         if not rules:
             return
@@ -342,7 +343,7 @@ class SchemaPreparation:
         patterns = made.get("patternProperties")
         if isinstance(patterns, dict) and patterns and _refusal({"patternProperties": dict.fromkeys(patterns, True)}):
             del made["patternProperties"]
-            if made.get("additionalProperties") is False:  # it was about what the patterns left
+            if made.get("additionalProperties") is False:  # it was about names outside the patterns
                 del made["additionalProperties"]
             self._leave_out("patternProperties", place)
 
@@ -397,13 +398,12 @@ def _mapped(value: object) -> Mapping[str, Any]:
 
 
 def _types_of(schema: Mapping[str, Any]) -> Set[str]:
-    """The types that may be valid; an integer is a number, too."""
+    """The types that may be valid; an integer is a number as well."""
     named = {str(name) for name in _listed(schema.get("type"))} or _ALL_TYPES
     return named | {"integer"} if "number" in named else named
 
 
 def _inner(key: str, value: object) -> list[object]:
-    """The schemas that a word of a schema holds."""
     if key in _MAPS:
         return list(value.values()) if isinstance(value, Mapping) else []
     if key in _LISTS or key in _SINGLE:
@@ -412,12 +412,11 @@ def _inner(key: str, value: object) -> list[object]:
 
 
 def _only(names: Mapping[str, bool]) -> Schema:
-    """An object with no other properties."""
     return {"properties": dict(names), "additionalProperties": False}
 
 
 def _rules_of_names(value: object) -> Schema | None:
-    """What propertyNames demand, as an enum or a pattern; nothing where every name will do; None: something else."""
+    """The demand of propertyNames: an enum, a pattern, nothing (every name is valid), or None for anything else."""
     if not isinstance(value, Mapping):
         return None
     rules = {key: one for key, one in value.items() if key not in _IGNORED and (key, one) != ("type", "string")}
@@ -429,14 +428,14 @@ def _rules_of_names(value: object) -> Schema | None:
 
 
 def _rounded(bound: int, towards: float) -> float:
-    """The nearest double in this direction."""
+    """The nearest double in a direction."""
     near = float(bound) if abs(bound) < 10**300 else math.copysign(1e300, bound)
     is_looser = int(near) < bound if towards > 0 else int(near) > bound
     return math.nextafter(near, towards) if is_looser else near
 
 
 def _refusal(schema: Mapping[str, Any]) -> str:
-    """Why llguidance refuses a part of a schema by itself; empty where it does not."""
+    """Llguidance's reason for refusing a part of a schema alone; empty if it accepts it."""
     return _refusal_of(LLMatcher.grammar_from_json_schema(dict(schema)))
 
 

@@ -1,10 +1,12 @@
-"""The grammar of an answer that has to call a tool, in the form of the model."""
+"""The grammars of answers that must call a tool, or may, in the model's tool format."""
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from engine.errors import GrammarError
@@ -13,15 +15,19 @@ from engine.grammar.json_schema import Grammar, prepared_schema
 from engine.grammar.lark import any_of, literal
 from engine.grammar.matcher import checked
 from engine.grammar.schema_preparation import Schema
+from engine.records import ChatRequest
 from engine.sentences import said
 from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+
+log = logging.getLogger(__name__)
+
 
 MAX_CALLS = 16
 _START = "start:"
 _SLOTS = re.compile(r"\{(id|index|type)\}")
 _IN_SLOTS = {"id": "/[a-zA-Z0-9]{9}/", "index": "/[0-9]{1,2}/", "type": "/number|boolean|object|array|null/"}
 _HOLDERS = ("properties", "$defs", "definitions")
-# Values of Gemma's that are neither a text nor a number or a word.
+# Gemma's values that are neither a string nor a number or word.
 _GEMMA_RULES = (
     'gemma: gemma_text | GEMMA_WORD | "[" (gemma ("," gemma)*)? "]" | "{" (gemma_member ("," gemma_member)*)? "}"',
     'gemma_member: /[a-zA-Z0-9_-]+/ ":" gemma',
@@ -32,13 +38,13 @@ _GEMMA_RULES = (
 def calls_grammar(
     tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]], *, many: bool, otherwise: str = ""
 ) -> Grammar:
-    """The grammar of calls of ``functions``: name and JSON schema of the ``parameters``, as OpenAI's API has them.
+    """The grammar of calls of ``functions``: name and JSON schema of the ``parameters``, as in OpenAI's API.
 
-    One call, or several where ``many`` says so and the form has them. Of a function that is ``strict`` all is held.
-    With ``otherwise``, a grammar of a schema, an answer may be what that allows in place of calls.
+    One call, or several if ``many`` is set and the format has them. ``otherwise`` is the grammar of a schema that an
+    answer may follow in place of calls. Parameters of a ``strict`` function must be expressed completely.
 
     Raises:
-        GrammarError: a schema is none, nothing is valid by it, or a strict one cannot be held.
+        GrammarError: not a schema, nothing is valid by it, or a strict one cannot be expressed.
     """
     syntax = SYNTAXES[tool_format]
     calls = _Calls(syntax)
@@ -59,10 +65,10 @@ def calls_grammar(
 
 
 def held_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
-    """Any text, but what begins as a call has to go on as one of ``functions``; no text for a form without a mark.
+    """Any text, but the beginning of a call must continue as one of ``functions``; empty for a format without a mark.
 
     Raises:
-        GrammarError: as of `calls_grammar`.
+        GrammarError: as for `calls_grammar`.
     """
     syntax = SYNTAXES[tool_format]
     if not syntax.block:
@@ -71,11 +77,26 @@ def held_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str,
     call = any_of(calls.add(function) for function in functions)
     text_before = calls.text_before(syntax.block, syntax.mark)
     more = "" if syntax.is_block_each else f"({_sequence(*_literals(syntax.separator), 'call')}){{0,{MAX_CALLS - 1}}}"
-    start = (
-        f"start: ({_sequence(text_before, 'call', more, *_literals(syntax.block_end))})* {calls.rest_of(text_before)}"
-    )
+    rest = text_before.replace("VALUE", "TEXT")  # no further call: a text without the end
+    start = f"start: ({_sequence(text_before, 'call', more, *_literals(syntax.block_end))})* {rest}"
     text, _ = checked([start, f"call: {call}", *calls.rules])
     return Grammar(text, tuple(calls.warnings))
+
+
+def held_calls(request: ChatRequest, tool_format: ToolFormat) -> str:
+    """The grammar of a request that asks for `held_calls_grammar`; empty if it does not, or its tools allow none."""
+    if not request.holds_calls or not request.tools or tool_format is ToolFormat.NONE:
+        return ""
+    return _held_calls(tool_format, json.dumps(request.tools))
+
+
+@lru_cache(maxsize=8)
+def _held_calls(tool_format: ToolFormat, tools: str) -> str:
+    try:
+        return held_calls_grammar(tool_format, [tool["function"] for tool in json.loads(tools)]).text
+    except GrammarError as error:
+        log.warning("Calls of tools are not held in their form: %s", error.message)
+        return ""
 
 
 def _literals(text: str) -> list[str]:
@@ -87,41 +108,43 @@ def _sequence(*parts: str) -> str:
 
 
 def _filled(pattern: str, **names: str) -> str:
-    """A part of a call with names in it; what else it has is anything of its kind."""
+    """A part of a call with names filled in; other slots take any text of their kind."""
     for name, value in names.items():
         pattern = pattern.replace(f"{{{name}}}", value)
-    pieces, place = list[str](), 0
+    pieces, begin = list[str](), 0
     for slot in _SLOTS.finditer(pattern):
-        pieces += [*_literals(pattern[place : slot.start()]), _IN_SLOTS[slot[1]]]
-        place = slot.end()
-    return _sequence(*pieces, *_literals(pattern[place:]))
+        pieces += [*_literals(pattern[begin : slot.start()]), _IN_SLOTS[slot[1]]]
+        begin = slot.end()
+    return _sequence(*pieces, *_literals(pattern[begin:]))
 
 
 class _Calls:
-    """The rules of single calls, a rule for each function."""
+    """The rules of single calls, one per function."""
 
     def __init__(self, syntax: CallSyntax) -> None:
         self.rules: list[str] = []
         self.warnings: dict[str, None] = {}
         self._syntax = syntax
-        self._texts: dict[tuple[str, ...], str] = {}  # rules by what their text must not have in it
+        self._texts: dict[tuple[str, ...], str] = {}  # rules by the texts that they exclude
         if syntax.body is Body.GEMMA:
             quote = literal(GEMMA_QUOTE)
             self.rules += [f"gemma_text: {quote} {self.text_before(GEMMA_QUOTE)}", *_GEMMA_RULES]
 
     def add(self, function: Mapping[str, Any]) -> str:
-        """Have a rule for the calls of a function; its name."""
+        """Add a rule for the calls of a function, and return its name."""
         name = str(function["name"])
         parameters = function.get("parameters") or {"type": "object", "properties": {}}
         try:
-            prepared = prepared_schema({"type": "object", **parameters}, strict=function.get("strict") is True)
+            prepared, warnings = prepared_schema(
+                {"type": "object", **parameters}, strict=function.get("strict") is True
+            )
         except GrammarError as error:
             raise GrammarError(said("{tool}: {reason}", tool=name[:100], reason=error.message), error.advice) from error
-        self.warnings |= {said("{tool}: {reason}", tool=name[:100], reason=one): None for one in prepared.warnings}
+        self.warnings |= {said("{tool}: {reason}", tool=name[:100], reason=one): None for one in warnings}
         body = self._syntax.body
         if body in (Body.TAGS, Body.PYTHON, Body.GEMMA):
-            return self._rule(self._one_by_one(name, parameters, prepared.schema))
-        return self._rule(self._as_json(name, self._rule(lark.json_of(prepared.schema))))
+            return self._rule(self._one_by_one(name, parameters, prepared))
+        return self._rule(self._as_json(name, self._rule(lark.json_of(prepared))))
 
     def _rule(self, body: str) -> str:
         name = f"part_{len(self.rules)}"
@@ -129,7 +152,6 @@ class _Calls:
         return name
 
     def _as_json(self, name: str, arguments: str) -> str:
-        """A call whose arguments are a JSON object."""
         syntax, said_name = self._syntax, json.dumps(name, ensure_ascii=False)
         if syntax.body is Body.ARGUMENTS:
             return _sequence(_filled(syntax.begin, name=name), arguments, *_literals(syntax.end))
@@ -138,10 +160,9 @@ class _Calls:
         return f"{literal(begin)} {arguments} {literal('}')}"
 
     def _one_by_one(self, name: str, given: Mapping[str, Any], prepared: Schema) -> str:
-        """A call whose parameters stand one by one, in the schema's order.
+        """A call whose parameters come one by one, in the schema's order.
 
-        Of strings as they are no more than their ``enum`` is promised: what else a schema says of one is about JSON's
-        spelling.
+        Of unquoted strings only the ``enum`` is expressed: other keywords of a string are about its JSON.
         """
         properties, whole = given.get("properties"), given.get("required")
         required = whole if isinstance(whole, list) else []
@@ -182,17 +203,13 @@ class _Calls:
             return self._rule(lark.json_of(_property(prepared, key)))
         return "gemma"
 
-    def rest_of(self, text_before: str) -> str:
-        """The text of a rule of `text_before` without its end: where none follows any more."""
-        return text_before.replace("VALUE", "TEXT")
-
     def text_before(self, end: str, *others: str) -> str:
-        """A text, and its end: the text has neither the end in it nor the others."""
+        """A text and its end; the text contains neither the end nor the others."""
         marks = tuple(mark for mark in (end.strip(), *others) if mark)
         if (end, *marks) not in self._texts:
             number = len(self._texts)
             forbidden = "|".join(re.escape(mark).replace("/", r"\/").replace("\\\n", r"\n") for mark in marks)
-            # One terminal with its end: where that begins in the text, the two could not be told apart otherwise.
+            # One terminal with its end: a text that contains the beginning of the end would be ambiguous otherwise.
             self.rules += [
                 f"TEXT_{number}: /(?s:.*)/ & ~/(?s:.*)({forbidden})(?s:.*)/",
                 f"VALUE_{number}: TEXT_{number} {literal(end)}",
@@ -201,8 +218,8 @@ class _Calls:
         return self._texts[end, *marks]
 
     def _joined(self, parts: Mapping[str, str], required: Iterable[str], separator: str) -> str:
-        """Parts with a text between them; those that are not required may be left out."""
-        first, later, needed = "", "", set(required)  # what follows where none was written before, and where one was
+        """Parts with a separator; those that are not required may be left out."""
+        first, later, needed = "", "", set(required)  # the rest before any part was emitted, and after one was
         for key, part in reversed(tuple(parts.items())):
             item = self._rule(_sequence(part, later))
             next_item = self._rule(_sequence(literal(separator), part, later))
@@ -215,15 +232,15 @@ class _Calls:
 
 
 def _texts_of(schema: object) -> list[str]:
-    """The texts of which a value is one; none where it may be another."""
+    """The texts that a value is limited to; none if it may be anything else."""
     values = schema.get("enum") if isinstance(schema, Mapping) else None
     return [str(one) for one in values] if takes_text(schema) and isinstance(values, list) else []
 
 
 def _property(root: Schema, key: str) -> Schema:
-    """The schema of a property, as a whole of its own in which the references of ``root`` still lead somewhere."""
+    """The schema of a property, complete with the definitions that its references need."""
     schema = root["properties"][key]
     if not isinstance(schema, dict) or '"$ref"' not in json.dumps(schema):
         return schema if isinstance(schema, dict) else {}
-    place = key.replace("~", "~0").replace("/", "~1")
-    return {"$ref": f"#/properties/{place}", **{name: value for name, value in root.items() if name in _HOLDERS}}
+    pointer = key.replace("~", "~0").replace("/", "~1")
+    return {"$ref": f"#/properties/{pointer}", **{name: value for name, value in root.items() if name in _HOLDERS}}

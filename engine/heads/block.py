@@ -1,14 +1,14 @@
-"""DFlash and DSpark heads as a language model, so that all that drives a draft model drives them as well.
+"""DFlash and DSpark heads as a language model, so that `DraftModelDrafter` can use them.
 
-Such a head drafts a block of tokens in one pass: behind the target's rows of all tokens before stands the last token of
+Such a head drafts a block of tokens in one pass: behind the target's rows of all earlier tokens comes the last token of
 the text, the anchor, and behind that masks (DFlash: https://arxiv.org/abs/2602.06036, DSpark:
 https://arxiv.org/abs/2607.05147; llama.cpp's common/speculative.cpp, `common_speculative_impl_draft_dflash`). Each row
-of the block is the distribution of one token. It depends on the text alone (of DFlash2 on the token drawn before as
-well), so what is drawn from it is verified as any draft is. llama.cpp computes DSpark's Markov head with the block,
-along its likeliest tokens: another token that is drawn does not change the rows behind it.
+of the block is the distribution of one token. It depends on the text alone (for DFlash2 also on the token sampled
+before), so that it is verified like any draft. llama.cpp computes DSpark's Markov head with the block, along its most
+likely tokens: if another token is sampled, the rows behind it do not change.
 
-A token is read with the row of the token before it, as other heads read: the cache holds that row one position behind
-where llama.cpp's server puts it. Attention sees distances, so that it comes to the same.
+A token is read with the row of the token before it, as for other heads: the cache holds that row one position after
+that of llama.cpp's server. Attention depends on distances only, so that the result is the same.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from engine.llama.head_context import BlockContext
 
 
 class BlockModel(RowModel[BlockContext]):
-    """Implements `engine.interfaces.LanguageModel`; what is read ahead of the target takes no pass."""
+    """Implements `engine.interfaces.LanguageModel`; reading ahead of the target takes no pass."""
 
     def __init__(self, context: BlockContext, tap: HiddenTap) -> None:
         super().__init__(context, tap, HeadShape(reads_first=False))
         self.num_candidates = context.shape.num_candidates or context.n_vocab
-        self._block: Rows | None = None  # what was drafted behind the last token that was read
+        self._block: Rows | None = None  # drafted behind the last token that was read
         self._confidences: NDArray[np.float32] | None = None
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
@@ -40,7 +40,7 @@ class BlockModel(RowModel[BlockContext]):
         return likely(scores, float(known[number]) if known is not None and number < len(known) else None)
 
     def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
-        if n_rows > 1:  # a block for each
+        if n_rows > 1:  # a block for each row
             first = len(ids) - n_rows
             if first:
                 self._read_chunk(ids[:first], 0)
@@ -54,7 +54,7 @@ class BlockModel(RowModel[BlockContext]):
         return self._row([])
 
     def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
-        if not n_rows and not self._tap.is_on:  # only to see what it costs
+        if not n_rows and not self._tap.is_on:  # its speed is being measured
             self._context.add_rows(np.zeros((len(ids), self._context.width), dtype=np.float32))
         self._context.check_room(self.num_past + len(ids))
         rows = list[Rows]()
@@ -64,20 +64,20 @@ class BlockModel(RowModel[BlockContext]):
                 rows.append(self._row(self._unsettled))
         return np.concatenate(rows) if rows else self._context.no_rows
 
-    def _row(self, drawn: Sequence[int]) -> Rows:
-        """What may follow the anchor and what was drawn since [1, n_vocab]; nothing behind the end of the block."""
-        block, number, count = self._block, len(drawn), self._context.shape.num_candidates
+    def _row(self, sampled: Sequence[int]) -> Rows:
+        """Logits behind the anchor and the tokens ``sampled`` since [1, n_vocab]; -inf behind the end of the block."""
+        block, number, count = self._block, len(sampled), self._context.shape.num_candidates
         if block is not None and number < len(block) and not count:
             return block[number : number + 1].copy()
         row: Rows = np.full((1, self.n_vocab), -np.inf, dtype=np.float32)
         if block is not None and number < len(block):
-            before = np.flatnonzero(block[number - 1, :count] == drawn[-1]) if drawn else np.zeros(1, dtype=np.int64)
+            last = sampled[-1] if sampled else None
+            before = np.zeros(1, dtype=np.int64) if last is None else np.flatnonzero(block[number - 1, :count] == last)
             if len(before):
                 scores = block[number, count * (1 + int(before[0])) :][:count]
                 row[0, block[number, :count].astype(np.int64)] = scores
         return row
 
     def clear(self) -> None:
-        """Forget everything."""
         super().clear()
         self._block = self._confidences = None

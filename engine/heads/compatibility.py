@@ -1,4 +1,4 @@
-"""What keeps a head's file from serving a target, by their headers and by what this build of llama.cpp can do."""
+"""Checks whether a head's file can serve a target, by their headers and by the functions of this build of llama.cpp."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from engine.llama.head_graph import missing_functions
 from engine.llama.hidden_rows import missing_for
 from engine.sentences import said
 
-# Whose graphs keep the inputs of their layers (`t_layer_inp` in llama.cpp's src/models): asked for them, llama.cpp ends
-# the process for any other.
+# Architectures whose graphs keep the inputs of their layers (`t_layer_inp` in llama.cpp's src/models): for any other,
+# llama.cpp ends the process when asked for them.
 KEEPS_LAYER_INPUTS = frozenset(
     {
         "bailingmoe3",
@@ -52,11 +52,11 @@ KEEPS_LAYER_INPUTS = frozenset(
     }
 )
 
-MAX_BLOCK, MAX_CANDIDATES, MAX_LAYERS = 64, 64, 64  # tokens, tokens, layers: some times those of published heads
+MAX_BLOCK, MAX_CANDIDATES, MAX_LAYERS = 64, 64, 64  # tokens, tokens, layers: several times those of published heads
 
 
 def missing_sentence(method: str) -> str:
-    """Why this build of llama.cpp cannot run heads of this method; empty where it can."""
+    """Why this build of llama.cpp cannot run heads of this method; empty if it can."""
     missing = missing_functions() if method in OWN_PRODUCTS else missing_for(method)
     if not missing:
         return ""
@@ -68,11 +68,7 @@ def missing_sentence(method: str) -> str:
 
 
 def check_head_file(target: GgufHeader, head: GgufHeader) -> None:
-    """Return where the head's file can belong to this target, as far as their headers tell.
-
-    Raises:
-        DraftRefusedError: it cannot; the sentence says why.
-    """
+    """Raise `DraftRefusedError` if the headers show that the head cannot belong to this target."""
     method = head_method(head)
     reasons = (
         {EAGLE3: _eagle3_reason, ASSISTANT: _assistant_reason}
@@ -95,7 +91,7 @@ def _mtp_reason(target: GgufHeader, head: GgufHeader) -> str:
 
 
 def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
-    """Why an assistant cannot read the keys and values of the target's last layers; llama.cpp trusts all of this."""
+    """Why an assistant cannot read the target's keys and values; llama.cpp checks none of this."""
     if target.architecture != "gemma4":
         return said(
             "The head is made for models of the architecture {of_head}, and the target is {of_target}.",
@@ -137,7 +133,7 @@ def _eagle3_reason(target: GgufHeader, head: GgufHeader) -> str:
 
 
 def _block_reason(target: GgufHeader, head: GgufHeader) -> str:
-    """Why a DFlash or DSpark head cannot draft for the target; llama.cpp trusts most of this."""
+    """Why a DFlash or DSpark head cannot draft for the target; llama.cpp checks little of this."""
     shape = block_shape(head)
     if not 2 <= shape.size <= MAX_BLOCK or (shape.num_candidates and not 2 <= shape.num_candidates <= MAX_CANDIDATES):
         return said("The head drafts blocks of {size} tokens, which is no size of a block.", size=shape.size)
@@ -151,7 +147,7 @@ def _block_reason(target: GgufHeader, head: GgufHeader) -> str:
 
 
 def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_below: int) -> str:
-    """Why the target has not the layers that a head reads; EAGLE-3 reads the output behind the last as well."""
+    """Why the target lacks the layers that a head reads; EAGLE-3 also reads the output of the last layer."""
     if target.architecture not in KEEPS_LAYER_INPUTS:
         return said(
             "{method} heads read the target's layers, and llama.cpp cannot give those of {architecture} models.",
@@ -171,7 +167,7 @@ def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_be
 
 
 def _borrowing_reason(target: GgufHeader, head: GgufHeader) -> str:
-    """Why an EAGLE-3 head that has no embedding or output layer of its own cannot use the target's."""
+    """Why a head without embedding or output layer cannot use the target's."""
     tensors = {tensor.name for tensor in head.tensors}
     borrows = not {"token_embd.weight", "output.weight"} <= tensors
     if borrows and head.own("embedding_length") != target.own("embedding_length"):

@@ -1,22 +1,31 @@
-"""A head beside its target, whoever computes it: what a session asks of it."""
+"""Base classes of heads beside a target: what a session needs of them, and models without a cache."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.heads.tap import HiddenTap, LastRows
+from engine.interfaces import TokenIds
+from engine.llama.head_context import RowContext
 from engine.loading.loading import Loaded, LoadedModel
+from engine.records import ModelInfo
 from engine.sequence import CachedSequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedHead(Loaded, ABC):
-    """A head, or several, that can draft for ``target``; ``is_own`` where the target's file has them.
+    """A head, or several, that can draft for ``target``; ``is_own`` if they are in the target's file.
 
-    ``reach`` is how many tokens it can draft in a row; None where any number.
+    ``reach`` is how many tokens it can draft in a row; None for any number.
     """
 
     target: CachedSequence
+    tap: HiddenTap | LastRows
     is_own: bool
     reach: int | None = None
 
@@ -25,18 +34,63 @@ class LoadedHead(Loaded, ABC):
         self.follow(on=False)
         Loaded.close(self)
 
-    @abstractmethod
     def follow(self, *, on: bool) -> None:
-        """Have the head see the passes of the target that follow, or none."""
+        """Record the hidden rows of the target's following passes, or stop recording."""
+        self.tap.switch(on=on)
 
     @abstractmethod
     def beside(self, target: LoadedModel) -> LoadedHead:
-        """Open it once more for a target that is beside its own: weights are shared. Close that before this.
+        """Open it again for another context of its target; weights are shared. Close the result before this head.
 
         Raises:
             ContextError: there is no memory for it.
         """
 
-    @abstractmethod
-    def gave_rows(self, num_tokens: int) -> bool:
-        """Whether the target's first pass, of so many tokens, gave hidden rows that are not all zeros."""
+
+def described(info: ModelInfo, context: RowContext) -> ModelInfo:
+    """Complete a head's ``info`` with the facts of its context."""
+    return replace(
+        info,
+        n_ctx=context.n_ctx,
+        threads=context.threads,
+        cache_type=context.params.cache_type,
+        flash_attention=context.params.flash_attention,
+        recommended=(),
+    )
+
+
+class UncachedModel:
+    """The part of a `LanguageModel` that has no cache: reading costs nothing, and any tail can be dropped."""
+
+    num_snapshots = None
+    state_bytes = 0
+
+    def __init__(self, n_ctx: int) -> None:
+        self.num_past = 0
+        self._ids = np.zeros(n_ctx, dtype=np.int32)
+
+    def _append(self, ids: TokenIds) -> None:
+        end = self.num_past + len(ids)
+        self._ids[self.num_past : end] = np.maximum(ids, 0)  # ids of pictures are negative
+        self.num_past = end
+
+    def rollback(self, num_past: int) -> bool:
+        self.num_past = min(self.num_past, num_past)
+        return True
+
+    def save(self) -> bool:
+        return False
+
+    def restore(self) -> bool:
+        self.clear()
+        return False
+
+    def export_state(self) -> NDArray[np.uint8] | None:
+        return None
+
+    def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:  # noqa: ARG002
+        self.clear()
+        return False
+
+    def clear(self) -> None:
+        self.num_past = 0

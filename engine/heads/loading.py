@@ -1,4 +1,4 @@
-"""Opens heads beside a loaded target: those inside its file, and files of their own."""
+"""Opens heads beside a loaded target: those in its file, and separate files."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from engine.gguf.head_files import (
 )
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_parts import size_of_files
-from engine.heads.assistant import LoadedAssistant, load_assistant
+from engine.heads.assistant import load_assistant
 from engine.heads.block import BlockModel
 from engine.heads.compatibility import check_head_file, missing_sentence
-from engine.heads.loaded import LoadedHead
+from engine.heads.loaded import LoadedHead, described
 from engine.heads.medusa import open_medusa
 from engine.heads.model import MOST_LOST, HeadModel, HeadShape
 from engine.heads.tap import FOLLOW_AT, HiddenTap
@@ -45,13 +45,13 @@ from engine.sequence import CachedSequence, shared_tokens
 log = logging.getLogger(__name__)
 
 _ROW_BYTES = 4
-_REREAD_S = 2.0  # so long may the target read a beginning again whose rows were not kept
-_UNTIMED = 64  # tokens that are soon read on any machine
+_REREAD_S = 2.0  # for so many seconds the target may read a beginning again whose rows are lost
+_UNTIMED = 64  # tokens that any machine reads quickly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedLayers(LoadedHead):
-    """A head that llama.cpp computes. ``model`` is the target's own where its file has the head (``is_own``)."""
+    """A head that llama.cpp computes. ``model`` is the target's if its file has the head (``is_own``)."""
 
     context: HeadContext | BlockContext
     reader: HeadModel | BlockModel
@@ -59,7 +59,7 @@ class LoadedLayers(LoadedHead):
     shape: HeadShape
 
     def follow(self, *, on: bool) -> None:
-        """Have the head see the passes of the target that follow, or none."""
+        """See `LoadedHead.follow`; the head also reads along."""
         self.tap.switch(on=on)
         self.target.after_pass = self._read_along if on else None
         self.target.before_run = self._read_all if on else None
@@ -67,31 +67,25 @@ class LoadedLayers(LoadedHead):
 
     @property
     def block(self) -> int:
-        """See `Loaded.block`."""
         return self.reach or 1
 
     def beside(self, target: LoadedModel) -> LoadedLayers:
-        """See `LoadedHead.beside`."""
-        info, own = self.info, self.context
-        options = LoadOptions(None, own.threads, None, info.cache_type, info.flash_attention)
-        params, context = _params(target, options), own
+        own, params = self.context, self.context.params
+        options = LoadOptions(None, own.threads, None, params.cache_type, params.flash_attention)
+        params = _params(target, options)
         if isinstance(own, BlockContext):
-            context = BlockContext(self.model, params, target.context, own.width, own.shape)
+            context: HeadContext | BlockContext = BlockContext(self.model, params, target.context, own.width, own.shape)
         else:
             context = HeadContext(self.model, params, target.context, own.width, is_mtp=own.is_mtp)
         tap = HiddenTap(target.context, self.tap.parts, self.tap.n_embd)
-        return _loaded(target, _Opened(self.model, context, tap, self.shape, info, owns_weights=False), None)
-
-    def gave_rows(self, num_tokens: int) -> bool:
-        """See `LoadedHead.gave_rows`."""
-        return bool(self.tap.rows(0, num_tokens).any())
+        other = _loaded(target, self.model, context, tap, self.shape, self.info)
+        return _tried(replace(other, owns_weights=False), None)
 
     def _with_rows(self, num_shared: int) -> int:
-        """How many of the tokens that the target holds may stay: all that the head knows, or can soon be given.
+        """Limit the tokens of the target's cache that are reused to those that the head knows, or can soon read.
 
-        What the target read while nobody drafted left no rows, and a head without the beginning of a conversation is
-        a poor drafter. Where reading it once more takes the target a moment, it does; a picture is not read again for
-        it, nor what is before the last one.
+        Tokens that the target read while no head was in use have no rows, and without the beginning of a conversation a
+        head drafts poorly. If it takes a moment only, the target reads it again, but no picture and nothing before it.
         """
         held = self.target.ids[:num_shared]
         known = floor = int(np.flatnonzero(held < 0)[-1]) + 1 if (held < 0).any() else 0
@@ -102,7 +96,7 @@ class LoadedLayers(LoadedHead):
                 known = min(num_shared, max(known, self.tap.end))
         if num_shared - known <= MOST_LOST:
             return num_shared
-        if self.target.num_snapshots is not None:  # it can't go back into what it read, only begin anew
+        if self.target.num_snapshots is not None:  # it can only start over
             if floor:
                 return num_shared
             known = 0
@@ -116,12 +110,12 @@ class LoadedLayers(LoadedHead):
         return known
 
     def _read_along(self) -> None:
-        """Read what lies behind the target's last pass once enough rows wait: that pass may be taken back yet."""
+        """Read all but the last passes once many rows wait; the last passes may be rolled back."""
         if self.tap.end - self.tap.first >= FOLLOW_AT:
             self._read(self.target.ids[: self.target.num_past - MAX_ROWS])
 
     def _read_all(self) -> None:
-        """Read all before a run, which leaves no rows: they are gone behind it."""
+        """Read all tokens before a picture, since its rows replace theirs."""
         if self.tap.end > self.tap.first:
             self._read(self.target.ids)
 
@@ -131,7 +125,7 @@ class LoadedLayers(LoadedHead):
             sequence.reuse(ids)
             for first in range(sequence.num_past, len(ids), N_BATCH):
                 sequence.forward(ids[first : first + N_BATCH], 0)
-        except DecodeError as error:  # a stop may end a pass in the middle; what is missing is read without its rows
+        except DecodeError as error:  # a stop may interrupt a pass; missing tokens are read without their rows
             log.info("the head could not read along: %s", error.message)
 
 
@@ -140,7 +134,7 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayers:
 
     Raises:
         DraftRefusedError: this build of llama.cpp cannot run them.
-        ContextError: there is no room for their context.
+        ContextError: there is no memory for their context.
         DecodeError: they cannot compute.
     """
     reason = missing_sentence(MTP)
@@ -148,19 +142,19 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayers:
         raise DraftRefusedError(reason)
     num_params, size_bytes = next_token_weights(read_header(target.model.path))
     width = target.model.n_embd_out
-    with library.places() as reported:
+    with library.placement_lines() as reported:
         context = HeadContext(target.model, _params(target, options), target.context, width, is_mtp=True)
     tap = HiddenTap(target.context, (RowPart(),), width)
     memory = reported_memory(reported, 0, target.model.device_of_buffer, context_only=True)
     info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head=MTP)
-    head = _Opened(target.model, context, tap, HeadShape(target.model.n_layer_nextn), info, owns_weights=False)
-    return _loaded(target, head, memory)
+    layers = _loaded(target, target.model, context, tap, HeadShape(target.model.n_layer_nextn), info)
+    return _tried(layers, memory)
 
 
 def open_head_file(
     path: str, target: LoadedModel, options: LoadOptions, progress: Callable[[float], bool] | None = None
 ) -> LoadedHead:
-    """Open a head that is a file of its own, where the target's output layer is.
+    """Open a head in a separate file, on the device of the target's output layer.
 
     Raises:
         DraftRefusedError: it does not belong to this target.
@@ -172,7 +166,7 @@ def open_head_file(
         return open_medusa(Path(path), target, options)
     method = head_method(header)
     layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None, overrides=())
-    with library.places() as reported:
+    with library.placement_lines() as reported:
         has_nextn = method in (MTP, ASSISTANT)
         model = LlamaModel(path, gpu_layers=layers, progress=progress, placement=placement, with_heads=has_nextn)
         try:
@@ -182,19 +176,13 @@ def open_head_file(
             model.close()
             raise
     memory = reported_memory(reported, model.size_bytes, model.device_of_buffer)
-    if isinstance(opened, LoadedAssistant):
-        return replace(opened, info=replace(opened.info, memory=memory))
-    return _loaded(target, opened, memory)
+    if isinstance(opened, LoadedLayers):
+        return _tried(opened, memory)
+    return replace(opened, info=replace(opened.info, memory=memory))
 
 
-def _opened(
-    model: LlamaModel, target: LoadedModel, options: LoadOptions, header: GgufHeader
-) -> _Opened | LoadedAssistant:
-    """Make the context of a head from a file, with what it reads of the target.
-
-    Raises:
-        ContextError: there is no memory for it.
-    """
+def _opened(model: LlamaModel, target: LoadedModel, options: LoadOptions, header: GgufHeader) -> LoadedHead:
+    """Make the context of a head from a file; raises `ContextError` if there is no memory for it."""
     params, method = _params(target, options), head_method(header)
     info = replace(
         target.info,
@@ -217,7 +205,7 @@ def _opened(
     else:
         context = HeadContext(model, params, target.context, model.n_embd_out, is_mtp=is_mtp)
     shape = HeadShape(model.n_layer_nextn) if is_mtp else HeadShape(encodes=method == EAGLE3, reads_first=False)
-    return _Opened(model, context, tap, shape, info, owns_weights=True)
+    return _loaded(target, model, context, tap, shape, info)
 
 
 def _parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:
@@ -232,52 +220,41 @@ def _params(target: LoadedModel, options: LoadOptions) -> ContextParams:
     return ContextParams(target.context.n_ctx, threads, 0, *kinds, max_rows=MAX_HEAD_ROWS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """What `LoadedHead` is made of."""
-
-    model: LlamaModel
-    context: HeadContext | BlockContext
-    tap: HiddenTap
-    shape: HeadShape
-    info: ModelInfo
-    owns_weights: bool
-
-
-def _loaded(target: LoadedModel, opened: _Opened, memory: MemoryUse | None) -> LoadedLayers:
-    """Try it, and describe it: with what is kept of the target's rows, in the tap and as llama.cpp gives them."""
-    context, tap = opened.context, opened.tap
-    if memory is not None:
-        given = len(tap.parts) * min(N_BATCH, context.n_ctx) * tap.n_embd * _ROW_BYTES
-        memory = replace(memory, compute_bytes=memory.compute_bytes + tap.num_bytes + given)
-    info = replace(
-        opened.info,
-        memory=memory,
-        n_ctx=context.n_ctx,
-        threads=context.threads,
-        cache_type=context.params.cache_type,
-        flash_attention=context.params.flash_attention,
-        recommended=(),
-    )
-    reader = BlockModel(context, tap) if isinstance(context, BlockContext) else HeadModel(context, tap, opened.shape)
-    head = LoadedLayers(
-        model=opened.model,
+def _loaded(
+    target: LoadedModel,
+    model: LlamaModel,
+    context: HeadContext | BlockContext,
+    tap: HiddenTap,
+    shape: HeadShape,
+    info: ModelInfo,
+) -> LoadedLayers:
+    reader = BlockModel(context, tap) if isinstance(context, BlockContext) else HeadModel(context, tap, shape)
+    return LoadedLayers(
+        model=model,
         context=context,
         reader=reader,
         sequence=CachedSequence(reader),
         info=info,
         can_rollback=True,
-        owns_weights=opened.owns_weights,
+        owns_weights=model is not target.model,
         target=target.sequence,
         tap=tap,
-        shape=opened.shape,
-        is_own=opened.model is target.model,
+        shape=shape,
+        is_own=model is target.model,
         reach=context.shape.num_drafted if isinstance(context, BlockContext) else None,
     )
+
+
+def _tried(head: LoadedLayers, memory: MemoryUse | None) -> LoadedLayers:
+    """Check that it can roll back, and complete its facts; ``memory`` gets the buffers of the target's rows as well."""
+    context, tap = head.context, head.tap
+    if memory is not None:
+        given = len(tap.parts) * min(N_BATCH, context.n_ctx) * tap.n_embd * _ROW_BYTES
+        memory = replace(memory, compute_bytes=memory.compute_bytes + tap.num_bytes + given)
     try:
         if not try_rollback(head.sequence):
             raise DraftRefusedError(said("The head cannot forget what it drafted."))
     except EngineError:
         head.close()
         raise
-    return head
+    return replace(head, info=replace(described(head.info, context), memory=memory))

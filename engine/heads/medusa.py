@@ -1,8 +1,8 @@
-"""Medusa and Hydra heads as a language model, so that all that drives a draft model drives them as well.
+"""Medusa and Hydra heads as a language model, so that `DraftModelDrafter` can use them.
 
-Head k, counted from 0, says what stands k + 2 places behind the target's last token: the target itself has said what
-stands one behind it, and that was emitted. It reads the target's row of that last token; of Hydra, the tokens since as
-well. So reading costs nothing, only the scores do; where no head reaches so far there are none.
+Head k, counted from 0, predicts the token k + 2 positions after the target's last token: the target itself has given
+the next one, which was emitted. It reads the target's row of that last token; for Hydra, the tokens since as well. So
+reading costs nothing, only the scores do; beyond the last head there are none.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from engine.gguf.medusa import (
 )
 from engine.gguf.model_parts import all_parts, size_of_files
 from engine.gguf.source import ReadAt, open_for_reading
-from engine.heads.loaded import LoadedHead
+from engine.heads.loaded import LoadedHead, UncachedModel
 from engine.heads.tap import LastRows
 from engine.interfaces import Candidates, Rows, TokenIds, likely
 from engine.llama import library
@@ -38,27 +38,27 @@ from engine.records import CacheType, MemoryUse, ModelInfo
 from engine.sentences import said
 from engine.sequence import CachedSequence
 
-_BYTES_PER_THREAD = 16 * 2**20  # below so many weights a head, handing work to another thread costs more than it saves
+_BYTES_PER_THREAD = 16 * 2**20  # weights of a head, below which handing work to another thread does not pay off
 _NO_IDS, _NO_SCORES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
 
 
 class TensorRows:
-    """The rows of one tensor of a file, left there: ``row_bytes`` bytes each, of weights of a ``kind``."""
+    """The rows of one tensor, mapped from its file: ``row_bytes`` bytes each, of type ``kind``."""
 
     def __init__(self, path: Path, header: GgufHeader, tensor: TensorInfo) -> None:
         self.kind, self.columns, number = tensor.type_name, tensor.dims[0], tensor.num_values // tensor.dims[0]
         self.row_bytes = tensor.num_bytes // number
-        place = header.data_offset + tensor.offset
-        self._rows = np.memmap(path, np.uint8, "r", place, (number, self.row_bytes))
+        offset = header.data_offset + tensor.offset
+        self._rows = np.memmap(path, np.uint8, "r", offset, (number, self.row_bytes))
 
     def take(self, ids: Sequence[int] | NDArray[np.int32]) -> NDArray[np.uint8]:
-        """Copy some of the rows [len(ids), row_bytes]."""
+        """Copy rows [len(ids), row_bytes]."""
         return np.ascontiguousarray(self._rows[np.asarray(ids, dtype=np.int64)])
 
 
 @dataclass(frozen=True, slots=True)
 class MedusaWeights:
-    """``ids`` [num_outputs], ascending, are the tokens of the scores; ``embedding`` is there where heads see tokens."""
+    """``ids`` [num_outputs], ascending, are the tokens of the scores; ``embedding`` is set if heads read tokens."""
 
     layout: MedusaLayout
     heads: tuple[HeadWeights, ...]
@@ -70,7 +70,7 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
     """Read heads for a target whose header they fit (`engine.gguf.medusa.medusa_reason`).
 
     Raises:
-        DraftRefusedError: they belong to another tokenizer, or lack what the target cannot lend.
+        DraftRefusedError: they belong to another tokenizer, or the target lacks a matrix that they use.
         ModelFileError: a file cannot be read.
     """
     header = read_header(path)
@@ -147,10 +147,10 @@ def _lent_output(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> 
 
 
 def _lent_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
-    """The first of these matrices that the target's files have, a row [width] for each token.
+    """Find the first of these matrices in the target's files, with a row [width] for each token.
 
     Raises:
-        DraftRefusedError: it has another shape or kind.
+        DraftRefusedError: it has another shape or type.
         ModelFileError: a file cannot be read.
     """
     parts = [(part, read_header(part)) for part in all_parts(target)]
@@ -170,25 +170,15 @@ class LoadedMedusa(LoadedHead):
     weights: MedusaWeights
     tap: LastRows
 
-    def follow(self, *, on: bool) -> None:
-        """See `LoadedHead.follow`."""
-        self.tap.switch(on=on)
-
     def beside(self, target: LoadedModel) -> LoadedMedusa:
-        """See `LoadedHead.beside`."""
         return _loaded(target, self.weights, self.info, self.context.threads)
-
-    def gave_rows(self, num_tokens: int) -> bool:
-        """See `LoadedHead.gave_rows`: those of its last token."""
-        row = self.tap.row() if num_tokens == self.tap.num_past else None
-        return row is not None and bool(row.any())
 
 
 def open_medusa(path: Path, target: LoadedModel, options: LoadOptions) -> LoadedMedusa:
     """Open heads whose header fits the target's.
 
     Raises:
-        DraftRefusedError: they belong to another tokenizer, or lack what the target cannot lend.
+        DraftRefusedError: they belong to another tokenizer, or the target lacks a matrix that they use.
         ContextError: there is no memory for them.
         ModelFileError: a file cannot be read.
     """
@@ -235,23 +225,19 @@ def _loaded(target: LoadedModel, weights: MedusaWeights, info: ModelInfo, thread
     )
 
 
-class MedusaModel:
+class MedusaModel(UncachedModel):
     """Implements `engine.interfaces.LanguageModel`."""
 
-    num_snapshots = None
-    state_bytes = 0
-
     def __init__(self, weights: MedusaWeights, graphs: HeadGraphs, tap: LastRows) -> None:
+        super().__init__(graphs.n_ctx)
         layout = weights.layout
         self._weights, self._graphs, self._tap = weights, graphs, tap
         self.n_vocab, self.n_ctx, self.n_ubatch = layout.n_vocab, graphs.n_ctx, graphs.n_ubatch
         self.num_candidates = layout.num_outputs
-        self.num_past = 0
-        self._ids = np.zeros(self.n_ctx, dtype=np.int32)
         self._zeros: Row = np.zeros(layout.width, dtype=np.float32)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`; tokens that the heads cannot propose are at minus infinity.
+        """See `LanguageModel.forward`; tokens that the heads cannot propose are at -inf.
 
         Raises:
             DecodeError: ggml failed.
@@ -266,7 +252,7 @@ class MedusaModel:
         return rows
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`: none where no head reaches so far, or no row is there.
+        """See `LanguageModel.forward_candidates`: none beyond the last head, or without a row.
 
         Raises:
             DecodeError: ggml failed.
@@ -278,59 +264,26 @@ class MedusaModel:
         found = likely(scores)
         return Candidates(self._weights.ids[found.ids], found.logits)
 
-    def _append(self, ids: TokenIds) -> None:
-        end = self.num_past + len(ids)
-        self._ids[self.num_past : end] = np.maximum(ids, 0)  # places of pictures are below
-        self.num_past = end
+    def _scores(self, count: int) -> Row | None:
+        """Scores of the head for the token after the first ``count``; None if no head reaches so far.
 
-    def _scores(self, place: int) -> Row | None:
-        """What the head that reaches there says of the token behind the first ``place``.
-
-        None also where the target gave no row, as behind a prompt, whose last token it reads in the first pass.
-        While nobody drafts, which is a measurement, the places ahead mean nothing: a head is there for each, and reads
-        zeros where there is no row.
+        None also if the target gave no row, as after a prompt, whose last token it reads in the first pass. While the
+        speed is being measured every position has a head, which reads zeros without a row.
         """
         tap, layout = self._tap, self._weights.layout
-        ahead = place - tap.num_past
+        ahead = count - tap.num_past
         row = tap.row() if tap.is_on else None
         if not tap.is_on or ahead < 1:
             ahead = min(max(ahead, 1), layout.num_heads)
             row = self._zeros if row is None else row
         if ahead > layout.num_heads or row is None:
             return None
-        return self._graphs.scores(ahead - 1, row, self._seen(place, layout.num_seen(ahead - 1)))
+        return self._graphs.scores(ahead - 1, row, self._embeddings(count, layout.num_seen(ahead - 1)))
 
-    def _seen(self, place: int, count: int) -> NDArray[np.uint8]:
-        """The embeddings of the ``count`` tokens before a place, as the target's file has them."""
+    def _embeddings(self, end: int, count: int) -> NDArray[np.uint8]:
+        """The embeddings of the ``count`` tokens before index ``end``, as in the target's file."""
         embedding = self._weights.embedding
         if embedding is None:
             return np.empty(0, dtype=np.uint8)
-        seen = self._ids[max(place - count, 0) : place]
+        seen = self._ids[max(end - count, 0) : end]
         return embedding.take(seen if len(seen) == count else np.resize(seen, count))
-
-    def rollback(self, num_past: int) -> bool:
-        """See `LanguageModel.rollback`."""
-        self.num_past = min(self.num_past, num_past)
-        return True
-
-    def save(self) -> bool:
-        """See `LanguageModel.save`: never needed, since any tail can be forgotten."""
-        return False
-
-    def restore(self) -> bool:
-        """See `LanguageModel.restore`."""
-        self.clear()
-        return False
-
-    def export_state(self) -> NDArray[np.uint8] | None:
-        """See `LanguageModel.export_state`: reading again costs nothing."""
-        return None
-
-    def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:  # noqa: ARG002
-        """See `LanguageModel.import_state`."""
-        self.clear()
-        return False
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self.num_past = 0

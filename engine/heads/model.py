@@ -1,13 +1,12 @@
-"""A head as a language model of its own, so that all that drives a draft model drives it as well.
+"""A head as a language model, so that `DraftModelDrafter` can use it.
 
-A token is read with the hidden row of the token before it: the target's, where the target has been there, and the one
-that the head itself gave, where it drafts ahead. What was read ahead is read again once the target's rows are there, in
-the same pass as what follows. (llama.cpp's common/speculative.cpp does so, too: `common_speculative_impl_draft_mtp` and
-`..._eagle3`. There EAGLE-3 reads a token at the position of the row; what its attention sees are distances, so that it
-comes to the same.)
+A token is read with the hidden row of the token before it: the target's if the target has read that token, else the
+head's own. Tokens read ahead are read again once the target's rows are available, in the same pass as the following
+tokens. (So does llama.cpp's common/speculative.cpp: `common_speculative_impl_draft_mtp` and `..._eagle3`. There EAGLE-3
+reads a token at the position of the row; attention depends on distances only, so that the result is the same.)
 
-Of a run of places, as pictures are, it reads nothing: its cache goes on behind the run where it was before, and the
-first token there is read without a row.
+Pictures are skipped: the head's cache continues after them at the same position, and the next token is read without a
+row.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama.context import N_BATCH
 from engine.llama.head_context import HeadContext, HiddenRows, RowContext
 
-MOST_LOST = 16  # tokens in the middle that are read without their rows; where more are lost, the head begins anew
+MOST_LOST = 16  # tokens in the middle that are read without rows; if more rows are lost, the head starts over
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class HeadShape:
     """How a head reads.
 
     Attributes:
-        num_layers: next-token layers, each trained for one step ahead and with a cache of its own.
+        num_layers: next-token layers, each trained for one step ahead and with a separate cache.
         encodes: the target's rows are projected first (EAGLE-3).
         reads_first: also the first token, which has no row before it (MTP: with zeros).
     """
@@ -47,12 +46,12 @@ class HeadShape:
 
 @dataclass(slots=True)
 class _Ahead:
-    """Tokens that were read ahead of the target, behind the last that was not, and the row each was read with."""
+    """Tokens read ahead of the target, behind the last one that was not, and the row that each was read with."""
 
-    base: int = 0  # the position of the first of `ids`: of the last token that was read with the target's row
+    base: int = 0  # position of the first of `ids`: the last token that was read with the target's row
     ids: list[int] = field(default_factory=list)
     rows: list[HiddenRows] = field(default_factory=list)
-    layer: int = 0  # which has read all of them
+    layer: int = 0  # that has read all of them
 
     def clear(self) -> None:
         self.ids.clear()
@@ -64,10 +63,7 @@ ContextT = TypeVar("ContextT", bound=RowContext)
 
 
 class RowModel(ABC, Generic[ContextT]):
-    """Implements `engine.interfaces.LanguageModel` for what reads the target's rows behind the target.
-
-    What it does ahead of the target is its kind's own.
-    """
+    """The part of `engine.interfaces.LanguageModel` that reads the target's rows; subclasses read ahead."""
 
     num_snapshots = None
     num_candidates = 0
@@ -76,24 +72,23 @@ class RowModel(ABC, Generic[ContextT]):
         self._context, self._tap, self._shape = context, tap, shape
         self.n_vocab, self.n_ctx, self.n_ubatch = context.n_vocab, context.n_ctx, context.n_ubatch
         self._num_read = 0  # tokens that were read with the target's rows
-        self._unsettled: list[int] = []  # what was read ahead of them
-        self._begin = 0  # so many at the beginning were left out: their rows were lost
-        self._passed: list[tuple[int, int]] = []  # runs behind that: where each begins and ends, ascending
+        self._unsettled: list[int] = []  # tokens that were read ahead
+        self._begin = 0  # tokens at the beginning that were skipped, since their rows were lost
+        self._passed: list[tuple[int, int]] = []  # begin and end of the pictures behind that, ascending
 
     @property
     def num_past(self) -> int:
-        """See `LanguageModel.num_past`."""
         return self._num_read + len(self._unsettled)
 
     def has_lost_beginning(self, floor: int = 0) -> bool:
-        """Whether it left out tokens behind ``floor`` because their rows were gone; the first alone never has one."""
+        """Whether tokens behind ``floor`` were skipped because their rows were lost; the first never has a row."""
         return self._begin > max(1, floor)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`. Any number of ids, and `MAX_HEAD_ROWS` rows.
 
         Raises:
-            DecodeError: a pass failed; what was read ahead of the target may be forgotten.
+            DecodeError: a pass failed; tokens read ahead of the target may be dropped.
         """
         if num_padding:
             end = len(ids) - num_padding
@@ -109,7 +104,7 @@ class RowModel(ABC, Generic[ContextT]):
             raise
 
     def _forward(self, ids: list[int], num_new: int, n_rows: int) -> Rows:
-        """Read ``ids``, which begin with those that were read ahead."""
+        """Read ``ids``, which begin with the tokens that were read ahead."""
         settled = min(len(ids), max(0, self._tap.num_past + 1 - self._num_read))
         if settled and self._unsettled:
             self._context.rollback(self._num_read)
@@ -127,7 +122,7 @@ class RowModel(ABC, Generic[ContextT]):
     # ---- behind the target ----------------------------------------------------------------------------------------
 
     def _read(self, ids: list[int], n_rows: int) -> Rows:
-        """Read tokens whose rows the target has made, or made once, and pass over runs among them."""
+        """Read tokens whose rows the target has made at some time, and skip pictures among them."""
         if min(ids) >= 0:
             rows = self._read_text(ids, n_rows)
         else:
@@ -140,7 +135,7 @@ class RowModel(ABC, Generic[ContextT]):
         return rows
 
     def _pass_over(self, num_places: int) -> Rows:
-        """Go on behind places that are no tokens; they take no positions here."""
+        """Skip tokens of pictures, which take no positions here."""
         end = self._num_read + num_places
         if self._num_read == self._begin:  # nothing is before them
             self._context.move_to(end)
@@ -153,7 +148,7 @@ class RowModel(ABC, Generic[ContextT]):
         return self._context.no_rows
 
     def _read_text(self, ids: list[int], n_rows: int) -> Rows:
-        """Read tokens of which none is a place, in passes of at most `N_BATCH`."""
+        """Read text tokens in passes of at most `N_BATCH`."""
         skipped = self._num_lost(ids, n_rows)
         if skipped:
             self._context.move_to(self._num_read + skipped)
@@ -169,41 +164,41 @@ class RowModel(ABC, Generic[ContextT]):
 
     @abstractmethod
     def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
-        """Read tokens with the target's rows in one pass; the logits after the last ``n_rows``."""
+        """Read tokens with the target's rows in one pass; return logits after the last ``n_rows``."""
 
     @abstractmethod
     def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
         """Read tokens that the target has not read, and add them to `_unsettled`."""
 
     def _forget_ahead(self) -> None:
-        """What was read ahead is not what follows now."""
+        """Called if other tokens follow than those read ahead."""
 
     def _num_lost(self, ids: list[int], n_rows: int) -> int:
-        """How many of ``ids`` are better left out, with all before them: their rows are gone.
+        """How many of ``ids`` to skip, with all before them, since their rows are lost.
 
-        Where the caches are empty anyway, all such at the beginning; where not, only more than a few.
+        All such tokens if the cache is empty anyway; else only if there are many.
         """
         position, tap, most = self._num_read, self._tap, len(ids) - n_rows
-        if not tap.is_on:  # nobody drafts: this is a measurement
+        if not tap.is_on:  # its speed is being measured
             return 0
-        known = tap.first + 1 if tap.end > tap.first else tap.num_past + 1  # the first token whose row is there
+        known = tap.first + 1 if tap.end > tap.first else tap.num_past + 1  # the first token with a row
         if position == 0 and known <= 1:  # the first token never has one
             return 0 if self._shape.reads_first else min(1, most)
         lost = max(0, min(known - position, most))
         return lost if position == self._begin or lost > MOST_LOST else 0
 
     def _hidden(self, position: int, count: int) -> HiddenRows:
-        """The rows that tokens from ``position`` on are read with; zeros where there is none."""
+        """The rows for ``count`` tokens from ``position`` on; zeros if they are lost."""
         tap, hidden = self._tap, np.zeros((count, self._context.width), dtype=np.float32)
         first, end = max(position - 1, tap.first), min(position - 1 + count, tap.end)
         if end > first:
             rows = tap.rows(first, end - first)
-            place = first - (position - 1)
-            hidden[place : place + end - first] = self._encoded(rows)
+            begin = first - (position - 1)
+            hidden[begin : begin + end - first] = self._encoded(rows)
         return hidden
 
     def _encoded(self, rows: HiddenRows) -> HiddenRows:
-        """Rows of the target as the context takes them."""
+        """Convert rows of the target to inputs of the context."""
         return rows
 
     def _drop_ahead(self) -> None:
@@ -213,7 +208,6 @@ class RowModel(ABC, Generic[ContextT]):
     # ---- the rest of a language model -------------------------------------------------------------------------------
 
     def rollback(self, num_past: int) -> bool:
-        """See `LanguageModel.rollback`."""
         if num_past >= self.num_past:
             return True
         run = next((one for one in self._passed if one[0] < num_past < one[1]), None)
@@ -234,25 +228,22 @@ class RowModel(ABC, Generic[ContextT]):
         return True
 
     def save(self) -> bool:
-        """See `LanguageModel.save`: never needed, since any tail can be forgotten."""
+        """See `LanguageModel.save`: not needed, since any tail can be dropped."""
         return False
 
     def restore(self) -> bool:
-        """See `LanguageModel.restore`."""
         self.clear()
         return False
 
     @property
     def state_bytes(self) -> int:
-        """See `LanguageModel.state_bytes`."""
         return self._context.state_bytes
 
     def export_state(self) -> NDArray[np.uint8] | None:
-        """See `LanguageModel.export_state`; nothing where all that was read was left out."""
+        """See `LanguageModel.export_state`; None if all tokens were skipped."""
         return self._context.export_state() if self.num_past > self._begin else None
 
     def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
-        """See `LanguageModel.import_state`."""
         self.clear()
         if not self._context.import_state(state, num_past, gaps):
             return False
@@ -260,7 +251,6 @@ class RowModel(ABC, Generic[ContextT]):
         return True
 
     def clear(self) -> None:
-        """Forget everything."""
         self._context.clear()
         self._drop_ahead()
         self._num_read = self._begin = 0
@@ -268,7 +258,7 @@ class RowModel(ABC, Generic[ContextT]):
 
 
 class HeadModel(RowModel[HeadContext]):
-    """MTP and EAGLE-3: ahead of the target a token is read with the row that the head itself gave."""
+    """MTP and EAGLE-3: ahead of the target a token is read with the head's own row."""
 
     def __init__(self, context: HeadContext, tap: HiddenTap, shape: HeadShape) -> None:
         super().__init__(context, tap, shape)
@@ -284,7 +274,7 @@ class HeadModel(RowModel[HeadContext]):
     def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
         context, position = self._context, self._num_read
         hidden = self._hidden(position, len(ids))
-        for layer in range(self._shape.num_layers - 1, 0, -1):  # each fills its own cache; the first draws
+        for layer in range(self._shape.num_layers - 1, 0, -1):  # each fills its cache; the first gives the logits
             context.use_layer(layer)
             context.read(ids, hidden, 0)
             context.rollback(position)
@@ -306,8 +296,8 @@ class HeadModel(RowModel[HeadContext]):
         self._ahead.clear()
 
     def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
-        """Read tokens that the target has not read: one by one, where rows are wanted, as each needs the one before."""
-        if not n_rows:  # only to see what it costs
+        """Read tokens that the target has not read: one by one if rows are wanted, as each needs the row before."""
+        if not n_rows:  # its speed is being measured
             for first in range(0, len(ids), N_BATCH):
                 chunk = ids[first : first + N_BATCH]
                 self._context.read(chunk, np.zeros((len(chunk), self._context.width), dtype=np.float32), 0)
@@ -319,7 +309,7 @@ class HeadModel(RowModel[HeadContext]):
         return given[-1] if n_rows == 1 else np.concatenate(given[-n_rows:])
 
     def _step(self, token_id: int) -> Rows:
-        """Read one token more with the head's own row; where another layer is trained for that step, all of them."""
+        """Read one token with the head's own row; all of them again if another layer is trained for this step."""
         context, ahead = self._context, self._ahead
         row = self._own_row if self._own_row is not None else self._zeros
         layer = min(len(self._unsettled) + 1, self._shape.num_layers - 1)

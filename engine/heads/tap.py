@@ -1,4 +1,4 @@
-"""Keeps the hidden rows of a target's passes for as long as a head may still need them: all of them, or the last."""
+"""Records the hidden rows of a target's passes as long as a head may need them: all rows, or the last one."""
 
 from __future__ import annotations
 
@@ -12,59 +12,59 @@ from engine.llama.context import N_BATCH, LlamaContext
 from engine.llama.head_context import HiddenRows
 from engine.llama.hidden_rows import FinalRows, RowPart
 
-FOLLOW_AT = 256  # waiting rows at which a head reads along, so that no more than these and a pass's have to be kept
+FOLLOW_AT = 256  # waiting rows at which a head reads along, so that only these and those of a pass have to be kept
 CAPACITY = FOLLOW_AT + N_BATCH  # rows
-_KEPT = 16  # rows behind what was read: a short way back needs them again
+_KEPT = 16  # rows behind the last one read, for a short rollback
 _BYTES = 4
 HiddenRow = NDArray[np.float32]
 
 
 class _Tap:
-    """What both have of the target's context."""
+    """The part of both taps that concerns the target's context."""
 
     def __init__(self, context: LlamaContext) -> None:
         self._context = context
 
     @property
     def num_past(self) -> int:
-        """How many tokens the target holds, with or without a row."""
+        """How many tokens the target's cache holds, with or without a row."""
         return self._context.num_past
 
     @property
     def is_on(self) -> bool:
-        """Whether rows are kept now."""
-        own: object = self  # a tap only with what follows in each kind
+        """Whether rows are being recorded."""
+        own: object = self  # a `RowTap` only with the methods of a subclass
         return self._context.tap is own
 
 
 class HiddenTap(_Tap):
-    """Implements `engine.llama.context.RowTap`: the row of position i is there for ``first`` <= i < ``end``."""
+    """Implements `engine.llama.context.RowTap`: has the rows of positions ``first`` <= i < ``end``."""
 
     def __init__(self, context: LlamaContext, parts: Sequence[RowPart], n_embd: int) -> None:
-        """A row is made of ``parts``, each of ``n_embd`` numbers."""
+        """A row consists of ``parts`` of ``n_embd`` numbers each."""
         super().__init__(context)
         self.parts, self.n_embd = tuple(parts), n_embd
         self._rows = np.zeros((len(self.parts), CAPACITY, n_embd), dtype=np.float32)
-        self._first = self._place = self._end = 0  # `_place`: where the row of `_first` lies in the buffer
+        self._first = self._offset = self._end = 0  # `_offset`: index of the row of `_first` in the buffer
         self._row_bytes = n_embd * _BYTES
 
     @property
     def num_bytes(self) -> int:
-        """What the buffer takes."""
+        """Size of the buffer."""
         return int(self._rows.nbytes)
 
     @property
     def first(self) -> int:
-        """The first position whose row is there."""
+        """The first position with a row."""
         return self._first
 
     @property
     def end(self) -> int:
-        """The position behind the last whose row is there; what the target has forgotten is not."""
+        """The position after the last row; rows that the target has dropped do not count."""
         return max(self._first, min(self._end, self._context.num_past))
 
     def switch(self, *, on: bool) -> None:
-        """Keep rows of the passes that follow, or none; what was kept is lost at either change."""
+        """Record rows of the following passes, or stop; either change drops all rows."""
         if on == self.is_on:
             return
         for part in self.parts:
@@ -73,66 +73,68 @@ class HiddenTap(_Tap):
         self.forget()
 
     def forget(self) -> None:
-        """See `RowTap.forget`."""
-        self._first = self._place = self._end = 0
+        self._first = self._offset = self._end = 0
 
     def prepare(self, *, is_whole: bool) -> bool:  # noqa: ARG002  (the protocol's signature)
-        """See `RowTap.prepare`: rows come from passes of any kind."""
+        """See `RowTap.prepare`: every pass gives rows."""
         return False
 
     def take(self, past: int, count: int) -> None:
-        """See `RowTap.take`."""
-        if not self._first <= past <= self._end:  # nothing is known of what lies between
-            self._first, self._place, self._end = past, 0, past
+        if not self._first <= past <= self._end:  # rows in between are missing
+            self._first, self._offset, self._end = past, 0, past
         self._end = past
         self._make_room(count)
-        place = self._place + past - self._first
+        index = self._offset + past - self._first
         for rows, part in zip(self._rows, self.parts, strict=True):
             address = part.address(self._context.handle)
             if address is None:
                 self.forget()
                 return
-            ctypes.memmove(rows.ctypes.data + place * self._row_bytes, address, count * self._row_bytes)
+            ctypes.memmove(rows.ctypes.data + index * self._row_bytes, address, count * self._row_bytes)
         self._end = past + count
 
     def _make_room(self, count: int) -> None:
         held = self._end - self._first
-        if self._place + held + count <= CAPACITY:
+        if self._offset + held + count <= CAPACITY:
             return
         lost = max(0, held + count - CAPACITY)
-        begin = self._place + lost
+        begin = self._offset + lost
         self._rows[:, : held - lost] = self._rows[:, begin : begin + held - lost].copy()
-        self._first, self._place = self._first + lost, 0
+        self._first, self._offset = self._first + lost, 0
 
     def release(self, position: int) -> None:
-        """The rows of the positions before are hardly needed any more."""
+        """Allow dropping the rows of earlier positions."""
         position = min(position - _KEPT, self._end)
         if position > self._first:
-            self._place += position - self._first
+            self._offset += position - self._first
             self._first = position
 
     def rows(self, first: int, count: int) -> HiddenRows:
-        """The rows of ``count`` positions from ``first`` on, all of which must be there [count, width]."""
-        place = self._place + first - self._first
+        """The rows of ``count`` recorded positions from ``first`` on [count, width]."""
+        index = self._offset + first - self._first
         if len(self.parts) == 1:
-            return self._rows[0, place : place + count]
-        return np.concatenate([rows[place : place + count] for rows in self._rows], axis=1)
+            return self._rows[0, index : index + count]
+        return np.concatenate([rows[index : index + count] for rows in self._rows], axis=1)
+
+    def gave_rows(self, num_tokens: int) -> bool:
+        """Whether the target's first pass, of ``num_tokens``, gave rows that are not all zeros."""
+        return bool(self.rows(0, num_tokens).any())
 
 
 class LastRows(_Tap):
     """Implements `engine.llama.context.RowTap` for heads that read the row of the target's last token only.
 
-    Rows stay where llama.cpp leaves them until one is asked for.
+    Rows are copied from llama.cpp on demand.
     """
 
     def __init__(self, context: LlamaContext, n_embd: int) -> None:
         super().__init__(context)
         self._rows, self.n_embd = FinalRows(context.handle), n_embd
-        self._first = self._end = 0  # positions of the last pass's tokens, where it gave rows
+        self._first = self._end = 0  # positions of the last pass's tokens, if it gave rows
         self._gives = False
 
     def switch(self, *, on: bool) -> None:
-        """Have the passes that follow give rows where they can, or none."""
+        """Have the following passes give rows if they can, or none."""
         if on == self.is_on:
             return
         self._context.tap = self if on else None
@@ -140,22 +142,24 @@ class LastRows(_Tap):
         self.forget()
 
     def forget(self) -> None:
-        """See `RowTap.forget`."""
         self._first = self._end = 0
 
     def prepare(self, *, is_whole: bool) -> bool:
-        """See `RowTap.prepare`."""
         self._gives = is_whole
         self._rows.switch(on=is_whole)
         return is_whole
 
     def take(self, past: int, count: int) -> None:
-        """See `RowTap.take`."""
         self._first, self._end = past, past + count if self._gives else past
 
     def row(self) -> HiddenRow | None:
-        """The row of the target's last token [n_embd], as a copy; None where its pass gave none."""
-        place = self._context.num_past - 1
-        if not self._first <= place < self._end:
+        """A copy of the row of the target's last token [n_embd]; None if its pass gave none."""
+        last = self._context.num_past - 1
+        if not self._first <= last < self._end:
             return None
-        return self._rows.copy(place - self._first, self.n_embd)
+        return self._rows.copy(last - self._first, self.n_embd)
+
+    def gave_rows(self, num_tokens: int) -> bool:
+        """The same as `HiddenTap.gave_rows`, for the last token."""
+        row = self.row() if num_tokens == self.num_past else None
+        return row is not None and bool(row.any())

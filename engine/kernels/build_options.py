@@ -1,6 +1,6 @@
-"""Tells where llama.cpp's kernels are better compiled otherwise than its build would on this processor.
+"""Decides which of the project's kernels llama.cpp is compiled with on this processor, and the option for CMake.
 
-The rule, and the option of CMake that carries it. The set-up imports this before anything is installed.
+The set-up imports this before anything is installed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import hashlib
 import shlex
 from pathlib import Path
 
-NARROW = "few tokens, 256-bit"  # narrow.sh with few_tokens*.h: what it changes, and what that gains
+NARROW = "few tokens, 256-bit"  # narrow.sh with few_tokens*.h; the script says what it changes and gains
 ORDERED = "few tokens, ordered"  # ordered.sh with few_tokens*.h
 FEW = "few tokens"  # few_tokens*.h alone
 _LAUNCHERS = {
@@ -19,13 +19,13 @@ _LAUNCHERS = {
 }
 _CPU_INFO = Path("/proc/cpuinfo")
 _AMD_FAMILIES = {"25": NARROW, "26": ORDERED}  # Zen 3 and 4, of which only Zen 4 has AVX-512; Zen 5
-# By the products; which of them a processor gets, its compiler's macros say.
+# Required by the kernels; the compiler's macros select among them.
 _NEEDED = frozenset({"avx2", "f16c", "fma"})
 _NEEDED_ON_ARM = "asimddp"  # dot products, as Linux calls them
 
 
 def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
-    """Give `FEW`, `NARROW` or `ORDERED` where the processor can use it; options for compiler or target win."""
+    """`FEW`, `NARROW` or `ORDERED` for this processor, else empty; options for compiler or target take precedence."""
     if "COMPILER" in cmake_args or "GGML_NATIVE" in cmake_args or "TOOLCHAIN" in cmake_args:
         return ""
     try:
@@ -46,7 +46,7 @@ def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
 
 
 def stamped(kernels: str) -> str:
-    """Give ``kernels`` with a digest of what they are made of: after a change of that, llama.cpp is compiled anew."""
+    """``kernels`` with a digest of their sources: after a change of these, llama.cpp is compiled again."""
     if kernels not in _LAUNCHERS:
         return kernels
     folder = Path(__file__).parent
@@ -55,7 +55,7 @@ def stamped(kernels: str) -> str:
 
 
 def with_kernels(cmake_args: str, kernels: str) -> str:
-    """Add to CMake's options what ``kernels``, stamped or not, need."""
+    """Add the option for ``kernels``, stamped or not, to CMake's options."""
     launcher = _LAUNCHERS.get(kernels.partition(" #")[0])
     if launcher is None:
         return cmake_args

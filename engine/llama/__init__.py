@@ -1,1 +1,1 @@
-"""The only door to llama_cpp: library, model, context, vocabulary. Every native return code is checked here."""
+"""The only package that imports llama_cpp: library, model, context, vocabulary. Checks every native return code."""

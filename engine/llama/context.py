@@ -20,13 +20,13 @@ from engine.records import CacheType, FlashAttention
 from engine.sentences import said
 
 _MAGIC = 0x5743454C  # before the number of slices and their sizes, all of 8 bytes
-N_BATCH = 512  # tokens a prefill pass may carry
-# Of these, so many are computed at once. Buffers grow with it; a processor gains nothing from more, a GPU does.
+N_BATCH = 512  # most tokens of a prefill pass
+# The part of them that is computed at once. Buffers grow with it; a processor gains nothing from more, a GPU does.
 CPU_UBATCH, GPU_UBATCH = 128, 512
 _N_CTX_STEP = 256  # llama.cpp rounds a context up to this, but not the batch that it then asserts
-MAX_ROWS = 64  # logits rows a pass may ask for: bounds the output buffer, which is rows x vocabulary
-IS_FULL = 1  # llama_decode's answer where it found no room, and has touched nothing
-# The binding's names of the kinds of a cache, and of flash attention.
+MAX_ROWS = 64  # most logits rows of a pass: bounds the output buffer, which is rows x vocabulary
+IS_FULL = 1  # result of llama_decode if there is no space; the cache is unchanged
+# The binding's names of cache types and flash attention.
 _CACHE_TYPES = {
     CacheType.F16: "GGML_TYPE_F16",
     CacheType.Q8_0: "GGML_TYPE_Q8_0",
@@ -39,15 +39,13 @@ _FLASH_TYPES = {
 }
 
 
-# Copies out all cells of a sequence whose layers have a sliding window, and puts them back.
-#
-# llama.cpp leaves out of a sequence's state what lies behind the window of its end. So a spare sequence takes one
-# window after another, and the state is what it holds of each.
+# Export and import of sequences whose layers have a sliding window. llama.cpp leaves cells behind the window out of a
+# sequence's state, so a spare sequence takes one window after another, and the state consists of these windows.
 
 
 @dataclass(frozen=True, slots=True)
 class StateSlices:
-    """Of a context: llama.cpp's binding, context and memory, the spare sequence, and how many tokens a window has."""
+    """llama.cpp's binding, context and memory, the spare sequence, and the number of tokens of a window."""
 
     lib: Any
     handle: int
@@ -56,12 +54,12 @@ class StateSlices:
     window: int
 
     def size(self, seq_id: int) -> int:
-        """How many bytes `export` gives."""
+        """Size of `export`."""
         sizes = [int(self.lib.llama_state_seq_get_size(self.handle, self.spare)) for _ in self._windows(seq_id)]
         return 8 * (2 + len(sizes)) + sum(sizes) if sizes else 0
 
     def export(self, seq_id: int) -> NDArray[np.uint8] | None:
-        """Everything that a sequence holds; None where llama.cpp gives nothing."""
+        """The whole content of a sequence; None if llama.cpp gives none."""
         slices = list[NDArray[np.uint8]]()
         for _ in self._windows(seq_id):
             size = int(self.lib.llama_state_seq_get_size(self.handle, self.spare))
@@ -77,7 +75,7 @@ class StateSlices:
         return np.concatenate([head, *slices])
 
     def put_back(self, state: NDArray[np.uint8], owners: tuple[int, ...]) -> bool:
-        """Have ``owners``, which hold nothing, hold what `export` gave; False where it is another's state."""
+        """Put an export into ``owners``, which are empty; False if it is invalid."""
         if len(state) < 16 or len(state) < 16 + 8 * (count := int(state[8:16].view("<i8")[0])) or count < 1:
             return False
         sizes, begin = state[16 : 16 + 8 * count].view("<i8").tolist(), 16 + 8 * count
@@ -95,7 +93,7 @@ class StateSlices:
         return True
 
     def _windows(self, seq_id: int) -> Iterator[None]:
-        """Have the spare sequence hold one window of another after the next."""
+        """Have the spare sequence hold one window of another sequence after the next."""
         end = int(self.lib.llama_memory_seq_pos_max(self.memory, seq_id)) + 1
         for begin in range(0, end, self.window):
             self.lib.llama_memory_seq_cp(self.memory, seq_id, self.spare, begin, begin + self.window)
@@ -108,25 +106,25 @@ class StateSlices:
 
 @dataclass(frozen=True, slots=True)
 class ContextParams:
-    """Size in tokens, threads, and how the cache is kept.
+    """Size in tokens, threads, and the type of the cache.
 
     A quantized cache switches flash attention on; keys of another type than the values switch it off.
     """
 
     n_ctx: int
     threads: int
-    snapshots: int = 0  # states to keep of a recurrent memory, so that it can forget that many tokens; may give fewer
+    snapshots: int = 0  # states to keep of a recurrent memory, for rollbacks of that many tokens; may give fewer
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
-    num_candidates: int = 0  # of the likeliest tokens that a pass may be asked for in place of a row; may become 0
-    max_rows: int = MAX_ROWS  # of logits that a pass may be asked for
-    num_at_once: int = 0  # places of a picture that are computed at once; 0: as tokens of a prompt
+    num_candidates: int = 0  # most likely tokens that a pass may select instead of giving a row; may become 0
+    max_rows: int = MAX_ROWS  # of a pass
+    num_at_once: int = 0  # tokens of a picture that are computed at once; 0: as tokens of a prompt
     num_sequences: int = 1  # each of up to ``n_ctx`` tokens
     shares_cells: bool = False  # the cache holds ``n_ctx`` tokens of all sequences together, not of each
 
 
 def with_what_works(params: ContextParams, gpu_layers: int) -> ContextParams:
-    """``params`` without flash attention and candidates where the device fails with them: a cache is f16 then, too."""
+    """Without flash attention, quantized cache and candidates if the GPU fails with them."""
     if not gpu_layers or not gpu_verdict.is_reduced():
         return params
     return replace(params, flash_attention=FlashAttention.OFF, cache_type=CacheType.F16, num_candidates=0)
@@ -137,21 +135,21 @@ def _usual_ubatch(model: LlamaModel) -> int:
 
 
 class RowTap(Protocol):
-    """Keeps hidden rows of a context's passes for a head."""
+    """Records hidden rows of a context's passes for a head."""
 
     def prepare(self, *, is_whole: bool) -> bool:
-        """A pass follows, in which ``is_whole`` each token but padding gives logits; whether padding has to, too."""
+        """Called before a pass; ``is_whole``: each token but padding gives logits. True if padding must, too."""
 
     def take(self, past: int, count: int) -> None:
-        """A pass of ``count`` tokens behind ``past`` others is done: its rows can be read until the next."""
+        """Called after a pass of ``count`` tokens after ``past`` others: its rows can be read until the next pass."""
 
     def forget(self) -> None:
-        """The cache holds something else now."""
+        """The cache has other contents now."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassPart:
-    """What one sequence wants of a pass; see `LlamaContext.forward`."""
+    """A sequence's part of a pass; see `LlamaContext.forward`."""
 
     sequence: LlamaContext
     ids: TokenIds
@@ -160,9 +158,11 @@ class PassPart:
 
 
 class LlamaContext:
-    """Implements `engine.interfaces.LanguageModel` over a `LlamaModel`. ``params`` are those that it really has.
+    """Implements `engine.interfaces.LanguageModel` over a `LlamaModel`. ``params`` may differ from those asked for.
 
     It is the first sequence of its context; `beside` gives the others, which share llama.cpp's context and buffers.
+    ``handle`` is llama.cpp's context, 0 once it is closed. ``gap`` is how many positions fewer than tokens the cache
+    has: a picture may take fewer.
 
     Raises:
         ContextError: llama.cpp could not make a context of this size.
@@ -172,21 +172,21 @@ class LlamaContext:
         self._lib = library.start()
         self._model, self._max_rows = model, params.max_rows
         self.params = params = with_what_works(params, model.gpu_layers)
-        self._n_vocab = model.vocab.n_vocab
+        self.n_vocab = model.vocab.n_vocab
         self._has_keepers = model.window > 0 and not model.is_recurrent
-        self._handle = self._make(params)
-        self._memory = self._lib.llama_get_memory(self._handle)
+        self.handle = self._make(params)
+        self._memory = self._lib.llama_get_memory(self.handle)
         spare = 2 * params.num_sequences
-        self._slices = StateSlices(self._lib, self._handle, self._memory, spare, model.window)
+        self._slices = StateSlices(self._lib, self.handle, self._memory, spare, model.window)
         num_parts = 1 if params.shares_cells else params.num_sequences
-        self.num_cells = int(self._lib.llama_n_ctx(self._handle))
-        self._n_ctx = self.num_cells // num_parts
-        self.n_batch = min(N_BATCH, int(self._lib.llama_n_batch(self._handle)))
-        # Text is read in chunks of one size, whatever is computed at once.
-        self.num_at_once = int(self._lib.llama_n_ubatch(self._handle))
+        self.num_cells = int(self._lib.llama_n_ctx(self.handle))
+        self.n_ctx = self.num_cells // num_parts
+        self.n_batch = min(N_BATCH, int(self._lib.llama_n_batch(self.handle)))
+        # Text is read in chunks of one size, also if more can be computed at once.
+        self.num_at_once = int(self._lib.llama_n_ubatch(self.handle))
         self.n_ubatch = min(self.num_at_once, _usual_ubatch(model) if params.num_at_once else self.num_at_once)
         self._begin_empty(0)
-        self._top = TopKSampler(self._lib, self._handle, self._n_vocab, params.num_candidates)
+        self._top = TopKSampler(self._lib, self.handle, self.n_vocab, params.num_candidates)
         self.num_snapshots = self._snapshots()
         self._state_flags = self._lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
         if model.gpu_layers:
@@ -201,27 +201,27 @@ class LlamaContext:
         self._own_seq_ids = [ctypes.cast(self._batch.seq_id[i], ctypes.c_void_p).value for i in range(N_BATCH)]
         self._seq_ids = np.tile(np.array(self._owners, dtype=np.int32), (N_BATCH, 1))
         self._point_at([self._seq_ids.ctypes.data + 4 * num_owners * i for i in range(N_BATCH)])
-        self._in_batch = [self.seq_id]  # the sequence that all of `_seq_ids` say; shared with those beside
+        self._in_batch = [self.seq_id]  # the sequence in all of `_seq_ids`; shared with the other sequences
         self._wants_row[:] = 0
-        # The same memory without NumPy, whose calls cost a multiple of their usual right after a pass.
+        # The same memory without NumPy, whose calls are slow right after a pass.
         self._one_id, self._one_position, self._one_wants = self._batch.token, self._batch.pos, self._batch.logits
         logits = ctypes.cast(self._lib.llama_get_logits, ctypes.c_void_p).value
         self._logits_at = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(logits or 0)
         self._rows_address = 0
-        self._rows: Rows = np.empty((0, self._n_vocab), dtype=np.float32)
+        self._rows: Rows = np.empty((0, self.n_vocab), dtype=np.float32)
 
     def _begin_empty(self, seq_id: int) -> None:
-        """Be the sequence of this number, which holds nothing."""
+        """Become the empty sequence of this number."""
         self.seq_id = seq_id
-        # llama.cpp's sequences that its cells belong to. One cache of several sequences gives a cell away that only
-        # one of them owns, once it lies behind the window; a second owner, which no pass asks for, keeps it.
+        # llama.cpp's sequences that own its cells. A cache of several sequences drops a cell with a single owner once
+        # it is behind the window; a second owner ("keeper"), which no pass uses, keeps it.
         self._owners = (seq_id, self.params.num_sequences + seq_id) if self._has_keepers else (seq_id,)
-        self._num_past = 0
-        # A run of places may go on by fewer positions (M-RoPE). Behind each such run: the place, and how many fewer.
+        self.num_past = 0
+        # A picture may take fewer positions than tokens (M-RoPE): the index behind each, and the gap from there on.
         self._gaps: list[tuple[int, int]] = []
-        self._gap = 0  # of what follows now
+        self.gap = 0
         self.tap: RowTap | None = None
-        self._reach = 0  # so many tokens could be forgotten by snapshots now
+        self._reach = 0  # tokens that snapshots can roll back now
         self._state = (ctypes.c_uint8 * 0)()
         self._state_bytes, self._state_past = 0, -1
 
@@ -229,15 +229,15 @@ class LlamaContext:
         native = self._lib.llama_context_default_params()
         native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
         native.n_ctx *= 1 if params.shares_cells else params.num_sequences
-        # With keepers, and the spare one of `StateSlices`.
+        # With keepers, and the spare sequence of `StateSlices`.
         native.n_seq_max = 2 * params.num_sequences + 1 if self._has_keepers else params.num_sequences
-        # Of one cache a pass takes tokens of any sequence, as many as each wants; else as many of each.
+        # In a unified cache a pass may take different numbers of tokens of each sequence.
         native.kv_unified = native.n_seq_max > 1
         native.n_batch = min(max(N_BATCH, params.num_at_once), native.n_ctx)
         native.n_ubatch = min(max(_usual_ubatch(self._model), params.num_at_once), native.n_batch)
         native.n_outputs_max = max(params.max_rows, native.n_seq_max)
         native.n_threads = native.n_threads_batch = params.threads
-        # A cache of the window's size only would have overwritten cells that a rollback brings back into the window.
+        # A cache of the window's size would overwrite cells that a rollback brings back into the window.
         native.swa_full = True
         native.no_perf = True
         native.n_rs_seq = params.snapshots
@@ -247,7 +247,7 @@ class LlamaContext:
         if params.cache_type is not CacheType.F16:  # only the fused kernels read quantized values
             flash = FlashAttention.ON
         native.flash_attn_type = getattr(self._lib, _FLASH_TYPES[flash])
-        if not self._model.gpu_layers:  # no layer there, nothing lent to it
+        if not self._model.gpu_layers:  # nothing is computed there
             native.offload_kqv = native.op_offload = False
         self._specialise(native)
         with library.errors():
@@ -265,24 +265,24 @@ class LlamaContext:
         return int(handle)
 
     def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        """Change llama.cpp's parameters for a context of another kind."""
+        """Hook: change llama.cpp's parameters for another kind of context."""
 
     def _snapshots(self) -> int | None:
-        """What `LanguageModel.num_snapshots` says; llama.cpp clamps what was asked to 0 where it cannot do it."""
-        confirmed = int(self._lib.llama_n_rs_seq(self._handle))
+        """`LanguageModel.num_snapshots`; llama.cpp reduces the number to 0 if it cannot keep any."""
+        confirmed = int(self._lib.llama_n_rs_seq(self.handle))
         return confirmed if confirmed or self._model.is_recurrent else None
 
     def _point_at(self, addresses: Sequence[int | None]) -> None:
-        """Have the batch read the sequence of each token there."""
+        """Let the batch read the sequence ids of each token at these addresses."""
         pointers = ctypes.cast(self._batch.seq_id, ctypes.POINTER(ctypes.c_void_p))
         for i, address in enumerate(addresses):
             pointers[i] = address
 
     def beside(self, seq_id: int) -> LlamaContext:
-        """Give another sequence of this context, empty; it may be used until this one is closed.
+        """Return another sequence of this context, empty; it may be used until this one is closed.
 
         Raises:
-            ValueError: the context has not so many.
+            ValueError: the context has no such sequence.
         """
         if not 0 < seq_id < self.params.num_sequences:
             raise ValueError(f"a context of {self.params.num_sequences} sequences has no number {seq_id}")
@@ -291,15 +291,15 @@ class LlamaContext:
         return other
 
     def close(self) -> None:
-        """Free the cache and the buffers; of a sequence beside the first, forget what it holds."""
+        """Free the cache and the buffers; does nothing for a sequence beside the first."""
         if self.seq_id:
             return
-        if self._handle:
+        if self.handle:
             self._point_at(self._own_seq_ids)
             self._lib.llama_batch_free(self._batch)
-            self._lib.llama_free(self._handle)
+            self._lib.llama_free(self.handle)
             self._top.free()
-            self._handle = 0
+            self.handle = 0
 
     def __enter__(self) -> LlamaContext:
         return self
@@ -308,39 +308,17 @@ class LlamaContext:
         self.close()
 
     @property
-    def handle(self) -> int:
-        """llama.cpp's own; 0 once it is closed."""
-        return self._handle
-
-    @property
-    def n_vocab(self) -> int:
-        """The width of a row."""
-        return self._n_vocab
-
-    @property
-    def n_ctx(self) -> int:
-        """How many tokens the cache can hold."""
-        return self._n_ctx
-
-    @property
-    def num_past(self) -> int:
-        """How many tokens the cache holds."""
-        return self._num_past
-
-    @property
     def threads(self) -> int:
-        """Threads that a pass uses on the CPU."""
-        return int(self._lib.llama_n_threads(self._handle))
+        return int(self._lib.llama_n_threads(self.handle))
 
     def set_abort_callback(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        """Have passes ask the C function ``asks(data)`` whether to end early; None: none any more."""
-        if self._handle:
-            nobody = self._lib.ggml_abort_callback()
-            self._lib.llama_set_abort_callback(self._handle, nobody if asks is None else asks, data)
+        """Have passes call the C function ``asks(data)``, which ends them early if it returns True; None: no more."""
+        if self.handle:
+            no_callback = self._lib.ggml_abort_callback()
+            self._lib.llama_set_abort_callback(self.handle, no_callback if asks is None else asks, data)
 
     def set_threads(self, threads: int) -> None:
-        """Use so many threads from the next pass on."""
-        self._lib.llama_set_n_threads(self._handle, threads, threads)
+        self._lib.llama_set_n_threads(self.handle, threads, threads)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`. At most `N_BATCH` ids and `MAX_ROWS` rows.
@@ -355,11 +333,11 @@ class LlamaContext:
 
     @property
     def num_candidates(self) -> int:
-        """See `LanguageModel.num_candidates`. Only the first sequence can choose."""
+        """See `LanguageModel.num_candidates`. Only the first sequence can select."""
         return self._top.count if not self.seq_id else 0
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`. The first call after whole rows has llama.cpp plan its buffers anew.
+        """See `LanguageModel.forward_candidates`. The first call after whole rows has llama.cpp plan its buffers.
 
         Raises:
             DecodeError: the pass failed, or the cache is full.
@@ -368,15 +346,15 @@ class LlamaContext:
         self._decode(ids, 1, 0)
         if attached:
             return self._top.read()
-        return Candidates(np.arange(self._n_vocab, dtype=np.int64), self._view(1)[0].copy())
+        return Candidates(np.arange(self.n_vocab, dtype=np.int64), self._view(1)[0].copy())
 
     def _decode(self, ids: TokenIds, n_rows: int, num_padding: int) -> None:
         count = len(ids)
         end = count - num_padding
         if not (0 < count <= self.n_batch and 0 <= n_rows <= min(end, self._max_rows)):
             raise ValueError(f"a pass of {count} tokens with {n_rows} rows is outside the batch")
-        past = self._num_past
-        position = past - self._gap
+        past = self.num_past
+        position = past - self.gap
         last = end
         if self._in_batch[0] != self.seq_id:
             self._in_batch[0], self._seq_ids[:] = self.seq_id, self._owners
@@ -391,19 +369,19 @@ class LlamaContext:
             self._wants_row[end - n_rows : last] = 1
         self._batch.n_tokens = count
         library.clear_errors()
-        code = self._lib.llama_decode(self._handle, self._batch)
+        code = self._lib.llama_decode(self.handle, self._batch)
         if code != 0:
             self._after_failure(code, past)
-        self._num_past = past + count
+        self.num_past = past + count
         if self.tap is not None:
             self.tap.take(past, count)
-        # A pass leaves snapshots of its own tokens only: what lies beyond is of an older pass, and wrong.
+        # A pass leaves snapshots of its own tokens only: older ones are of an earlier pass, and wrong.
         self._reach = min(count - 1, self.num_snapshots or 0)
 
     def forward_joined(self, parts: Sequence[PassPart]) -> list[Rows]:
-        """Make one pass for several sequences of this context; give the rows of each, views that the next overwrites.
+        """Make one pass for several sequences of this context; return the rows of each, views until the next pass.
 
-        At most `N_BATCH` ids and ``params.max_rows`` rows in all. What `tap` needs is not taken.
+        At most `N_BATCH` ids and ``params.max_rows`` rows in all. Rows for `tap` are not recorded.
 
         Raises:
             DecodeError: the pass failed; each cache is as before the call.
@@ -416,33 +394,33 @@ class LlamaContext:
             count += len(part.ids)
             end = count - part.num_padding
             self._ids[begin:count] = part.ids
-            first = sequence._num_past - sequence._gap  # noqa: SLF001  (of the same class)
+            first = sequence.num_past - sequence.gap
             np.add(self._counting[: count - begin], first, out=self._positions[begin:count])
-            self._seq_ids[begin:count] = sequence._owners  # noqa: SLF001  (as above)
+            self._seq_ids[begin:count] = sequence._owners  # noqa: SLF001  (of the same class)
             self._wants_row[begin:count] = 0
             self._wants_row[end - part.n_rows : end] = 1
             num_rows += part.n_rows
         self._in_batch[0] = -1
         self._batch.n_tokens = count
         library.clear_errors()
-        code = self._lib.llama_decode(self._handle, self._batch)
+        code = self._lib.llama_decode(self.handle, self._batch)
         if code != 0:
             for part in parts:
-                part.sequence._drop_from(part.sequence._num_past)  # noqa: SLF001  (as above)
+                part.sequence._drop_from(part.sequence.num_past)  # noqa: SLF001  (as above)
             self._raise(code)
         rows, taken, given = self._view(num_rows), 0, list[Rows]()
         for part in parts:
             sequence, num_new = part.sequence, len(part.ids)
-            sequence._num_past += num_new  # noqa: SLF001  (as above)
+            sequence.num_past += num_new
             sequence._reach = min(num_new - 1, self.num_snapshots or 0)  # noqa: SLF001  (as above)
             given.append(rows[taken : taken + part.n_rows])
             taken += part.n_rows
         return given
 
     def copy_prefix(self, other: LlamaContext, num_tokens: int) -> bool:
-        """Hold the first tokens of another sequence of this context in place of everything; the cells are shared.
+        """Replace the content by the first tokens of another sequence of this context; cells are shared.
 
-        False where the other has lost cells of them: then nothing is held.
+        False if the other has lost cells of them: then the sequence is empty.
         """
         self.clear()
         if not other._has_cells(num_tokens):
@@ -453,74 +431,66 @@ class LlamaContext:
         return True
 
     def _has_cells(self, num_past: int) -> bool:
-        """Whether llama.cpp still has each cell that a token behind so many places sees.
-
-        Those behind a window may be gone.
-        """
+        """Whether llama.cpp still has each cell that a token after ``num_past`` others attends to."""
         if not self._has_keepers:
             return True
         first = int(self._lib.llama_memory_seq_pos_min(self._memory, self.seq_id))
         return 0 <= first <= max(0, self._position(num_past) + 1 - self._model.window)
 
     def append_run(self, num_places: int, num_positions: int, run: Callable[[int, int], int]) -> None:
-        """Append places that are no tokens; what follows goes on ``num_positions`` behind.
+        """Append tokens that are no text; the next token follows ``num_positions`` later.
 
-        ``run`` computes them: it is given llama.cpp's context and the first position, and gives `llama_decode`'s code.
+        ``run`` computes them: it gets llama.cpp's context and the first position, and returns `llama_decode`'s code.
 
         Raises:
-            DecodeError: the pass failed; the cache is as before the call, or empty where it is a state.
+            DecodeError: the pass failed; the cache is as before the call, or empty if it is recurrent.
         """
-        past = self._num_past
+        past = self.num_past
         library.clear_errors()
-        code = IS_FULL if past + num_places > self._n_ctx else run(self._handle, past - self._gap)
+        code = IS_FULL if past + num_places > self.n_ctx else run(self.handle, past - self.gap)
         if code != 0:
             self._after_failure(code, past)
         for keeper in self._owners[1:]:
-            self._lib.llama_memory_seq_cp(self._memory, self.seq_id, keeper, past - self._gap, -1)
-        self._num_past, self._reach = past + num_places, 0
+            self._lib.llama_memory_seq_cp(self._memory, self.seq_id, keeper, past - self.gap, -1)
+        self.num_past, self._reach = past + num_places, 0
         if num_positions != num_places:
-            self._gap += num_places - num_positions
-            self._gaps.append((self._num_past, self._gap))
+            self.gap += num_places - num_positions
+            self._gaps.append((self.num_past, self.gap))
         if self.tap is not None:
             self.tap.forget()
 
-    @property
-    def gap(self) -> int:
-        """How many positions fewer than places there are before the end: a picture may take fewer."""
-        return self._gap
-
-    def _position(self, place: int) -> int:
-        """Where a place behind which nothing is, or a token, lies for the model."""
-        return place - next((gap for end, gap in reversed(self._gaps) if end <= place), 0)
+    def _position(self, index: int) -> int:
+        """llama.cpp's position of the token with this index."""
+        return index - next((gap for end, gap in reversed(self._gaps) if end <= index), 0)
 
     def _end_at(self, num_past: int) -> None:
-        """The cache holds so many places now."""
-        self._num_past, self._reach = num_past, 0
+        """Record that the cache holds ``num_past`` tokens now."""
+        self.num_past, self._reach = num_past, 0
         if self._gaps:
             self._gaps = [(end, gap) for end, gap in self._gaps if end <= num_past]
-            self._gap = self._gaps[-1][1] if self._gaps else 0
+            self.gap = self._gaps[-1][1] if self._gaps else 0
 
     def _view(self, n_rows: int) -> NDArray[np.float32]:
-        """A view over llama.cpp's own output buffer; made anew only when the buffer has moved or grown."""
+        """A view of llama.cpp's output buffer; made anew only if the buffer has moved or grown."""
         if n_rows == 0:
             return self._rows[:0]
-        address = self._logits_at(self._handle)
+        address = self._logits_at(self.handle)
         if address != self._rows_address or n_rows > self._rows.shape[0]:
             pointer = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
-            self._rows = np.ctypeslib.as_array(pointer, (n_rows, self._n_vocab))
+            self._rows = np.ctypeslib.as_array(pointer, (n_rows, self.n_vocab))
             self._rows_address = address
         return self._rows[:n_rows]
 
     def _after_failure(self, code: int, past: int) -> None:
-        # An abort or a fatal error may leave part of the batch in memory. A state has gone on then, and llama.cpp has
-        # taken it back already, by a snapshot that the pass should have made and did not: only without one it says so.
+        # An abort or a fatal error may leave a part of the batch in memory. A recurrent state has advanced then, and
+        # llama.cpp restores it from a snapshot that the failed pass should have made: it reports an error only without.
         is_whole = code == IS_FULL or self.num_snapshots is None
         if not is_whole or not self._drop_from(past):
             self.clear()
         self._raise(code)
 
     def _drop_from(self, num_past: int) -> bool:
-        """Have llama.cpp forget what lies behind so many places; False where its memory cannot."""
+        """Drop the cells after ``num_past`` tokens; False if llama.cpp's memory cannot."""
         position, done = self._position(num_past), True
         for owner in self._owners:
             done &= bool(self._lib.llama_memory_seq_rm(self._memory, owner, position, -1))
@@ -529,7 +499,7 @@ class LlamaContext:
     def _raise(self, code: int) -> NoReturn:
         if code == IS_FULL:
             raise CacheFullError(
-                said("The context of {n_ctx:,} tokens is full.", n_ctx=self._n_ctx),
+                said("The context of {n_ctx:,} tokens is full.", n_ctx=self.n_ctx),
                 "Start a new chat, or choose a larger context in the settings.",
             )
         raise DecodeError(
@@ -541,13 +511,12 @@ class LlamaContext:
         )
 
     def rollback(self, num_past: int) -> bool:
-        """See `LanguageModel.rollback`."""
-        if num_past >= self._num_past:
+        if num_past >= self.num_past:
             return True
         if num_past == 0:
             self.clear()
             return True
-        if self.num_snapshots is not None and self._num_past - num_past > self._reach:
+        if self.num_snapshots is not None and self.num_past - num_past > self._reach:
             return False
         if not self._has_cells(num_past) or not self._drop_from(num_past):
             return False
@@ -557,30 +526,29 @@ class LlamaContext:
         return True
 
     def save(self) -> bool:
-        """See `LanguageModel.save`. Keeps the recurrent part only: the tail of a cache can be dropped without it."""
+        """See `LanguageModel.save`. Saves the recurrent part only: the tail of a cache can be dropped without it."""
         self._state_past = -1
-        size = int(self._lib.llama_state_seq_get_size_ext(self._handle, self.seq_id, self._state_flags))
+        size = int(self._lib.llama_state_seq_get_size_ext(self.handle, self.seq_id, self._state_flags))
         if size > len(self._state):
             self._state = (ctypes.c_uint8 * size)()
         self._state_bytes = int(
-            self._lib.llama_state_seq_get_data_ext(self._handle, self._state, size, self.seq_id, self._state_flags)
+            self._lib.llama_state_seq_get_data_ext(self.handle, self._state, size, self.seq_id, self._state_flags)
         )
         if size == 0 or self._state_bytes == 0:
             return False
-        self._state_past = self._num_past
+        self._state_past = self.num_past
         return True
 
     def restore(self) -> bool:
-        """See `LanguageModel.restore`."""
         past = self._state_past
         if past <= 0:
             self.clear()
             self._state_past = past
             return past == 0
         read = self._lib.llama_state_seq_set_data_ext(
-            self._handle, self._state, self._state_bytes, self.seq_id, self._state_flags
+            self.handle, self._state, self._state_bytes, self.seq_id, self._state_flags
         )
-        # Of a hybrid memory the other part, a cache, still holds what followed.
+        # The other part of a hybrid memory, a cache, still holds the tokens after it.
         if read == 0 or not self._drop_from(past):
             self.clear()
             return False
@@ -589,23 +557,21 @@ class LlamaContext:
 
     @property
     def state_bytes(self) -> int:
-        """See `LanguageModel.state_bytes`."""
         if self._has_keepers:
             return self._slices.size(self.seq_id)
-        return int(self._lib.llama_state_seq_get_size(self._handle, self.seq_id))
+        return int(self._lib.llama_state_seq_get_size(self.handle, self.seq_id))
 
     def export_state(self) -> NDArray[np.uint8] | None:
-        """See `LanguageModel.export_state`."""
         if self._has_keepers:
-            return self._slices.export(self.seq_id) if self._num_past and self._has_cells(0) else None
-        size = self.state_bytes if self._num_past else 0
+            return self._slices.export(self.seq_id) if self.num_past and self._has_cells(0) else None
+        size = self.state_bytes if self.num_past else 0
         state = np.empty(size, dtype=np.uint8)
         address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
-        written = int(self._lib.llama_state_seq_get_data(self._handle, address, size, self.seq_id)) if size else 0
+        written = int(self._lib.llama_state_seq_get_data(self.handle, address, size, self.seq_id)) if size else 0
         return state[:written] if written else None
 
     def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
-        """See `LanguageModel.import_state`. llama.cpp trusts the bytes: only give it what this program has written."""
+        """See `LanguageModel.import_state`. llama.cpp trusts the bytes: only pass what this program has written."""
         self.clear()
         with library.errors():
             is_read = self._read_state(state)
@@ -621,16 +587,15 @@ class LlamaContext:
         if self._has_keepers:
             return self._slices.put_back(state, self._owners)
         address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
-        return bool(self._lib.llama_state_seq_set_data(self._handle, address, len(state), self.seq_id) == len(state))
+        return bool(self._lib.llama_state_seq_set_data(self.handle, address, len(state), self.seq_id) == len(state))
 
     def clear(self) -> None:
-        """Forget everything."""
         if self.params.num_sequences > 1:
             for owner in self._owners:
                 self._lib.llama_memory_seq_rm(self._memory, owner, -1, -1)
         else:
             self._lib.llama_memory_clear(self._memory, False)
-        self._num_past = self._reach = self._gap = 0
+        self.num_past = self._reach = self.gap = 0
         self._gaps = []
         self._state_past = -1
         if self.tap is not None:

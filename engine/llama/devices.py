@@ -1,4 +1,4 @@
-"""The devices that this build of llama.cpp can compute on, with their memory, and what they are to it."""
+"""The devices on which this build of llama.cpp can compute, with their memory."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _KINDS = dict(zip(library.GPU_TYPES, (DeviceKind.GPU, DeviceKind.INTEGRATED), st
 
 
 def find_gpus() -> tuple[Device, ...]:
-    """All graphics processors of this machine, in llama.cpp's order; none where the build computes on the processor."""
+    """All GPUs of this machine, in llama.cpp's order; none if the build computes on the processor only."""
     return tuple(_describe(handle) for handle in _gpu_handles())
 
 
 def default_gpus() -> tuple[Device, ...]:
-    """Those that a model is shared by where nobody names one: integrated ones only where there are no others."""
+    """The GPUs that share a model by default: integrated ones only if there are no others."""
     return shared_by_default(find_gpus())
 
 
 def shared_by_default(gpus: tuple[Device, ...]) -> tuple[Device, ...]:
-    """Those of these ``gpus`` that a model is shared by where nobody names one."""
+    """Those of ``gpus`` that share a model by default."""
     return tuple(device for device in gpus if device.kind is DeviceKind.GPU) or gpus
 
 
 def find_devices(names: Sequence[str]) -> tuple[Device, ...]:
-    """The devices of these names; without any, those by default; with `NO_DEVICE`, none.
+    """The devices of these names; without names the default ones; with `NO_DEVICE`, none.
 
     Raises:
-        DeviceError: one is not there, or does not answer.
+        DeviceError: one does not exist, or does not answer.
     """
     if not names:
         return default_gpus()
@@ -43,7 +43,7 @@ def handles_of(names: Sequence[str]) -> tuple[int, ...]:
     """Ggml's handles of the devices of these names; an RPC server may have several.
 
     Raises:
-        DeviceError: one is not there, does not answer, or is named twice.
+        DeviceError: one does not exist, does not answer, or is named twice.
     """
     if tuple(names) == (NO_DEVICE,):
         return ()
@@ -57,7 +57,7 @@ def handles_of(names: Sequence[str]) -> tuple[int, ...]:
 
 
 def buffer_type_of(name: str, devices: Sequence[int]) -> int:
-    """The buffer type of that name, or the usual one of the device of that name; also of other machines' ``devices``.
+    """The buffer type of this name, or the default one of the device of this name, including remote ``devices``.
 
     Raises:
         DeviceError: there is none.

@@ -1,4 +1,4 @@
-"""A context that turns texts into vectors: a pass over all of a text, and its hidden rows, pooled."""
+"""A context that embeds texts: a pass over the whole text, and its hidden rows, pooled."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from engine.llama.model import LlamaModel
 from engine.sentences import said
 
 Vectors = NDArray[np.float32]  # [1, width] pooled, else [num_tokens, width]
-MAX_CTX = 8192  # tokens of a text at most: all of it is computed at once
-LEAST_CTX = 512  # tokens, where there is no room for more
-
+MAX_CTX = 8192  # most tokens of a text: all of it is computed at once
+LEAST_CTX = 512  # tokens, if there is no memory for more
 
 _NUMBERS = {Pooling.NONE: 0, Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3}
 
 
 class EmbeddingContext:
-    """Embeds one text after the other. ``n_ctx`` tokens are the longest, ``width`` the numbers of a vector.
+    """Embeds one text after the other of up to ``n_ctx`` tokens; a vector has ``width`` numbers.
 
     Raises:
-        ContextError: llama.cpp could not make it, or the model pools in a way that gives no vectors of texts.
+        ContextError: llama.cpp could not make it, or the model's pooling gives no vectors of texts.
     """
 
     def __init__(self, model: LlamaModel, n_ctx: int, threads: int, pooling: Pooling | None = None) -> None:
-        """``pooling`` None is that of the model's file; the vectors of a file that names none are not pooled."""
+        """``pooling`` None is that of the model's file; if the file names none, vectors are not pooled."""
         self._lib = lib = library.start()
         native = lib.llama_context_default_params()
-        # What looks at all of a text at once must have it in one piece.
+        # Attention over the whole text needs it in one piece.
         native.n_ctx = native.n_batch = native.n_ubatch = n_ctx
         native.n_threads = native.n_threads_batch = threads
         native.embeddings = native.no_perf = True
@@ -63,7 +62,6 @@ class EmbeddingContext:
         self._batch = lib.llama_batch_init(n_ctx, 0, 1)
 
     def close(self) -> None:
-        """Free the buffers."""
         if self._handle:
             if hasattr(self, "_batch"):
                 self._lib.llama_batch_free(self._batch)
@@ -71,7 +69,7 @@ class EmbeddingContext:
             self._handle = None
 
     def embed(self, ids: TokenIds) -> Vectors:
-        """The vector of a text, as it is: not normalised; or one for each token.
+        """The vector of a text, not normalised; without pooling one for each token.
 
         Raises:
             DecodeError: the pass failed, or gave no numbers.
@@ -86,14 +84,14 @@ class EmbeddingContext:
         np.ctypeslib.as_array(batch.pos, (self.n_ctx,))[:count] = np.arange(count)
         np.ctypeslib.as_array(batch.n_seq_id, (self.n_ctx,))[:count] = 1
         np.ctypeslib.as_array(batch.logits, (self.n_ctx,))[:count] = 1
-        for place in range(count):
-            batch.seq_id[place][0] = 0
+        for index in range(count):
+            batch.seq_id[index][0] = 0
         library.clear_errors()
         code = lib.llama_decode(self._handle, batch)
         is_pooled = self.pooling is not Pooling.NONE
         found = [lib.llama_get_embeddings_seq(self._handle, 0)] if is_pooled and code == 0 else []
         if not is_pooled and code == 0:
-            found = [lib.llama_get_embeddings_ith(self._handle, place) for place in range(count)]
+            found = [lib.llama_get_embeddings_ith(self._handle, index) for index in range(count)]
         if not found or not all(found):
             raise DecodeError(
                 said(
@@ -109,7 +107,7 @@ class EmbeddingContext:
 
 
 def in_form(vectors: Vectors, form: EmbeddingForm) -> Vectors:
-    """The same as they are wanted; of a vector that is cut, what is left has the length 1 again."""
+    """Cut and normalize vectors as requested; a cut vector has length 1 again."""
     shown = vectors if form.dimensions is None else vectors[:, : form.dimensions]
     if not form.is_normalized:
         return np.ascontiguousarray(shown)

@@ -1,7 +1,4 @@
-"""How far the graphics processors of this machine are trusted in this process: what a trial of them found.
-
-Whoever tries them sets it (`engine.sandbox.machine_check`); contexts, placements and the list of devices follow it.
-"""
+"""How far this process trusts the GPUs of this machine, as found by a trial (`engine.sandbox.machine_check`)."""
 
 from __future__ import annotations
 
@@ -9,32 +6,31 @@ from enum import StrEnum
 
 
 class GpuVerdict(StrEnum):
-    """What works on them."""
+    """What works on the GPUs."""
 
     FINE = "fine"
-    REDUCED = "reduced"  # attention in separate steps, and no tokens picked on the device
+    REDUCED = "reduced"  # attention in separate steps, and no candidates selected on the device
     PROCESSOR_ONLY = "processor only"
-    UNTRIED = "untried"  # no room there, or no answer in time: the processor for now
+    UNTRIED = "untried"  # no memory there, or no answer in time: the processor for now
 
 
 _current = [GpuVerdict.FINE]
 
 
 def current() -> GpuVerdict:
-    """The verdict that holds now; `GpuVerdict.FINE` until one is set."""
+    """The current verdict; `GpuVerdict.FINE` until one is set."""
     return _current[0]
 
 
 def set_current(verdict: GpuVerdict) -> None:
-    """Let ``verdict`` hold for what is loaded from now on."""
+    """Set the verdict for models that are loaded from now on."""
     _current[0] = verdict
 
 
 def leaves_gpus_out() -> bool:
-    """Whether nothing may be computed on them."""
     return current() in (GpuVerdict.PROCESSOR_ONLY, GpuVerdict.UNTRIED)
 
 
 def is_reduced() -> bool:
-    """Whether flash attention and samplers are to be kept away from them."""
+    """Whether flash attention and samplers must not be used on them."""
     return current() is not GpuVerdict.FINE

@@ -1,7 +1,7 @@
-"""A grammar in llama.cpp's GBNF over a vocabulary: which tokens may follow, from every place in it.
+"""A grammar in llama.cpp's GBNF over a vocabulary: which tokens may follow in each state.
 
-llama.cpp ends the process where a token is accepted that the grammar refuses, so nothing is accepted unasked here. And
-it takes any byte for the rest of a character that began in the token before, so what would be no UTF-8 is refused here.
+llama.cpp ends the process if a token is accepted that the grammar refuses, so nothing is accepted unchecked here. It
+also takes any byte for the rest of a character that began in the token before, so invalid UTF-8 is refused here.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from engine.llama import library
 from engine.llama.vocab import Vocab, rest_of_character
 from engine.sentences import said
 
-ROOT = b"root"  # the rule that a grammar begins with
+ROOT = b"root"  # the start rule
 TokenArray = NDArray[np.int64]
 _ENTRY = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # llama.h's llama_token_data
-_LARGE = 5000  # of so many tokens what can stand nowhere is known beforehand
-_CONTINUATION = (0x80, 0xBF)  # bytes of UTF-8 that only go on with a character
+_LARGE = 5000  # tokens from which on those that never fit are excluded by a table
+_CONTINUATION = (0x80, 0xBF)  # continuation bytes of UTF-8
 
 
 def start_of(vocab: Vocab, text: str) -> State:
-    """The place before the first token of an answer: a grammar in GBNF is llama.cpp's to read, others llguidance's.
+    """The state before the first token of an answer: llama.cpp reads grammars in GBNF, llguidance all others.
 
     Raises:
-        GrammarError: it cannot be read, or nothing can be written by it.
+        GrammarError: it cannot be read, or it generates no text.
     """
     return matcher.start_of(vocab, text) if is_lark(text) else LlamaGrammar(vocab, text).start
 
 
 class LlamaGrammar:
-    """A parsed grammar; ``start`` is where an answer begins.
+    """A parsed grammar; ``start`` is its first state.
 
     Raises:
         GrammarError: llama.cpp cannot parse it, or it has no rule ``root``.
@@ -60,7 +60,7 @@ class LlamaGrammar:
         self._fits_alone: dict[int, bool] = {}
 
     def fits(self, begun: bytes, token_id: int) -> bool:
-        """Whether a token that writes something may follow a character that has ``begun``, if one has.
+        """Whether a token with text may follow the first bytes ``begun`` of a character, if there are any.
 
         Control tokens never may: the grammar would read their names as text, which the answer does not show.
         """
@@ -73,7 +73,7 @@ class LlamaGrammar:
         return known
 
     def apply(self, handle: Any, ids: TokenArray) -> NDArray[np.bool_]:  # noqa: ANN401  (the binding ships no types)
-        """Ask which of ``ids`` [n] may follow where a sampler stands."""
+        """Check which of ``ids`` [n] may follow in the sampler's state."""
         count = len(ids)
         entries = self._entries[:count]
         entries["id"] = ids
@@ -85,10 +85,10 @@ class LlamaGrammar:
 
 
 class GrammarState:
-    """Implements `engine.grammar.constraint.State`: what was written so far. `advanced` gives another one."""
+    """Implements `engine.grammar.constraint.State`. Immutable: `advanced` returns another state."""
 
     def __init__(self, grammar: LlamaGrammar, handle: Any, begun: bytes = b"") -> None:  # noqa: ANN401  (the binding)
-        """``begun`` are the first bytes of a character that is not whole yet."""
+        """``begun``: the first bytes of an incomplete character."""
         self._grammar = grammar
         self._handle = handle
         self._begun = begun
@@ -100,7 +100,7 @@ class GrammarState:
             self._handle = None
 
     def allows(self, ids: Sequence[int] | TokenArray) -> NDArray[np.bool_]:
-        """Say of each of ``ids`` [n] whether it may follow; what ends an answer may where the grammar is complete."""
+        """Whether each of ``ids`` [n] may follow; end-of-generation tokens may if the grammar is complete."""
         asked = np.asarray(ids, dtype=np.int64)
         grammar, begun = self._grammar, self._begun
         allowed = grammar.apply(self._handle, asked)
@@ -111,17 +111,17 @@ class GrammarState:
         if token_prefixes is not None:
             first = token_prefixes.first[asked]
             allowed &= (first >= _CONTINUATION[0]) & (first <= _CONTINUATION[1])
-        for place in allowed.nonzero()[0].tolist():
-            token_id = int(asked[place])
+        for index in allowed.nonzero()[0].tolist():
+            token_id = int(asked[index])
             if not grammar.fits(begun, token_id) and (begun or not grammar.vocab.is_eog(token_id)):
-                allowed[place] = False
+                allowed[index] = False
         return allowed
 
     def all_allowed(self) -> TokenArray:
         """The ids of all tokens that may follow, ascending.
 
-        A character at a time is asked about first: what cannot begin here need not be read. Of 152k tokens that takes
-        a millisecond where few characters may follow, and 50 where most may.
+        Single characters are checked first, to exclude tokens that begin with others. Of 152k tokens it takes a
+        millisecond if few characters may follow, and 50 if most may.
         """
         token_prefixes = self._grammar.vocab.token_prefixes
         single = np.fromiter(token_prefixes.single, dtype=np.int64, count=len(token_prefixes.single))
@@ -132,7 +132,7 @@ class GrammarState:
         return ids[self.allows(ids)]
 
     def advanced(self, token_id: int) -> GrammarState | None:
-        """The place after a token that writes something; None where it must not follow, or ends the answer."""
+        """The state after a token with text; None if it must not follow, or ends the answer."""
         grammar = self._grammar
         if grammar.vocab.is_eog(token_id) or not self.allows([token_id])[0]:
             return None

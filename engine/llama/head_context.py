@@ -1,4 +1,4 @@
-"""Contexts that take rows of the target: with each token (MTP, EAGLE-3), or in place of tokens (DFlash, DSpark)."""
+"""Contexts that read rows of the target: with each token (MTP, EAGLE-3), or in place of tokens (DFlash, DSpark)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from engine.llama.model import LlamaModel
 from engine.sentences import said
 
 HiddenRows = NDArray[np.float32]  # [num_tokens, width]
-# Whose graphs for heads give the hidden rows of all tokens of a pass, and the logits of its outputs (`t_h_nextn` and
-# `t_logits` in llama.cpp's src/models). Of the others rows are only right where all tokens of a pass are outputs.
+# Architectures whose graphs for heads give the hidden rows of all tokens of a pass, and the logits of its outputs
+# (`t_h_nextn` and `t_logits` in llama.cpp's src/models). Other rows are only right if all tokens of a pass are outputs.
 _GIVE_ALL_ROWS = frozenset(
     {
         "bailingmoe3",
@@ -36,9 +36,9 @@ _GIVE_ALL_ROWS = frozenset(
         "qwen35moe",
     }
 )
-_MOST_OUTPUTS = 4  # that are made where one is wanted: more take longer than a pass that reads and gives none
+_MOST_OUTPUTS = 4  # that are made if one is wanted: more take longer than a separate pass without outputs
 HEAD_UBATCH = 32  # tokens of EAGLE-3 and blocks that are computed at once: llama.cpp makes the logits of all of them
-MAX_HEAD_ROWS = 16  # of logits in a pass, and of what is encoded at once: llama.cpp makes a row of logits for each
+MAX_HEAD_ROWS = 16  # rows of logits in a pass, or rows encoded at once: llama.cpp makes a row of logits for each
 
 
 class RowContext(LlamaContext):
@@ -49,35 +49,64 @@ class RowContext(LlamaContext):
     """
 
     def __init__(self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int) -> None:
-        """``width`` is that of the rows that its passes take."""
+        """``width`` is that of the rows that its passes read."""
         self._target_handle, self.width = target.handle, width
         super().__init__(model, params)
-        self.no_rows: Rows = np.empty((0, self._n_vocab), dtype=np.float32)
+        self.no_rows: Rows = np.empty((0, self.n_vocab), dtype=np.float32)
+        self._inputs: HiddenRows = np.empty((0, width), dtype=np.float32)
+        self._row_at = function("llama_get_embeddings_nextn_ith")
+
+    def _read_rows_with_tokens(self) -> None:
+        """Let passes read the row of each token in `_inputs`."""
+        self._inputs = np.zeros((N_BATCH, self.width), dtype=np.float32)
+        self._batch.embd = self._inputs.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+
+    def close(self) -> None:
+        if self.handle and len(self._inputs):
+            self._batch.embd = None  # NumPy's, not llama.cpp's
+        super().close()
+
+    def _own_row(self, number: int) -> HiddenRows:
+        """A copy of the row that the last pass gave after this token [width]; zeros if there is none."""
+        row = np.empty(self.width, dtype=np.float32)
+        address = self._row_at(self.handle, number)
+        if address is None:
+            row[:] = 0.0
+        else:
+            ctypes.memmove(row.ctypes.data, address, row.nbytes)
+        return row
+
+    def _batch_of(self, rows: HiddenRows, position: int, *, wants_rows: bool) -> Any:  # noqa: ANN401  (no types)
+        """A batch of contiguous ``rows`` in place of tokens, from ``position`` on."""
+        count, batch = len(rows), self._lib.llama_batch()
+        batch.n_tokens, batch.token = count, None
+        batch.embd = rows.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+        np.add(self._counting[:count], position, out=self._positions[:count])
+        self._wants_row[:count] = wants_rows
+        batch.pos, batch.n_seq_id, batch.seq_id = self._batch.pos, self._batch.n_seq_id, self._batch.seq_id
+        batch.logits = self._batch.logits
+        return batch
 
     def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         native.n_rs_seq = 0
         native.ctx_other = self._target_handle
 
     def _snapshots(self) -> int | None:
-        return None  # keys and values only, whatever the target's memory is
+        return None  # keys and values only, also if the target's memory is recurrent
 
     def move_to(self, num_past: int) -> None:
-        """Forget everything, and go on as if ``num_past`` tokens had been read."""
+        """Clear the cache, and continue as if ``num_past`` tokens had been read."""
         self.clear()
-        self._num_past = num_past
+        self.num_past = num_past
 
     def check_room(self, num_tokens: int) -> None:
-        """Return where the cache could hold so many tokens.
-
-        Raises:
-            CacheFullError: it could not.
-        """
+        """Raise `CacheFullError` if the cache cannot hold ``num_tokens``."""
         if num_tokens > self.n_ctx:
             self._raise(IS_FULL)
 
 
 class HeadContext(RowContext):
-    """One sequence of a head. ``width`` is that of the rows that its passes take and give.
+    """One sequence of a head. ``width`` is that of the rows that its passes read and give.
 
     Raises:
         ContextError: llama.cpp could not make it.
@@ -89,14 +118,10 @@ class HeadContext(RowContext):
         """``is_mtp``: the passes are of the model's next-token layers. The target lends embedding and output layer."""
         self.is_mtp = is_mtp
         super().__init__(model, params, target, width)
-        self._inputs: HiddenRows = np.zeros((N_BATCH, width), dtype=np.float32)
-        self._row_bytes = width * 4
-        floats = ctypes.POINTER(ctypes.c_float)
-        self._batch.embd = self._inputs.ctypes.data_as(floats)
+        self._read_rows_with_tokens()
         # Without the mask there is a row for each token, with it one for each output, taken from the first tokens.
         self._gives_all = model.architecture in _GIVE_ALL_ROWS
-        function("llama_set_embeddings_nextn")(self._handle, True, not self._gives_all)
-        self._own_row = function("llama_get_embeddings_nextn_ith")
+        function("llama_set_embeddings_nextn")(self.handle, True, not self._gives_all)
         self._num_last = 0  # tokens of the last pass
 
     def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
@@ -106,14 +131,8 @@ class HeadContext(RowContext):
         else:
             native.n_ubatch = min(HEAD_UBATCH, native.n_batch)
 
-    def close(self) -> None:
-        """Free the cache and the buffers."""
-        if self._handle:
-            self._batch.embd = None  # NumPy's, not llama.cpp's
-        super().close()
-
     def read(self, ids: TokenIds, hidden: HiddenRows, n_rows: int) -> Rows:
-        """Append ``ids``, each with its row of ``hidden``, in one pass or two; the logits after the last ``n_rows``.
+        """Append ``ids`` with their rows ``hidden`` in one or two passes; return logits after the last ``n_rows``.
 
         Raises:
             DecodeError: the pass failed, or the cache is full.
@@ -131,21 +150,15 @@ class HeadContext(RowContext):
         return rows[num_given - n_rows :]
 
     def last_row(self) -> HiddenRows:
-        """The row that the last pass gave after its last token [width], as a copy; it must have been asked for rows."""
-        row = np.empty(self.width, dtype=np.float32)
-        address = self._own_row(self._handle, self._num_last - 1)
-        if address is None:
-            row[:] = 0.0
-        else:
-            ctypes.memmove(row.ctypes.data, address, self._row_bytes)
-        return row
+        """A copy of the row after the last token of the last pass [width]; the pass must have given rows."""
+        return self._own_row(self._num_last - 1)
 
     def use_layer(self, number: int) -> None:
-        """Have the next passes run another of the next-token layers; each has keys and values of its own."""
-        function("llama_set_nextn_layer_offset")(self._handle, number)
+        """Run another of the next-token layers in the following passes; each has separate keys and values."""
+        function("llama_set_nextn_layer_offset")(self.handle, number)
 
     def encode(self, features: HiddenRows) -> HiddenRows:
-        """Project rows of the target's layers [num_tokens, width of all] onto the head's own width.
+        """Project rows of the target's layers [num_tokens, width of all] to the head's width.
 
         Raises:
             DecodeError: the pass failed.
@@ -155,17 +168,11 @@ class HeadContext(RowContext):
 
     def _encode(self, features: HiddenRows) -> HiddenRows:
         features = np.ascontiguousarray(features, dtype=np.float32)
-        count, batch = len(features), self._lib.llama_batch()
-        batch.n_tokens, batch.token = count, None
-        batch.embd = features.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-        # Nothing depends on them, but llama.cpp looks whether they follow what the cache holds.
-        np.add(self._counting[:count], self._position(self._num_past), out=self._positions[:count])
-        batch.pos, batch.n_seq_id, batch.seq_id = self._batch.pos, self._batch.n_seq_id, self._batch.seq_id
-        self._wants_row[:count] = 1
-        batch.logits = self._batch.logits
+        # Positions have no effect here, but llama.cpp checks that they follow the cache's content.
+        batch = self._batch_of(features, self._position(self.num_past), wants_rows=True)
         library.clear_errors()
-        code = self._lib.llama_encode(self._handle, batch)
-        address = function("llama_get_embeddings_nextn")(self._handle) if code == 0 else None
+        code = self._lib.llama_encode(self.handle, batch)
+        address = function("llama_get_embeddings_nextn")(self.handle) if code == 0 else None
         if not address:
             raise DecodeError(
                 said(
@@ -174,13 +181,13 @@ class HeadContext(RowContext):
                     reason=library.last_error() or said("no reason was given"),
                 )
             )
-        rows = np.empty((count, self.width), dtype=np.float32)
+        rows = np.empty((len(features), self.width), dtype=np.float32)
         ctypes.memmove(rows.ctypes.data, address, rows.nbytes)
         return rows
 
 
 class BlockContext(RowContext):
-    """One sequence of a DFlash or DSpark head, which holds the target's rows, and drafts a block of masks in one pass.
+    """One sequence of a DFlash or DSpark head, which holds the target's rows and drafts a block of masks in one pass.
 
     ``width`` is that of a row of the target: the inputs of all layers that the head reads.
 
@@ -194,17 +201,16 @@ class BlockContext(RowContext):
         self.shape = shape
         super().__init__(model, replace(params, max_rows=shape.size), target, width)
         self._mask = int(self._lib.llama_vocab_mask(model.vocab.handle))
-        self._own_rows = function("llama_get_embeddings_nextn")
-        # What a selector chooses among, or how sure a DSpark head is, is given as a hidden row.
-        function("llama_set_embeddings_nextn")(self._handle, True, not shape.num_candidates)
-        self._lib.llama_set_causal_attn(self._handle, shape.is_causal)
+        # A selector's candidates, or the confidence of a DSpark head, are given as a hidden row.
+        function("llama_set_embeddings_nextn")(self.handle, True, not shape.num_candidates)
+        self._lib.llama_set_causal_attn(self.handle, shape.is_causal)
 
     def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         super()._specialise(native)
         native.n_ubatch = min(max(HEAD_UBATCH, self.shape.size), native.n_batch)
 
     def add_rows(self, hidden: HiddenRows) -> None:
-        """Hold rows of the target [num_tokens, width], each as the keys and values of a token.
+        """Append rows of the target [num_tokens, width], each as the keys and values of a token.
 
         Raises:
             DecodeError: the pass failed, or the cache is full.
@@ -214,22 +220,15 @@ class BlockContext(RowContext):
             self.append_run(len(rows), len(rows), partial(self._decode_rows, rows))
 
     def _decode_rows(self, rows: HiddenRows, handle: int, position: int) -> int:
-        count, batch = len(rows), self._lib.llama_batch()
-        batch.n_tokens, batch.token = count, None
-        batch.embd = rows.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-        np.add(self._counting[:count], position, out=self._positions[:count])
-        self._wants_row[:count] = 0
-        batch.pos, batch.n_seq_id, batch.seq_id = self._batch.pos, self._batch.n_seq_id, self._batch.seq_id
-        batch.logits = self._batch.logits
-        return int(self._lib.llama_decode(handle, batch))
+        return int(self._lib.llama_decode(handle, self._batch_of(rows, position, wants_rows=False)))
 
     def draft_block(self, anchor: int) -> tuple[Rows, NDArray[np.float32] | None]:
-        """Draft what follows the token ``anchor``, which stands behind all rows; the cache is as before.
+        """Draft a block after the token ``anchor``, which follows all rows; the cache is as before.
 
         Returns:
             The logits of each drafted token [num_drafted, n_vocab], or, with a selector, its lattice [num_drafted,
-            num_candidates * (num_candidates + 1)]: the candidates' ids, then for each that may come before a score of
-            each. And how likely each token is to be accepted [num_drafted], where the head says so.
+            num_candidates * (num_candidates + 1)]: the candidates' ids, then for each possible predecessor a score of
+            each candidate. And the chance that each token is accepted [num_drafted], if the head estimates it.
 
         Raises:
             DecodeError: the pass failed, or the cache is full.
@@ -254,7 +253,7 @@ class BlockContext(RowContext):
         shape = self.shape
         if not (shape.num_candidates or shape.has_confidence):
             return self.no_rows
-        address = self._own_rows(self._handle)
+        address = function("llama_get_embeddings_nextn")(self.handle)
         if not address:
             raise DecodeError(said("llama.cpp gave no hidden rows of the head."))
         floats = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
@@ -262,9 +261,9 @@ class BlockContext(RowContext):
 
 
 class AssistantContext(RowContext):
-    """The passes of a head without a cache of its own: it reads the keys and values of its target.
+    """The passes of a head without a cache: it reads the keys and values of its target.
 
-    Every pass is of one token behind all that the target holds, and leaves nothing in the cache.
+    Every pass has one token, after all of the target's, and leaves nothing in the cache.
 
     Raises:
         ContextError: llama.cpp could not make it.
@@ -276,35 +275,27 @@ class AssistantContext(RowContext):
         sequences = replace(params, num_sequences=target.params.num_sequences, shares_cells=target.params.shares_cells)
         super().__init__(model, sequences, target, width)
         self._begin_empty(target.seq_id)
-        self._inputs: HiddenRows = np.zeros((N_BATCH, width), dtype=np.float32)
-        self._batch.embd = self._inputs.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-        function("llama_set_embeddings_nextn")(self._handle, True, True)
-        self._own_row = function("llama_get_embeddings_nextn_ith")
+        self._read_rows_with_tokens()
+        function("llama_set_embeddings_nextn")(self.handle, True, True)
 
     def close(self) -> None:
         """Free the buffers, whichever sequence of its target it is for."""
-        if self._handle:
-            self._batch.embd = None  # NumPy's, not llama.cpp's
         self.seq_id = 0
         super().close()
 
     def draft(self, token_id: int, row: HiddenRows) -> tuple[Rows, HiddenRows]:
-        """What may follow a token behind the target's last one, read with a hidden row [width].
+        """Read a token after the target's last one, with a hidden row [width].
 
         Returns:
-            The logits [1, n_vocab], and the head's own row for the token that is drawn from them.
+            The logits [1, n_vocab], and the head's row for the token that is sampled from them.
 
         Raises:
             DecodeError: the pass failed.
         """
-        self._num_past, self._gap = self._target.num_past, self._target.gap
+        self.num_past, self.gap = self._target.num_past, self._target.gap
         self._inputs[0] = row
         try:
             rows = self.forward([token_id], 1).copy()
         finally:
-            self._num_past = self._gap = 0
-        own = np.zeros(self.width, dtype=np.float32)
-        address = self._own_row(self._handle, 0)
-        if address is not None:
-            ctypes.memmove(own.ctypes.data, address, own.nbytes)
-        return rows, own
+            self.num_past = self.gap = 0
+        return rows, self._own_row(0)

@@ -1,7 +1,7 @@
-"""Products of small heads on one hidden row, as graphs of ggml that the loaded library computes on the processor.
+"""Small heads on one hidden row, as graphs of ggml that the loaded library computes on the processor.
 
-A head is a chain of residual blocks and an output matrix. With z the row, behind it the embeddings of the tokens that
-the head sees, the first block gives S z + s + silu(W z + b), where a block without S takes z itself; each further one
+A head is a chain of residual blocks and an output matrix. With z the row, followed by the embeddings of the tokens that
+the head reads, the first block gives S z + s + silu(W z + b), where a block without S takes z itself; each further one
 gives x + silu(W x + b). (The residual blocks of arXiv 2401.10774 and 2402.05109.)
 """
 
@@ -23,7 +23,7 @@ from engine.sentences import said
 
 Row = NDArray[np.float32]
 _POINTER, _SIZE, _INT, _I64 = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int64
-# Of each function its arguments and its result.
+# Arguments and result of each function.
 _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "ggml_free": ([_POINTER], None),
     "ggml_new_tensor_1d": ([_POINTER, _INT, _I64], _POINTER),
@@ -53,7 +53,7 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
 _PROCESSOR = 0  # ggml-backend.h's enum ggml_backend_dev_type
 _NUMBERS = {block.name: number for number, block in BLOCK_SIZES.items()}
 _F32, _I32 = _NUMBERS["F32"], _NUMBERS["I32"]
-_TENSORS_PER_BLOCK, _TENSORS_PER_HEAD = 10, 16  # more than a graph makes
+_TENSORS_PER_BLOCK, _TENSORS_PER_HEAD = 10, 16  # more than a graph has
 
 
 class _InitParams(ctypes.Structure):
@@ -62,7 +62,7 @@ class _InitParams(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Weights as a GGUF file has them: ``data`` [bytes] of ``rows`` rows of ``columns`` values of a kind."""
+    """Weights as in a GGUF file: ``data`` [bytes] has ``rows`` rows of ``columns`` values of type ``kind``."""
 
     data: NDArray[np.uint8]
     kind: str
@@ -72,7 +72,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class ResidualBlock:
-    """One residual block; ``skip`` and ``skip_bias`` are S and s, where the block is wider in than out."""
+    """One residual block; ``skip`` and ``skip_bias`` are S and s, if the block is wider in than out."""
 
     weight: Matrix
     bias: Row | None = None
@@ -82,7 +82,7 @@ class ResidualBlock:
 
 @dataclass(frozen=True, slots=True)
 class HeadWeights:
-    """One head: it sees ``num_seen`` tokens behind the row. ``output`` may be one matrix for several heads."""
+    """One head, which reads ``num_seen`` tokens beside the row. Several heads may share ``output``."""
 
     blocks: tuple[ResidualBlock, ...]
     output: Matrix
@@ -92,7 +92,7 @@ class HeadWeights:
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """Handles of one head's graph: its inputs, its output, and itself."""
+    """Handles of one head's graph, its inputs and its output."""
 
     handle: int
     row: int
@@ -102,7 +102,7 @@ class _Graph:
 
 
 def missing_functions() -> tuple[str, ...]:
-    """What this build of ggml does not export, of the functions that are needed here."""
+    """The required functions that this build of ggml does not export."""
     return tuple(name for name in ("ggml_init", *_FUNCTIONS) if _find(name) is None)
 
 
@@ -122,21 +122,21 @@ def _function(name: str) -> Any:  # noqa: ANN401  (the binding ships no types)
 
 
 class HeadGraphs:
-    """The graphs of several heads of one width. It computes with so many ``threads``.
+    """The graphs of several heads of one width, computed by ``threads`` threads.
 
     Raises:
         ContextError: there is no memory for their weights.
     """
 
-    num_snapshots: int | None = 0  # there is no pass here that could be interrupted
-    n_ubatch = 512  # tokens of a prompt that are taken at once: they are only remembered
+    num_snapshots: int | None = 0  # no pass here can be interrupted
+    n_ubatch = 512  # tokens of a prompt at once: they are only recorded
 
     def __init__(self, heads: Sequence[HeadWeights], width: int, embedding_kind: str, n_ctx: int) -> None:
-        """``embedding_kind`` is that of the rows which `scores` is given of the tokens seen; ``n_ctx`` is only told."""
+        """``embedding_kind`` is the type of the embedding rows given to `scores`; ``n_ctx`` is for information."""
         self._heads, self.width, self.n_ctx, self.threads = tuple(heads), width, n_ctx, 1
         self._embedding_kind = embedding_kind
-        self._made: dict[int, int] = {}  # tensors of matrices, by where their data lies
-        self._waiting: list[tuple[int, NDArray[Any]]] = []  # tensors, and what is to be copied there
+        self._made: dict[int, int] = {}  # tensors of matrices, by the address of their data
+        self._waiting: list[tuple[int, NDArray[Any]]] = []  # tensors, and their values
         self._backend = self._context = self._buffer = 0
         self._backend = _function("ggml_backend_init_by_type")(_PROCESSOR, None) or 0
         self._context = self._new_context()
@@ -154,11 +154,10 @@ class HeadGraphs:
 
     @property
     def num_bytes(self) -> int:
-        """What weights and values take in memory."""
+        """Memory of weights and values."""
         return int(_function("ggml_backend_buffer_get_size")(self._buffer)) if self._buffer else 0
 
     def close(self) -> None:
-        """Free everything."""
         for name, handle in (
             ("ggml_backend_buffer_free", self._buffer),
             ("ggml_free", self._context),
@@ -169,18 +168,17 @@ class HeadGraphs:
         self._buffer = self._context = self._backend = 0
 
     def set_threads(self, threads: int) -> None:
-        """Use so many threads from now on."""
         self.threads = threads
         if self._set_count is not None and self._backend:
             self._set_count(self._backend, threads)
 
     def set_abort_callback(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        """Take no notice: a product is over before anybody could be asked."""
+        """Does nothing: a product is too short to be interrupted."""
 
     def scores(self, number: int, row: Row, seen: NDArray[np.uint8]) -> Row:
         """Scores [rows of the output] of head ``number``, as a copy.
 
-        ``row`` [width] is the target's, ``seen`` [bytes] the rows of the embedding matrix of the tokens seen.
+        ``row`` [width] is the target's, ``seen`` [bytes] the embedding rows of the tokens read.
 
         Raises:
             DecodeError: ggml could not compute it.
@@ -215,9 +213,9 @@ class HeadGraphs:
         if head.num_seen:
             kind = _NUMBERS[self._embedding_kind]
             seen = _function("ggml_new_tensor_2d")(self._context, kind, self.width, head.num_seen)
-            places = _function("ggml_new_tensor_1d")(self._context, _I32, head.num_seen)
-            self._waiting.append((places, np.arange(head.num_seen, dtype=np.int32)))
-            embedded = self._op("ggml_get_rows", seen, places)
+            indices = _function("ggml_new_tensor_1d")(self._context, _I32, head.num_seen)
+            self._waiting.append((indices, np.arange(head.num_seen, dtype=np.int32)))
+            embedded = self._op("ggml_get_rows", seen, indices)
             embedded = _function("ggml_reshape_1d")(self._context, embedded, self.width * head.num_seen)
             x = _function("ggml_concat")(self._context, row, embedded, 0)
         for block in head.blocks:
@@ -244,13 +242,13 @@ class HeadGraphs:
         return self._op("ggml_add", found, tensor)
 
     def _weights(self, matrix: Matrix) -> int:
-        place = matrix.data.ctypes.data
-        if place not in self._made:
+        address = matrix.data.ctypes.data
+        if address not in self._made:
             kind = _NUMBERS[matrix.kind]
             tensor = _function("ggml_new_tensor_2d")(self._context, kind, matrix.columns, matrix.rows)
-            self._made[place] = tensor
+            self._made[address] = tensor
             self._waiting.append((tensor, matrix.data))
-        return self._made[place]
+        return self._made[address]
 
     def _find_set_count(self) -> Any:  # noqa: ANN401  (the binding ships no types)
         registry = _function("ggml_backend_dev_backend_reg")(_function("ggml_backend_get_device")(self._backend))

@@ -1,8 +1,8 @@
-"""Ends passes of llama.cpp in the middle, from any thread: one of a long prompt may take seconds.
+"""Ends passes of llama.cpp in the middle, from any thread: a pass of a long prompt may take seconds.
 
-llama.cpp asks a C function between the operations of a pass on the processor. Asking Python there would wait for the
-interpreter some hundred times a pass; so C's own `strlen` is asked for the length of a text of at most one character,
-which is false while the text is empty. A pass on a graphics processor is not asked.
+llama.cpp calls a C function between the operations of a pass on the processor. A Python function would have to wait for
+the interpreter some hundred times a pass; so C's `strlen` is called on a text of at most one character, which is false
+while the text is empty. A pass on a GPU does not call it.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ from engine.llama import library
 
 
 class Interrupt:
-    """One for a session. `set` may be called at any time, from any thread; it holds until `clear`."""
+    """The interrupt of a session. `set` may be called at any time, from any thread; it holds until `clear`."""
 
     def __init__(self) -> None:
         self._text = ctypes.create_string_buffer(2)
-        self._attached: dict[int, int] = {}  # how often each context is
+        self._attached: dict[int, int] = {}  # how often each context is attached
 
     def set(self) -> None:
-        """End the passes of the contexts that listen, each with a `DecodeError` that leaves its cache as it was."""
+        """End the passes of the attached contexts, each with a `DecodeError` that leaves its cache as it was."""
         self._text[0] = b"\x01"
 
     def clear(self) -> None:
-        """Let passes go on again."""
         self._text[0] = b"\x00"
 
     @contextmanager
     def attached_to(self, contexts: Sequence[Computing]) -> Iterator[None]:
-        """Have these contexts listen; not those whose memory is a state, which a pass that ends early would cost.
+        """Attach contexts inside the block, except recurrent ones, which would lose their state.
 
-        Answers side by side attach the same ones, which listen until the last of them is done.
+        Answers side by side attach the same contexts, until the last of the answers is done.
         """
         listening = [context for context in contexts if context.num_snapshots is None]
         for context in listening:
@@ -59,6 +58,6 @@ class Interrupt:
 
 @cache
 def _asks() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """`strlen` as the function that llama.cpp asks; its answers 0 and 1 are a bool's, in whatever width they come."""
+    """`strlen` as llama.cpp's callback; its results 0 and 1 are those of a bool of any width."""
     strlen = ctypes.cdll.msvcrt.strlen if sys.platform == "win32" else ctypes.CDLL(None).strlen
     return ctypes.cast(strlen, library.start().ggml_abort_callback)

@@ -1,4 +1,4 @@
-"""Loads llama.cpp once, keeps its log lines, and tells what this build can do."""
+"""Loads llama.cpp once, records its log lines, and describes this build."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from engine.llama import gpu_verdict
 from engine.sentences import Sentence, said
 
 FEW_TOKENS = "few_tokens"  # the folder of our variants, beside llama.cpp's
-VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # the name of one, as "haswell": for tests, and where a choice is wrong
+VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # name of a variant, such as "haswell", to override the choice
 _OURS = {NARROW: "zen4", ORDERED: "zen5"}
 _DEVICES = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends beside the processor's
-# The OpenMP threads of a CPU build spin at barriers. Left to itself, that collapses to a few tokens a second as soon as
-# another program (or our own painting window) wants a core; with a bounded spin the idle machine loses about 4%.
-# Read by the OpenMP runtime when the library is loaded, so it must be set before the import below.
+# The OpenMP threads of a CPU build spin at barriers. Without a limit that collapses to a few tokens a second as soon as
+# another program (or our own window) needs a core; with a limit the idle machine loses about 4%. The OpenMP runtime
+# reads the variable when the library is loaded, so it must be set before the import below.
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "10000"
-# A failed assertion in a build with a debugger at hand would start it and hang the window.
+# With a debugger installed, a failed assertion would start it and hang the window.
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 try:
     import llama_cpp.llama_cpp as lib
@@ -46,33 +46,33 @@ log = logging.getLogger(__name__)
 _FUNCTIONS = r"(?:[a-z0-9]+(?:_[a-z0-9]+)+: )*"
 _PREFIX = re.compile(f"^{_FUNCTIONS}(?:error loading model: )?{_FUNCTIONS}")
 GPU_BACKENDS = ("cuda", "hip", "metal", "sycl", "vulkan")
-GPU_TYPES = (1, 2)  # ggml-backend.h's enum ggml_backend_dev_type: 1 a GPU of its own, 2 one that shares main memory
-TINY_MODEL_PARAMS = 20_000_000  # below this, handing work to a second thread costs more than it saves
-# ggml.h's enum ggml_log_level: 1 debug, 2 info, 3 warning, 4 error, 5 continuation. llama.cpp warns about much that a
-# user can do nothing about, so its lines stay one step below ours.
+GPU_TYPES = (1, 2)  # ggml-backend.h's enum ggml_backend_dev_type: 1 a dedicated GPU, 2 one that shares main memory
+TINY_MODEL_PARAMS = 20_000_000  # below this, handing work to a second thread does not pay off
+# ggml.h's enum ggml_log_level: 1 debug, 2 info, 3 warning, 4 error, 5 continuation. llama.cpp warns about much that
+# users cannot change, so its levels are lowered by one.
 _LEVELS = {1: logging.DEBUG, 2: logging.DEBUG, 3: logging.INFO, 4: logging.INFO, 5: logging.DEBUG}
 _ERROR_LEVEL = 4
-# Of lines about what lies where: buffers, layers on devices, single tensors elsewhere.
+# Parts of lines about buffers, layers on devices, and moved tensors.
 _PLACE_MARKS = (" buffer size = ", " assigned to device ", " buffer type overridden to ")
 _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
 _recent_places: collections.deque[str] = collections.deque(maxlen=8192)  # a line for each layer and moved tensor
 _started: list[Any] = []
-_starting = threading.Lock()  # backends that are loaded by two threads at once would be there twice
+_starting = threading.Lock()  # two threads could load backends twice
 _interrupts: list[bool] = []  # Ctrl+C while a line was logged
 _disabled: list[str] = []  # kernels that do not work in this process
-_inexact: list[bool] = []  # where the check at the first start found bits that differ
-# Files of llama.cpp as the platforms name them; what else is in a process has other names.
+_inexact: list[bool] = []  # set if the check at the first start found different bits
+# Names of llama.cpp's files on all platforms.
 _LLAMA_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
-# Of drivers: Vulkan's by any vendor, and what CUDA, ROCm and SYCL load.
+# Names of drivers' files: Vulkan's by any vendor, and those of CUDA, ROCm and SYCL.
 _DRIVER_FILES = re.compile(
     r"(?:lib)?(?:vulkan|cuda|nvcuda|nvoglv|amdhip|amdvlk|hsa-runtime|ze_intel|igvk)", re.IGNORECASE
 )
-_NVIDIA_VERSION = Path("/proc/driver/nvidia/version")  # the files of its Vulkan driver go by OpenGL's names
+_NVIDIA_VERSION = Path("/proc/driver/nvidia/version")  # its Vulkan driver uses OpenGL's files
 _ELF_BUILD_ID = re.compile(rb"\x04\x00{3}([\x08-\x20])\x00{3}\x03\x00{3}GNU\x00", re.DOTALL)
 _NOTES_BYTES = 65536  # the linker puts its notes at the beginning
 _BUILD_DIGITS = 12
-_DELETED = " (deleted)"  # behind the name of a file that was replaced or removed while it is in use
-# What each of the set-up's files of kernels calls llama.cpp's own function, which stays in the library beside ours.
+_DELETED = " (deleted)"  # behind the name of a mapped file that was replaced or removed
+# llama.cpp's own functions that the set-up's kernel files rename, and so mark their presence in the library.
 _OF_X86 = {
     "attention": b"ggml_compute_forward_flash_attn_ext_stock",
     "few_tokens": b"ggml_gemm_q4_0_8x8_q8_0_stock",
@@ -87,18 +87,15 @@ _OF_ARM = {
 KERNEL_MARKS = _OF_ARM if platform.machine() in ("aarch64", "arm64") else _OF_X86
 
 
-# Loads ggml's backends where llama.cpp was built to find them at run time, as a bundle's is.
-#
-# Most builds have them compiled in; then nothing is done. Else the processor's backend lies there in a variant for
-# each kind of processor, and beside them, in `FEW_TOKENS`, those with this project's products for passes of few tokens
-# (`engine/kernels/`). ggml takes the variant with the most features of this machine; which of ours suits it, it cannot
-# know.
+# Loads ggml's backends if llama.cpp was built to find them at run time, as in a bundle. (Most builds have them compiled
+# in.) There is a variant of the processor's backend for each kind of processor, and in `FEW_TOKENS` variants with this
+# project's kernels (`engine/kernels/`). ggml chooses by features only, which does not tell which of ours suits.
 
 
 def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the binding ships no types)
-    """Have ``ggml``, the one of libllama, load the backends in ``folder``; nothing where it has some, or is None.
+    """Load the backends in ``folder`` into libllama's ``ggml``, unless it has some already, or is None.
 
-    Loaded once more by its own file, ggml could be a second one, with backends of its own.
+    (A ggml loaded by its own file could be a second one, with separate backends.)
     """
     if ggml is None or not hasattr(ggml, "ggml_backend_load"):
         return
@@ -119,7 +116,7 @@ def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the bindin
 
 
 def find_variant(folder: Path) -> Path | None:
-    """The variant that this machine calls for by more than its features; None leaves the choice to ggml."""
+    """The variant for this machine, if more than its features decide; None leaves the choice to ggml."""
     forced = os.environ.get(VARIANT_VARIABLE, "")
     if forced:
         file = folder / file_name(f"ggml-cpu-{Path(forced).name}")
@@ -129,7 +126,7 @@ def find_variant(folder: Path) -> Path | None:
 
 
 def file_name(library: str) -> str:
-    """What a library is called on this system."""
+    """File name of a library on this system."""
     if sys.platform == "win32":
         return f"{library}.dll"
     return f"lib{library}.dylib" if sys.platform == "darwin" else f"lib{library}.so"
@@ -154,7 +151,7 @@ def _keep_line(level: int, line: str) -> None:
 
 
 def start() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """The low-level binding, with llama.cpp started and its log caught. Cheap after the first call."""
+    """The low-level binding, with llama.cpp started and its log recorded. Cheap after the first call."""
     with _starting:
         if not _started:
             lib.llama_log_set(_on_log, ctypes.c_void_p(0))
@@ -165,7 +162,7 @@ def start() -> Any:  # noqa: ANN401  (the binding ships no types)
 
 
 def log_callback() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """What keeps log lines, for a library that logs by itself."""
+    """The log callback, for a library with a separate log."""
     return _on_log
 
 
@@ -188,8 +185,8 @@ def errors() -> Iterator[list[str]]:
 
 
 @contextmanager
-def places() -> Iterator[list[str]]:
-    """Collect what llama.cpp logs inside the block on buffers and devices; the list is filled when the block ends."""
+def placement_lines() -> Iterator[list[str]]:
+    """Collect llama.cpp's log lines on buffers and devices inside the block; the list is filled when it ends."""
     _recent_places.clear()
     lines: list[str] = []
     try:
@@ -199,12 +196,12 @@ def places() -> Iterator[list[str]]:
 
 
 def clear_errors() -> None:
-    """Begin anew, so that `last_error` tells of what follows only."""
+    """Forget earlier errors, for `last_error`."""
     _recent_errors.clear()
 
 
 def last_error() -> str:
-    """llama.cpp's own first reason since `errors` or `clear_errors`, without function names; empty if it gave none."""
+    """llama.cpp's first reason since `errors` or `clear_errors`, without function names; empty if it gave none."""
     for line in _recent_errors:
         reason = _PREFIX.sub("", line).strip()
         if reason and not reason.startswith("failed to load model"):
@@ -213,7 +210,7 @@ def last_error() -> str:
 
 
 def ggml() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """The part of ggml that knows devices, beside the libllama in use; None where it cannot be found there."""
+    """The part of ggml that knows devices, beside the libllama in use; None if it is not found."""
     start()
     return _find_ggml()
 
@@ -232,17 +229,17 @@ def _find_ggml() -> Any:  # noqa: ANN401
 
 
 def _ggml_of_llama() -> Any:  # noqa: ANN401
-    return lib._lib  # noqa: SLF001  (a library gives its own symbols, and on most systems those that it needs)
+    return lib._lib  # noqa: SLF001  (on most systems a library exports the symbols that it needs as well)
 
 
 def _ggml_of_package() -> Any:  # noqa: ANN401
-    from llama_cpp._ggml import libggml  # noqa: PLC0415  (a second copy, where a variable put another in its place)
+    from llama_cpp._ggml import libggml  # noqa: PLC0415  (a second copy, if a variable names another library)
 
     return libggml
 
 
 def _declare_devices(found: Any) -> None:  # noqa: ANN401
-    """Say what the functions take and return; an AttributeError where one is missing."""
+    """Set argument and result types; raises AttributeError if a function is missing."""
     handle, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)
     signatures: dict[str, tuple[Any, list[Any]]] = {
         "ggml_backend_dev_count": (ctypes.c_size_t, []),
@@ -264,7 +261,7 @@ def _declare_devices(found: Any) -> None:  # noqa: ANN401
 
 
 def device_handles() -> tuple[int, ...]:
-    """All devices of this build that were found on this machine, the processor included, as ggml knows them."""
+    """Ggml's handles of all devices found on this machine, the processor included."""
     found = ggml()
     if found is None:
         return ()
@@ -272,10 +269,7 @@ def device_handles() -> tuple[int, ...]:
 
 
 def supports_gpu() -> bool:
-    """Whether llama.cpp has a graphics processor here to put layers on; the RPC backend by itself is none.
-
-    One that was tried and does not work is none either.
-    """
+    """Whether llama.cpp has a working GPU here to put layers on (the RPC backend alone is none)."""
     if gpu_verdict.leaves_gpus_out() or not start().llama_supports_gpu_offload():
         return False
     found = ggml()
@@ -283,28 +277,26 @@ def supports_gpu() -> bool:
 
 
 def compiled_files() -> list[Path]:
-    """The libraries of this build."""
     folder = _folder()
     return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
 
 
 def gpu_backends() -> tuple[str, ...]:
-    """The backends for graphics processors that this build has, as "cuda", whether or not they find one here."""
+    """The GPU backends of this build, such as "cuda", whether or not they find a device here."""
     files = {path.name for path in compiled_files()}
     return tuple(name for name in GPU_BACKENDS if any(re.match(rf"(?:lib)?ggml-{name}\.", file) for file in files))
 
 
 def _folder() -> Path:
-    """Where the binding's libraries lie."""
     return Path(lib.__file__).parent / "lib"
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedLibrary:
-    """A library of llama.cpp as it is in this process, which is not always the installed package's.
+    """A library of llama.cpp in this process, which is not always the installed package's.
 
-    ``build`` is the linker's id, or a digest of the file where there is none, shortened; empty where the file is gone.
-    ``kernels`` are the set-up's own that are in it, by the names of `KERNEL_MARKS`.
+    ``build`` is the linker's id, or a digest of the file without one, shortened; empty if the file is gone. ``kernels``
+    are the set-up's kernels in it, by the names of `KERNEL_MARKS`.
     """
 
     path: Path
@@ -314,7 +306,7 @@ class LoadedLibrary:
 
     @property
     def description(self) -> str:
-        """Whose it is, its name, build and kernels, on one line and without a folder."""
+        """Origin, name, build and kernels on one line, without a folder."""
         facts = f"build {self.build or 'unknown'}"
         if "ggml-cpu" in self.path.name:
             missing = len(KERNEL_MARKS) - len(self.kernels)
@@ -324,16 +316,16 @@ class LoadedLibrary:
 
 
 def loaded_libraries() -> tuple[LoadedLibrary, ...]:
-    """Those of llama.cpp in this process, by name; none where the system does not tell.
+    """The libraries of llama.cpp in this process, by name; empty if the system does not say.
 
-    An ``LD_LIBRARY_PATH`` that names another build takes the place of the package's without a word.
+    An ``LD_LIBRARY_PATH`` that names another build silently replaces the package's.
     """
     paths = sorted({path for path in _mapped_files() if _LLAMA_FILES.fullmatch(Path(path.removesuffix(_DELETED)).name)})
     return tuple(_examine(path) for path in paths)
 
 
 def library_notices() -> tuple[Sentence, ...]:
-    """What a user should know about this llama.cpp: nothing where it is the package's, as the set-up builds it."""
+    """What users should know about this llama.cpp: nothing if it is the package's, with the set-up's kernels."""
     others = ", ".join(library.path.name for library in loaded_libraries() if not library.is_package)
     if others:
         return (
@@ -356,20 +348,20 @@ def library_notices() -> tuple[Sentence, ...]:
 
 
 def has_every_kernel() -> bool:
-    """Whether all of the set-up's kernels are in the library of this process, in use, and were not found wanting."""
+    """Whether all of the set-up's kernels are in this process's library, in use, and were not found inexact."""
     built = [library.kernels for library in loaded_libraries() if "ggml-cpu" in library.path.name]
     return uses_repacking() and not _inexact and any(set(kernels) == set(KERNEL_MARKS) for kernels in built)
 
 
 def note_inexact() -> None:
-    """Believe no more that rows have the same bits in every pass: they were compared, and had not."""
+    """Record that rows do not have the same bits in every pass."""
     _inexact.append(True)
 
 
 def _missing_kernels() -> tuple[str, ...]:
-    """Names in `KERNEL_MARKS` that this processor calls for and the package's library lacks.
+    """Names in `KERNEL_MARKS` that this processor needs and the package's library lacks.
 
-    None in a frozen program, which its user cannot build anew, and none where a GPU computes.
+    Empty in a frozen program, which users cannot rebuild, and on a GPU.
     """
     if getattr(sys, "frozen", False) or supports_gpu() or not wanted_kernels(""):
         return ()
@@ -378,7 +370,7 @@ def _missing_kernels() -> tuple[str, ...]:
 
 
 def _mapped_files() -> list[str]:
-    """The files that are mapped into this process, as far as the system tells."""
+    """The files that are mapped into this process, if the system says."""
     if sys.platform == "darwin":
         dyld = ctypes.CDLL(None)
         dyld._dyld_get_image_name.restype = ctypes.c_char_p  # noqa: SLF001  (its name)
@@ -397,7 +389,7 @@ def _mapped_files() -> list[str]:
 
 @cache
 def _examine(mapped: str) -> LoadedLibrary:
-    """Look at a file, which may have hundreds of megabytes: once."""
+    """Examine a file; cached, since it may have hundreds of megabytes."""
     path = Path(mapped.removesuffix(_DELETED))
     frozen = getattr(sys, "_MEIPASS", None)
     homes = (Path(lib.__file__).parent, *([Path(frozen)] if frozen else ()))
@@ -412,17 +404,17 @@ def _examine(mapped: str) -> LoadedLibrary:
             marks = KERNEL_MARKS.items() if "ggml-cpu" in path.name else ()
             kernels = tuple(name for name, mark in marks if content.find(mark) >= 0)
         return LoadedLibrary(path, is_package, build[:_BUILD_DIGITS], kernels)
-    except (OSError, ValueError):  # an empty one cannot be mapped
+    except (OSError, ValueError):  # an empty file cannot be mapped
         return LoadedLibrary(path, is_package, "")
 
 
 def uses_repacking() -> bool:
-    """Whether models are loaded with weights laid out for this processor's fastest kernels."""
+    """Whether models are loaded with weights repacked for this processor's fastest kernels."""
     return not _disabled
 
 
 def disable_repacking() -> None:
-    """Load no more models that way: those kernels do not work here."""
+    """Load no more models that way: the kernels do not work here."""
     if not _disabled:
         _disabled.append("repacking")
 
@@ -433,7 +425,7 @@ def system_info() -> str:
 
 
 def physical_cores() -> int:
-    """Cores that this process may compute on, two threads of one core counted once."""
+    """Cores that this process may use, two threads of one core counted once."""
     physical = _cores_of_machine()
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else physical
     return max(1, min(physical, allowed))
@@ -441,15 +433,15 @@ def physical_cores() -> int:
 
 @cache
 def _cores_of_machine() -> int:
-    """Counting them reads a long file."""
+    """Cached, since counting reads a long file."""
     return psutil.cpu_count(logical=False) or os.cpu_count() or 1
 
 
 def idle_seconds() -> float:
-    """Seconds that the cores of `physical_cores` have idled since the machine started, added up."""
+    """Total idle seconds of the cores of `physical_cores` since the machine started."""
     try:
         times = psutil.cpu_times(percpu=True)
-    except OSError:  # a sandbox may hide them: then none is known to be idle
+    except OSError:  # hidden by a sandbox
         return 0.0
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(len(times))
     idle_s = [core.idle + getattr(core, "iowait", 0.0) for number, core in enumerate(times) if number in allowed]
@@ -457,7 +449,7 @@ def idle_seconds() -> float:
 
 
 def default_threads(num_params: int) -> int:
-    """Threads for a model of this size before anything was measured: physical cores, but one for a tiny model."""
+    """Threads for a model of this size before any measurement: physical cores, but one for a tiny model."""
     return 1 if num_params < TINY_MODEL_PARAMS else physical_cores()
 
 
@@ -471,17 +463,17 @@ def build_facts() -> tuple[object, ...]:
 
 
 def driver_facts() -> tuple[object, ...]:
-    """The drivers of graphics processors in this process: their files with sizes and times, and the system's version.
+    """The GPU drivers in this process: their files with sizes and times, and the system's version.
 
-    A driver is loaded when devices are looked for, and another version of it is another file. What a window or a
-    library loads for itself is left out: the facts are the same in each of the program's processes.
+    A driver is loaded when devices are searched, and another version of it is another file. Libraries of the window are
+    left out: the facts are the same in all of the program's processes.
     """
     start()
     paths = {Path(path.removesuffix(_DELETED)) for path in _mapped_files()}
     drivers = (path for path in paths if _DRIVER_FILES.match(path.name) and path.is_file())
     try:
         nvidia = _NVIDIA_VERSION.read_text("utf-8", "replace")
-    except OSError:  # no driver of theirs, or not Linux
+    except OSError:  # no such driver, or not Linux
         nvidia = ""
     return platform.version(), nvidia, [_file_facts(path) for path in sorted(drivers)]
 
@@ -492,7 +484,7 @@ def _file_facts(path: Path) -> tuple[str, int, int]:
 
 
 def machine_facts() -> tuple[object, ...]:
-    """What of this machine and build changes what a pass costs: for keys of measured costs."""
+    """Facts of this machine and build that affect the cost of a pass: for keys of measured costs."""
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
     loaded = loaded_libraries()
     others = [(str(library.path), library.build) for library in loaded if not library.is_package]
@@ -501,7 +493,6 @@ def machine_facts() -> tuple[object, ...]:
 
 
 def processor_name() -> str:
-    """What the processor calls itself."""
     return _processor_line().rpartition(":")[2].strip()
 
 

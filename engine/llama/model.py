@@ -25,34 +25,32 @@ from engine.llama.vocab import Vocab
 from engine.records import ANYWHERE, Placement, SplitMode
 from engine.sentences import said
 
-LEAST_BYTES = 16 << 20  # smaller blocks are read from the processor's own memory anyway
+LEAST_BYTES = 16 << 20  # smaller blocks fit the processor's caches
 _HUGE = 2 << 20
 _MADV_HUGEPAGE = 14  # <sys/mman.h>
 _SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _MAPS = Path("/proc/self/maps")
 _UNKNOWN = re.compile(r"unknown (?:model architecture|pre-tokenizer type|tokenizer)")
-_FIRST_CALLS = 3  # of llama.cpp's about its progress: by then all memory for weights is there, and hardly any is filled
+_FIRST_CALLS = 3  # of the progress callback: by then all memory for weights is allocated, and hardly any is filled
 
 
-# Asks Linux to back large blocks of memory with huge pages, before llama.cpp fills them with weights.
-#
-# A pass reads all weights once. In pages of 4 KiB every one of them is looked up anew and stops the processor's
-# prefetching; in pages of 2 MiB the same pass took 5 to 6% less time. Many systems give huge pages to those only who
-# ask (https://docs.kernel.org/admin-guide/mm/transhuge.html). On other systems nothing is done.
+# Asks Linux to back large blocks of memory with huge pages, before llama.cpp fills them with weights. A pass reads all
+# weights once: with pages of 4 KiB each needs a look-up that stops the processor's prefetching; with pages of 2 MiB the
+# same pass took 5 to 6% less time. Many systems give huge pages on request only
+# (https://docs.kernel.org/admin-guide/mm/transhuge.html). On other systems nothing is done.
 
 
 def back_with_huge_pages() -> int:
-    """Ask for huge pages for all large blocks of this process that belong to no file; the number of bytes asked for.
+    """Request huge pages for all large blocks of this process without a file; return the number of bytes.
 
-    What was written before stays as it is, until the system finds the time. Never fails: without them all is slower,
-    not wrong.
+    Pages that are in use change later. Never fails: without huge pages the model is slower, not wrong.
     """
     if not sys.platform.startswith("linux"):
         return 0
     try:
         if "[madvise]" not in _SETTING.read_text():
             return 0
-        # Names of files may be no text, and may hold what Python takes for the end of a line.
+        # File names need not be UTF-8, and may contain line separators.
         lines = _MAPS.read_bytes().decode("ascii", "replace").rstrip("\n").split("\n")
     except OSError:
         return 0
@@ -62,7 +60,7 @@ def back_with_huge_pages() -> int:
 
 
 def large_blocks(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Begin and end of the private, writable blocks of no file in ``/proc/self/maps``, cut to whole huge pages."""
+    """Begin and end of the private, writable blocks without a file in ``/proc/self/maps``, cut to whole huge pages."""
     for line in lines:
         span, rights, _offset, _device, inode, *name = line.split(maxsplit=5)
         if rights != "rw-p" or inode != "0" or name:
@@ -79,8 +77,8 @@ class LlamaModel:
     Raises:
         ModelNotFoundError: no such file, or not readable.
         ModelLoadError: llama.cpp refused it, or ``progress`` returned False (then the message says so).
-        DeviceError: ``placement`` names what is not there.
-        BaseException: what ``progress`` raised.
+        DeviceError: ``placement`` names a missing device.
+        BaseException: an exception of ``progress``.
     """
 
     def __init__(  # noqa: PLR0913  (how a file is opened)
@@ -94,9 +92,9 @@ class LlamaModel:
         placement: Placement = ANYWHERE,
         with_heads: bool = False,
     ) -> None:
-        """``repack`` lays weights out for this processor's fastest kernels, which takes time and memory once.
+        """``repack`` repacks weights for this processor's fastest kernels, which takes time and memory once.
 
-        ``with_heads`` loads the next-token layers (MTP) as well, which only a context of their own runs.
+        ``with_heads`` loads the next-token layers (MTP) as well, which need a separate context.
         """
         self._lib = library.start()
         self.path = Path(path)
@@ -127,7 +125,7 @@ class LlamaModel:
                 back_with_huge_pages()
             try:
                 go_on = progress is None or progress(fraction)
-            except BaseException as error:  # noqa: BLE001  (Ctrl+C comes here: it would be printed and lost)
+            except BaseException as error:  # noqa: BLE001  (Ctrl+C would be printed and lost)
                 raised.append(error)
                 return False
             if not go_on:
@@ -150,7 +148,7 @@ class LlamaModel:
         raise self._refusal(reason)
 
     def _refusal(self, reason: str) -> EngineError:
-        """What llama.cpp's ``reason`` is about: the file, or how it was to be shared."""
+        """The error for llama.cpp's ``reason``, which is about the file or about the split."""
         if self.placement.split_mode in (SplitMode.ROW, SplitMode.TENSOR) and "split" in reason.lower():
             return DeviceError(
                 said("{path} cannot be split that way: {reason}.", path=self.path.name, reason=reason),
@@ -164,7 +162,7 @@ class LlamaModel:
         )
 
     def close(self) -> None:
-        """Free the weights. Contexts made from it must be closed before."""
+        """Free the weights. Its contexts must be closed before."""
         if self.handle:
             self._lib.llama_model_free(self.handle)
             self._native_placement.release()
@@ -178,68 +176,64 @@ class LlamaModel:
 
     @property
     def device_of_buffer(self) -> dict[str, str]:
-        """Names of the devices that it was told to use, by the names of their buffers in llama.cpp's log."""
+        """Names of the requested devices, by the names of their buffers in llama.cpp's log."""
         return self._native_placement.device_of_buffer()
 
     @property
     def architecture(self) -> str:
-        """The GGUF's ``general.architecture``."""
         return self.metadata("general.architecture") or "unknown"
 
     @property
     def name(self) -> str:
-        """What a person calls it, by the header and the file's name; see `engine.gguf.title`."""
+        """Display name, by the header and the file's name; see `engine.gguf.title`."""
         parts = {f"general.{key}": self.metadata(f"general.{key}") for key in TITLE_KEYS}
         return model_title(parts, self.path.stem, self.num_params)
 
     @property
     def num_params(self) -> int:
-        """Number of weights."""
         return int(self._lib.llama_model_n_params(self.handle))
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all tensors."""
+        """Size of all tensors."""
         return int(self._lib.llama_model_size(self.handle))
 
     @property
     def n_ctx_train(self) -> int:
-        """The context it was trained for, in tokens."""
         return int(self._lib.llama_model_n_ctx_train(self.handle))
 
     @property
     def n_layer(self) -> int:
-        """Number of blocks."""
         return int(self._lib.llama_model_n_layer(self.handle))
 
     @property
     def window(self) -> int:
-        """How many tokens its layers with a sliding window see; 0: all layers see everything."""
+        """Number of tokens of a sliding window; 0 without one."""
         return int(self._lib.llama_model_n_swa(self.handle))
 
     @property
     def n_embd(self) -> int:
-        """Numbers of a hidden row."""
+        """Width of a hidden row."""
         return int(self._lib.llama_model_n_embd(self.handle))
 
     @property
     def n_embd_out(self) -> int:
-        """Numbers of a hidden row as the next-token layers (MTP) take it: some architectures keep several streams."""
+        """Width of a hidden row that the next-token layers (MTP) read: some architectures have several streams."""
         return int(self._lib.llama_model_n_embd_out(self.handle))
 
     @property
     def n_layer_nextn(self) -> int:
-        """Number of next-token layers (MTP) behind these, loaded or not."""
+        """Number of next-token layers (MTP), loaded or not."""
         return int(self._lib.llama_model_n_layer_nextn(self.handle))
 
     @property
     def is_recurrent(self) -> bool:
-        """Whether its memory is a state that cannot forget single tokens (Mamba, RWKV, and hybrids with them)."""
+        """Whether its memory cannot drop single tokens (Mamba, RWKV, and hybrids with them)."""
         return bool(self._lib.llama_model_is_recurrent(self.handle) or self._lib.llama_model_is_hybrid(self.handle))
 
     @property
     def generates_text(self) -> bool:
-        """Whether it has a decoder that can be run token by token (not an encoder, not a diffusion model)."""
+        """Whether it has a decoder that runs token by token (not an encoder, not a diffusion model)."""
         return bool(
             self._lib.llama_model_has_decoder(self.handle)
             and not self._lib.llama_model_has_encoder(self.handle)
@@ -247,11 +241,7 @@ class LlamaModel:
         )
 
     def check_writes_text(self) -> None:
-        """Return if it `generates_text`.
-
-        Raises:
-            ModelFileError: it does not.
-        """
+        """Raise `ModelFileError` unless it `generates_text`."""
         if not self.generates_text:
             raise ModelFileError(
                 said(
@@ -263,12 +253,12 @@ class LlamaModel:
 
     @property
     def chat_template(self) -> str | None:
-        """The GGUF's own Jinja template, if it carries one."""
+        """The GGUF's Jinja template, if it has one."""
         text = self._lib.llama_model_chat_template(self.handle, None)
         return text.decode("utf-8", "replace") if text else None
 
     def metadata(self, key: str) -> str | None:
-        """One metadata value as llama.cpp prints it."""
+        """A metadata value as llama.cpp prints it."""
         size = 256
         for _ in range(2):
             buffer = ctypes.create_string_buffer(size)

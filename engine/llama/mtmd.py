@@ -1,7 +1,7 @@
-"""libmtmd, llama.cpp's library for pictures: an encoder beside a text model, and what it makes of a picture.
+"""libmtmd, llama.cpp's library for pictures: an encoder beside a text model.
 
-A picture becomes parts: tokens of text that the model wants around it, and runs of places, each of which gets a row of
-the encoder in place of a token's. Loaded only where somebody wants pictures.
+A picture becomes parts: text tokens that the model wants around it, and chunks, whose tokens have a row of the encoder
+each. Loaded only for pictures.
 """
 
 from __future__ import annotations
@@ -30,14 +30,10 @@ _NO_CALLBACK = 0
 
 @cache
 def _library() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """The binding, with its log caught.
-
-    Raises:
-        ModelLoadError: this build of llama.cpp came without it.
-    """
+    """The binding, with its log recorded; raises `ModelLoadError` if this build has none."""
     library.start()
     try:
-        from llama_cpp import mtmd_cpp  # noqa: PLC0415  (a library of its own, and most conversations have no pictures)
+        from llama_cpp import mtmd_cpp  # noqa: PLC0415  (a separate library, which most conversations do not need)
     except (ImportError, OSError, RuntimeError, AttributeError) as error:
         raise ModelLoadError(
             said("This llama.cpp cannot read pictures: its library libmtmd cannot be loaded ({reason}).", reason=error),
@@ -49,7 +45,7 @@ def _library() -> Any:  # noqa: ANN401  (the binding ships no types)
 
 @dataclass(frozen=True, slots=True)
 class PictureChunk:
-    """A run of places: how many there are, and by how many positions the sequence goes on; ``handle`` is libmtmd's."""
+    """A run of picture tokens: their number, and the number of positions they take; ``handle`` is libmtmd's."""
 
     handle: int
     num_places: int
@@ -57,7 +53,7 @@ class PictureChunk:
 
 
 class TokenizedPicture:
-    """What a picture becomes, in order: ids of text, and chunks. Close it: it holds the pixels as the encoder wants."""
+    """The parts of a picture in order: ids of text, and chunks. Close it: it holds the preprocessed pixels."""
 
     def __init__(self, lib: Any, handle: int) -> None:  # noqa: ANN401  (the binding ships no types)
         self._lib, self._handle = lib, handle
@@ -74,7 +70,6 @@ class TokenizedPicture:
 
     @property
     def chunks(self) -> list[PictureChunk]:
-        """The runs of places alone."""
         return [part for part in self.parts if isinstance(part, PictureChunk)]
 
     def close(self) -> None:
@@ -85,7 +80,7 @@ class TokenizedPicture:
 
 
 class MtmdContext:
-    """An encoder that was loaded for a text model. Close it before the model.
+    """An encoder loaded for a text model. Close it before the model.
 
     Raises:
         ModelLoadError: llama.cpp refused the file.
@@ -109,7 +104,7 @@ class MtmdContext:
                 "Choose the side file (mmproj) that was published with this model.",
             )
         self._handle = int(handle)
-        self.row_end: NDArray[np.float32] | None = None  # what has to stand where llama.cpp gives no numbers
+        self.row_end: NDArray[np.float32] | None = None  # replaces rows that llama.cpp leaves without numbers
         self.width = int(library.start().llama_model_n_embd_inp(model.handle))
         if not lib.mtmd_support_vision(self._handle):
             self.close()
@@ -119,16 +114,16 @@ class MtmdContext:
             )
 
     def close(self) -> None:
-        """Free the encoder. What `tokenize` and `placeholder` gave must not be used for computing any more."""
+        """Free the encoder. Results of `tokenize` and `placeholder` must not be computed with any more."""
         if self._handle:
             self._lib.mtmd_free(self._handle)
             self._handle = 0
 
     def tokenize(self, picture: Picture) -> TokenizedPicture:
-        """Cut, scale and normalize a picture as the encoder wants it.
+        """Cut, scale and normalize a picture for the encoder.
 
         Raises:
-            PictureError: the encoder cannot take it.
+            PictureError: the encoder cannot use it.
         """
         lib = self._lib
         pixels = (ctypes.c_uint8 * len(picture.rgb)).from_buffer_copy(picture.rgb)
@@ -189,24 +184,23 @@ class MtmdContext:
         return rows
 
     def placeholder(self, chunk: PictureChunk) -> PictureChunk:
-        """The same chunk without its pixels, for `decode`; to be given to `free`."""
+        """The chunk without its pixels, for `decode`; free it with `free`."""
         handle = int(self._lib.mtmd_input_chunk_get_placeholder(chunk.handle))
         return PictureChunk(handle, chunk.num_places, chunk.num_positions)
 
     def free(self, placeholder: PictureChunk) -> None:
-        """Free what `placeholder` gave."""
         self._lib.mtmd_input_chunk_free(placeholder.handle)
 
     def sees_whole(self, chunk: PictureChunk) -> bool:
-        """Whether each place of the run sees the others, so that all have to be computed at once."""
+        """Whether the chunk's tokens attend to each other, so that all have to be computed at once."""
         return bool(self._lib.mtmd_decode_use_non_causal(self._handle, chunk.handle))
 
     def decode(self, context: LlamaContext, chunk: PictureChunk, rows: PictureRows) -> None:
-        """Append a run to what ``context`` holds, at the positions that the model wants.
+        """Append a chunk to ``context``, at the positions that the model wants.
 
         Raises:
-            DecodeError: the pass failed; the cache is as before the call, or empty where it is a state.
-            PictureError: all places have to be computed at once, and they are too many for that.
+            DecodeError: the pass failed; the cache is as before the call, or empty if it is recurrent.
+            PictureError: all tokens have to be computed at once, and they are too many for that.
         """
         most = context.num_at_once
         if self.sees_whole(chunk) and chunk.num_places > most:

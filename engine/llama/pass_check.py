@@ -1,4 +1,4 @@
-"""Computes the same tokens in passes of several shapes and compares the rows of logits, bit for bit."""
+"""Compares rows of logits of the same tokens, computed in passes of several shapes, bit for bit."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from engine.llama.context import ContextParams, LlamaContext, PassPart
 from engine.llama.model import LlamaModel
 from engine.records import CacheType
 
-NUM_ROWS = 16  # that each shape computes
+NUM_ROWS = 16  # of each shape
 _SIZES = ((2,), (4,), (8,), (3, 1, 5, 8, 2))  # tokens of the passes, in turn
-_OTHER_CHUNK = 37  # tokens of the text before that one shape reads at a time
-_NUM_BESIDE = 11  # tokens of another answer in a pass that is shared
+_OTHER_CHUNK = 37  # another chunk size for the prompt
+_NUM_BESIDE = 11  # tokens of another answer in a shared pass
 
 
 @dataclass(frozen=True, slots=True)
 class PassShape:
-    """How tokens are computed: threads, tokens of the passes in turn, and whether another answer shares them.
+    """How tokens are computed: threads, tokens of the passes in turn, and whether another answer shares the passes.
 
-    ``chunk``: so many tokens of the text before are read at a time; 0: as usual.
+    ``chunk``: tokens of the prompt per pass; 0: as usual.
     """
 
     threads: int
@@ -36,7 +36,7 @@ class PassShape:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How far the rows of a shape, behind so many tokens, are from those of one token at a time on one thread."""
+    """Difference of a shape's rows, after ``num_before`` tokens, from those of single-token passes on one thread."""
 
     shape: PassShape
     num_before: int
@@ -52,7 +52,7 @@ def compare_passes(
     threads: Sequence[int] = (1, 2),
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Compared]:
-    """Compare all shapes of passes behind so many tokens each, where the model was trained for as many.
+    """Compare all shapes of passes after each number of tokens, up to the model's trained context.
 
     Raises:
         ContextError: there is no memory for a context.

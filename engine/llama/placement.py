@@ -1,4 +1,4 @@
-"""A `Placement` in llama.cpp's own terms: devices, how they share a model, and single tensors that go elsewhere."""
+"""Converts a `Placement` to llama.cpp's parameters: devices, the split of a model, and tensors on other devices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONE_EACH = "Give one number for each device."
 
 
 def moved_tensors(placement: Placement) -> tuple[tuple[str, str], ...]:
-    """All overrides in order: those that were given, then the experts that stay in main memory."""
+    """All overrides in order: the given ones, then the experts that stay in main memory."""
     layers = placement.cpu_moe_layers or 0
     return (*placement.overrides, *(((experts_of(layers), CPU_BUFFER),) if layers > 0 else ()))
 
@@ -30,10 +30,10 @@ class _Override(ctypes.Structure):
 
 
 class NativePlacement:
-    """The arrays that llama.cpp reads while it loads, and keeps pointing at as long as the model lives.
+    """The arrays that llama.cpp reads while loading, and refers to as long as the model lives.
 
     Raises:
-        DeviceError: a device is not there, or a number does not go with those that are.
+        DeviceError: a device does not exist, or a number does not match the devices.
     """
 
     def __init__(self, placement: Placement) -> None:
@@ -47,10 +47,10 @@ class NativePlacement:
         self._overrides = (_Override * (len(moved) + 1))(*(_Override(*one) for one in moved)) if moved else None
 
     def write_to(self, params: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        """Fill in ``params``, a ``llama_model_params``; what is left to llama.cpp stays as it is."""
+        """Fill in ``params``, a ``llama_model_params``; unspecified values do not change."""
         if self._placement.devices or gpu_verdict.leaves_gpus_out():
             params.devices = ctypes.addressof(self._devices)
-        mode = self._placement.split_mode if self._has_devices() else SplitMode.LAYER  # nothing is split there
+        mode = self._placement.split_mode if self._has_devices() else SplitMode.LAYER  # nothing to split
         params.split_mode = list(SplitMode).index(mode)
         params.main_gpu = self._placement.main_device
         if self._split is not None:
@@ -64,7 +64,7 @@ class NativePlacement:
         return bool(default_gpus())
 
     def device_of_buffer(self) -> dict[str, str]:
-        """Names of the devices that were named, by the names of their buffers: a server's buffers go by its address."""
+        """Names of the requested devices, by the names of their buffers: a server's buffers have its address."""
         ggml = library.ggml()
         return {
             ggml.ggml_backend_buft_name(ggml.ggml_backend_dev_buffer_type(handle)).decode(): (
@@ -74,11 +74,11 @@ class NativePlacement:
         }
 
     def hold(self) -> None:
-        """A model was loaded with it."""
+        """Called after a model was loaded with it."""
         rpc.hold(self._placement.devices)
 
     def release(self) -> None:
-        """That model is freed."""
+        """Called after that model was freed."""
         rpc.release(self._placement.devices)
 
 
@@ -86,7 +86,7 @@ def _check_numbers(placement: Placement, handles: tuple[int, ...]) -> None:
     if placement.tensor_split and not any(placement.tensor_split):
         raise DeviceError(said("The tensor split gives no device anything."), said(_ONE_EACH))
     chooses = placement.split_mode is SplitMode.NONE and placement.main_device > 0
-    if not chooses and not placement.tensor_split:  # to look for devices may take a driver half a second
+    if not chooses and not placement.tensor_split:  # searching for devices may take a driver half a second
         return
     num_devices = len(handles) if placement.devices else len(default_gpus())
     if chooses and placement.main_device >= num_devices > 0:

@@ -1,4 +1,4 @@
-"""Writes a model without some of its layers, by llama.cpp's quantizer: the tensors that stay are copied as they are."""
+"""Writes a model without some of its layers, by llama.cpp's quantizer; the other tensors are copied unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def prune_layers(source: Path, destination: Path, layers: Sequence[int]) -> None
     """Write ``source`` to ``destination`` without the blocks ``layers``, counted from 0.
 
     Raises:
-        ToolError: llama.cpp refused; what it may have written is of no use.
+        ToolError: llama.cpp failed; what it may have written is useless.
     """
     lib = library.start()
     params = lib.llama_model_quantize_default_params()

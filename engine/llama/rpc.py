@@ -1,7 +1,7 @@
 """Devices of other machines, over llama.cpp's RPC: ``rpc:host:port`` names a running ``rpc-server``.
 
-llama.cpp ends the whole process where it cannot connect, so a server is greeted from here first, in llama.cpp's own
-words (`ggml-rpc.cpp`), with a limit on the time. A server serves one client at a time: another one waits, unheard.
+llama.cpp ends the whole process if it cannot connect, so a server is contacted from here first, by llama.cpp's protocol
+(`ggml-rpc.cpp`), with a timeout. A server serves one client at a time: others wait without an answer.
 """
 
 from __future__ import annotations
@@ -39,40 +39,35 @@ WARNING = said(
 _BROKE = "The connection to an RPC server broke, and llama.cpp ends the program with it; what was answered is stored."
 _AbortCallback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 
-_devices: dict[str, tuple[int, ...]] = {}  # by endpoint, as long as the process lives
-_in_use: collections.Counter[str] = collections.Counter()  # models that are loaded there now
+_devices: dict[str, tuple[int, ...]] = {}  # handles by endpoint, as long as the process lives
+_in_use: collections.Counter[str] = collections.Counter()  # models loaded on each endpoint
 
 
 def is_remote(name: str) -> bool:
-    """Whether a device's name is that of a server."""
+    """Whether a device's name is that of an RPC server."""
     return name.startswith(PREFIX)
 
 
 def checked(name: str) -> str:
-    """The name of a server as it is.
-
-    Raises:
-        DeviceError: it is none.
-    """
+    """Return the name of an RPC server; raises `DeviceError` if it is invalid."""
     _endpoint(name)
     return name
 
 
 def is_handle(handle: int) -> bool:
-    """Whether ggml's handle is that of a device of a server."""
+    """Whether ggml's handle is that of an RPC device."""
     return any(handle in handles for handles in _devices.values())
 
 
 def is_supported() -> bool:
-    """Whether this build of llama.cpp has the RPC backend."""
     return bool(library.start().llama_supports_rpc())
 
 
 def connect(name: str) -> tuple[int, ...]:
-    """Ggml's handles of the devices of the server that ``name`` names.
+    """Ggml's handles of the devices of the server ``name``.
 
     Raises:
-        DeviceError: the build has no RPC, the name is none, or no server of this llama.cpp answers there.
+        DeviceError: this build has no RPC, the name is invalid, or no server of this llama.cpp answers.
     """
     endpoint = _endpoint(name)
     ggml = library.ggml()
@@ -81,7 +76,7 @@ def connect(name: str) -> tuple[int, ...]:
             said("This build of llama.cpp cannot use {name}: it has no RPC backend.", name=name),
             said("Compile it with CMAKE_ARGS=-DGGML_RPC=ON, or choose another device."),
         )
-    if not _in_use[endpoint]:  # a server that serves us answers nobody else, not even us
+    if not _in_use[endpoint]:  # a server that serves us does not answer other connections
         _greet(name, endpoint)
     if endpoint not in _devices:
         _explain_aborts(ggml)
@@ -98,7 +93,7 @@ def connect(name: str) -> tuple[int, ...]:
 
 @_AbortCallback  # type: ignore[untyped-decorator]
 def _on_abort(message: bytes) -> None:
-    """Say why the program ends: after this, ggml ends it."""
+    """Report why the program ends: after this, ggml ends it."""
     text = message.decode("utf-8", "replace")
     if "RPC" in text or "rpc" in text:
         text = f"{text}\n{_BROKE}"
@@ -109,18 +104,18 @@ def _on_abort(message: bytes) -> None:
 
 
 def _explain_aborts(ggml: Any) -> None:  # noqa: ANN401
-    """Have the reason written by us, which ggml writes where a window's user does not look."""
+    """Report aborts to the log and stderr, since ggml's own message is not visible in the window."""
     with contextlib.suppress(AttributeError):
         ggml.ggml_set_abort_callback(_on_abort)
 
 
 def hold(names: Iterable[str]) -> None:
-    """A model lies on the devices of these names from now on: their servers serve this process."""
+    """Record that a model was loaded on the devices of these names: their servers serve this process."""
     _in_use.update(_endpoint(name) for name in names if is_remote(name))
 
 
 def release(names: Iterable[str]) -> None:
-    """What was held is freed."""
+    """Undo `hold`."""
     _in_use.subtract(_endpoint(name) for name in names if is_remote(name))
 
 
@@ -135,11 +130,7 @@ def _endpoint(name: str) -> str:
 
 
 def _greet(name: str, endpoint: str) -> None:
-    """Ask for the version.
-
-    Raises:
-        DeviceError: nobody is there, or one who speaks otherwise.
-    """
+    """Ask for the version; raises `DeviceError` if no compatible server answers."""
     host, _, port = endpoint.rpartition(":")
     try:
         with socket.create_connection((host, int(port)), timeout=_LIMIT_S) as connection:
@@ -171,7 +162,7 @@ def _greet(name: str, endpoint: str) -> None:
 
 
 def _received(connection: socket.socket, num_bytes: int) -> bytes:
-    """So many bytes, or what came before the other side closed, with zeros behind."""
+    """The next bytes, padded with zeros if the connection closes."""
     parts = bytearray()
     while len(parts) < num_bytes:
         part = connection.recv(num_bytes - len(parts))
@@ -182,5 +173,5 @@ def _received(connection: socket.socket, num_bytes: int) -> bytes:
 
 
 def warning(names: Iterable[str]) -> Sentence | None:
-    """What whoever uses these devices has to know; None where none is of another machine."""
+    """The warning about RPC devices; None if none of these is one."""
     return WARNING if any(is_remote(name) for name in names) else None

@@ -1,6 +1,6 @@
-"""Has llama.cpp pick the top k tokens of a row on the device of its output layer, so that the row is not copied.
+"""Lets llama.cpp select the top k tokens of a row on the device of its output layer, so that the row is not copied.
 
-The sampler chain that does it is top-k alone, so that everything else stays the engine's.
+The sampler chain contains top-k only; all other sampling is the engine's.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from engine.llama.model import LlamaModel
 log = logging.getLogger(__name__)
 
 NUM_CANDIDATES = 128  # more than any usual top-k; the rest of a draft's row would hardly ever be accepted
-# A processor has the row at hand, and its top-k takes as long as the whole pass of a tiny model. Only the copy from a
-# GPU is worth avoiding, and of a small vocabulary that is soon done, too.
+# On a processor the row is at hand, and top-k takes as long as the whole pass of a tiny model. Only the copy from a GPU
+# is worth avoiding, unless the vocabulary is small.
 _SMALLEST_VOCABULARY = 4096
 _NEEDED = (
     "llama_set_sampler",
@@ -36,21 +36,21 @@ _LAST_ROW = -1
 
 
 def candidates_pay(model: LlamaModel) -> bool:
-    """Whether rows of this model are worth narrowing where they are: a large vocabulary, its logits made on a GPU."""
+    """Whether candidates are faster than rows: for a large vocabulary whose logits are computed on a GPU."""
     return model.gpu_layers > model.n_layer and model.vocab.n_vocab >= _SMALLEST_VOCABULARY
 
 
 class TopKSampler:
-    """The ``count`` likeliest tokens of each row of one context; its ``count`` is 0 where that cannot be had.
+    """The ``count`` most likely tokens of each row of one context; ``count`` is 0 if that is not available.
 
-    While it is attached, the context computes no whole rows, and one row a pass at most. Whether llama.cpp can do it on
-    the device is known only after a pass: it says yes first, and then gives whole rows in place of candidates.
+    While it is attached, the context computes no whole rows, and at most one row per pass. Whether the device can do it
+    is known only after a pass: llama.cpp accepts the sampler first, and then gives whole rows instead of candidates.
     """
 
     def __init__(self, lib: Any, handle: int, n_vocab: int, count: int) -> None:  # noqa: ANN401  (the binding)
         self._lib, self._handle, self._n_vocab = lib, handle, n_vocab
         self._chain: Any = None
-        self._retired: Any = None  # the last graph knows it until the next pass
+        self._retired: Any = None  # referenced by the last graph until the next pass
         self.count = count if count < n_vocab else 0
         missing = [name for name in _NEEDED if not hasattr(lib, name)]
         if self.count and missing:
@@ -67,7 +67,7 @@ class TopKSampler:
             return self._chain is not None
         lib = self._lib
         self._free_retired()
-        # A chain of its own each time: llama.cpp aborts when one is set up twice.
+        # A new chain each time: llama.cpp aborts if one is set up twice.
         chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
         lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(self.count))
         if lib.llama_set_sampler(self._handle, _SEQUENCE, chain):
@@ -84,7 +84,7 @@ class TopKSampler:
             self._retired, self._chain = self._chain, None
 
     def read(self) -> Candidates:
-        """What the last pass gave, ids ascending; the whole row where the device could not pick, which ends it."""
+        """Candidates of the last pass, ids ascending; the whole row if the device cannot select, which ends it."""
         lib, handle = self._lib, self._handle
         count = int(lib.llama_get_sampled_candidates_count_ith(handle, _LAST_ROW))
         num_logits = int(lib.llama_get_sampled_logits_count_ith(handle, _LAST_ROW))
@@ -100,7 +100,7 @@ class TopKSampler:
         return Candidates(ids[order].astype(np.int64), logits[order])
 
     def free(self) -> None:
-        """Free the chains. The context must be gone already."""
+        """Free the chains. The context must be freed before."""
         self._free_retired()
         if self._chain is not None:
             self._lib.llama_sampler_free(self._chain)

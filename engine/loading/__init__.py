@@ -1,1 +1,1 @@
-"""Models in memory: opened, with a context, and what they take."""
+"""Opens models with a context, and reports their memory."""

@@ -1,7 +1,7 @@
-"""How a model would lie on the devices that are there, and what is tried where it does not fit them.
+"""Distributes a model over devices, and lists what to try if it does not fit them.
 
 The popular models of laptops are mixtures of experts: most of their bytes are experts, of which a token needs few. So
-where such a model does not fit, experts of its first layers stay in main memory and everything else goes to the GPU.
+if such a model does not fit, experts of its first layers stay in main memory and everything else goes to the GPU.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[De
     )
 
 
-def room_on(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int | None = None) -> FreeMemory:
-    """What is free, with the devices one by one."""
+def free_memory(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int | None = None) -> FreeMemory:
+    """Free memory, with the devices one by one."""
     free = tuple((one.name, one.free_bytes or 0) for one in devices)
     machine_bytes = psutil.virtual_memory().total
     return FreeMemory(main_bytes, sum(num_bytes for _, num_bytes in free), disk_bytes, free, machine_bytes)
@@ -54,20 +54,20 @@ def room_on(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int | No
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Layers on the devices, and layers whose experts stay in main memory; None where nothing is said of these."""
+    """Layers on the devices, and layers whose experts stay in main memory (None: unspecified)."""
 
     gpu_layers: int
     cpu_moe_layers: int | None = None
 
 
 def attempts(path: Path, placement: Placement, setup: CacheSetup, beside_bytes: int = 0) -> Iterator[Attempt]:
-    """Ways to load a model of which all that fits is to be on the devices: each next one takes less of their memory.
+    """List ways to load a model as far as possible on the devices, each next one with less of their memory.
 
-    ``beside_bytes`` is what will lie there beside it.
+    ``beside_bytes`` is the memory that a draft will take there.
 
     Raises:
         ModelFileError: its header cannot be read.
-        DeviceError: a device is not there.
+        DeviceError: a device does not exist.
     """
     for number in _experts_left(path, placement, setup, beside_bytes):
         yield Attempt(_LAYERS_TRIED[0], number)
@@ -87,7 +87,7 @@ def _experts_left(path: Path, placement: Placement, setup: CacheSetup, beside_by
     plan = ModelPlan(header, setup, ALL_LAYERS, all_parts_bytes(path, header), spread=spread)
     each = beside_bytes // max(1, len(devices))
     left = [replace(one, free_bytes=max(0, (one.free_bytes or 0) - each)) for one in devices]
-    fewest, everything = experts_to_leave(PairPlan(plan), room_on(left)), num_cached_layers(header)
+    fewest, everything = experts_to_leave(PairPlan(plan), free_memory(left)), num_cached_layers(header)
     if not fewest:
         return (None, everything)
     log.info("the experts of %d of %d layers stay in main memory", fewest, everything)
@@ -99,6 +99,6 @@ def remote_devices(request: LoadRequest) -> tuple[tuple[str, tuple[Device, ...]]
     names = (*request.placement.devices, *(request.draft_devices if request.draft else ()))
     try:
         return tuple((name, find_devices([name])) for name in dict.fromkeys(names) if rpc.is_remote(name))
-    except DeviceError as error:  # the draft's, which was not taken then
+    except DeviceError as error:  # of a draft that was refused
         log.info("%s", error.message)
         return ()

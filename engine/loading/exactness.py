@@ -1,7 +1,7 @@
-"""Whether a model's numbers depend on its tokens alone, and if not, why: all that is said of it comes from here.
+"""Decides whether a model's logits depend on its tokens alone, and if not, says why.
 
-With the set-up's kernels a row of logits has the same bits however many tokens a pass has, however many threads compute
-it, whichever answers share it and wherever its cells lie. So answers are equal to the letter with drafting and without.
+With the set-up's kernels a row of logits has the same bits for any number of tokens in a pass, any number of threads,
+any other answers in the pass and any position of its cells. So answers are identical with and without drafting.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from engine.llama import library
 from engine.records import CacheType, FlashAttention
 from engine.sentences import said
 
-# What of llama.cpp's own products adds up otherwise for one token than for several.
+# llama.cpp's own kernels that add up differently for one token and for several.
 _OTHER_PRODUCTS = {"MATMUL_INT8": "i8mm"}  # instructions, as `library.system_info` has them
-# Matrices of these have the same sums for any number of tokens (engine/kernels, docs/kernels.md).
+# Types of matrices whose sums are the same for any number of tokens (engine/kernels, docs/kernels.md).
 _EXACT_WEIGHTS = frozenset(
     ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS", "IQ4_NL", "MXFP4", "F32", "F16", "BF16"]
 )
-_HEAD_STEP = 16  # figures: the set-up's attention is for heads of as many, or a multiple
+_HEAD_STEP = 16  # the set-up's attention needs a multiple of this width of a head
 _EXACT_CACHES = (CacheType.F16, CacheType.Q8_0)
 
 
@@ -31,7 +31,7 @@ def why_inexact(
     cache_type: CacheType = CacheType.F16,
     flash_attention: FlashAttention = FlashAttention.AUTO,
 ) -> str:
-    """Why the same question may get other words from a model that is loaded so; empty where it cannot."""
+    """Why the same question may get different words from a model loaded this way; empty if it cannot."""
     if gpu_layers:
         return said("On a GPU, rounding depends on how many tokens a pass has, so words may change with the mode.")
     if reason := _of_build():
@@ -48,7 +48,7 @@ def why_inexact(
 def _of_file(path: str) -> str:
     try:
         header = read_header(Path(path))
-    except ModelFileError:  # it was opened: only its name is gone
+    except ModelFileError:  # the file was moved since it was opened
         return ""
     if any(length % _HEAD_STEP for length in _head_lengths(header)):
         return said(
@@ -83,7 +83,7 @@ def _of_build() -> str:
 
 
 def _head_lengths(header: GgufHeader) -> list[int]:
-    """How many figures keys and values of a head have; nothing of layers that attend in another way."""
+    """Widths of keys and values of a head; empty for other kinds of attention."""
     heads = max(per_layer(header.own("attention.head_count"), first(header.own("block_count"))), default=0)
     usual = first(header.own("embedding_length")) // heads if heads else 0
     return [first(header.own(f"attention.{kind}_length")) or usual for kind in ("key", "value")]

@@ -1,6 +1,6 @@
-"""Brings a GGUF into memory, ready to run: from a request to options, a context that fits, and a loaded model.
+"""Loads a GGUF: from a request to options, a context that fits, and a loaded model.
 
-A loaded model is weights, context and cached sequence, and the `ModelInfo` that window and command line show.
+A loaded model has weights, context, cached sequence, and the `ModelInfo` that window and command line show.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from engine.llama.model import LlamaModel
 from engine.llama.rpc import is_remote, warning
 from engine.llama.snapshots import affordable_snapshots
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
-from engine.loading.devices import ALL_LAYERS, Attempt, attempts, room_on
+from engine.loading.devices import ALL_LAYERS, Attempt, attempts, free_memory
 from engine.loading.exactness import why_inexact
 from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import (
@@ -54,39 +54,39 @@ from engine.sequence import CachedSequence
 from engine.storage.cost_store import file_facts, key_of
 
 SMALLEST_AUTOMATIC_N_CTX = 2048
-AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as many
-# Settings of `SamplingParams` by the names that ``general.sampling.*`` has in the metadata.
+AUTOMATIC_N_CTX = 8192  # tokens, if the model was trained for at least as many
+# Settings of `SamplingParams`, and their names in ``general.sampling.*`` of the metadata.
 _INTEGER_KEYS = {"top_k": "top_k"}
-# Of answers of SmolLM2 135M to 20 first questions 9 ended in a loop at its makers' temperature of 0.2, and 5 at 0.8;
-# with this penalty one and none did, and with 1.2 three went on until they were cut. Smaller models are toys.
+# Of answers of SmolLM2 135M to 20 first questions 9 ended in a loop at its recommended temperature of 0.2, 5 at 0.8;
+# with this penalty one and none did, and with 1.2 three did not end. Smaller models are toys.
 SMALL_PARAMS, PENALTY = (50_000_000, 400_000_000), 1.1
 _FLOAT_KEYS = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
 
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How to load one model; ``None`` means a sensible automatic value."""
+    """How to load one model; ``None`` means an automatic value."""
 
     n_ctx: int | None = None
     threads: int | None = None
     gpu_layers: int | None = None
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
-    narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
-    heads: bool = False  # with the next-token layers (MTP) that the file has
+    narrows: bool = False  # on a GPU, passes may give candidates only: enough for a draft
+    heads: bool = False  # with the file's next-token layers (MTP)
     placement: Placement = ANYWHERE
-    beside_bytes: int = 0  # that a draft will take of the devices, where experts have to make room
+    beside_bytes: int = 0  # memory of the devices for a draft, for which experts may have to stay in main memory
     num_at_once: int = 0  # see `ContextParams`
     num_sequences: int = 1  # see `ContextParams`
     shares_cells: bool = False  # see `ContextParams`
 
     def with_usual_attention(self) -> LoadOptions:
-        """Fused attention on a processor, whatever is asked for: it alone keeps an answer's bits. On a GPU as asked."""
+        """On a processor always with fused attention, which alone keeps an answer's bits."""
         return self if self.may_leave_main_memory else replace(self, flash_attention=FlashAttention.AUTO)
 
     @property
     def may_leave_main_memory(self) -> bool:
-        """Whether layers may lie on a graphics processor, or on another machine."""
+        """Whether layers may be on a GPU, or on another machine."""
         if self.gpu_layers == 0 or self.placement.is_processor:
             return False
         return library.supports_gpu() or any(map(is_remote, self.placement.devices))
@@ -94,9 +94,9 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What can draft. ``can_rollback`` was tried, not assumed; without it a model decodes plain.
+    """A loaded model or head. ``can_rollback`` was tried; without it a model decodes plain.
 
-    ``model`` is its own, or the one that it belongs to. ``owns_weights``: False where another has them, and frees them.
+    ``model`` may be another one's, which then frees the weights (``owns_weights`` False).
     """
 
     model: LlamaModel
@@ -112,7 +112,6 @@ class Loaded:
         return 1
 
     def close(self) -> None:
-        """Free all that is its own."""
         self.context.close()
         if self.owns_weights:
             self.model.close()
@@ -120,24 +119,24 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel(Loaded):
-    """A model that can run by itself."""
+    """A complete model."""
 
     context: LlamaContext
 
 
 def target_options(request: LoadRequest) -> LoadOptions:
-    """What a request asks for the target."""
+    """Options of a request for the target."""
     kinds = (request.cache_type, request.flash_attention)
     options = LoadOptions(request.n_ctx, request.threads, request.gpu_layers, *kinds, placement=request.placement)
     return options.with_usual_attention()
 
 
 def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptions, str]:
-    """The target's options for as many answers at once as were asked for and have room; and why no more.
+    """Options for as many answers at once as were asked for and fit; and why not more.
 
     Raises:
         ModelFileError: its header cannot be read.
-        DeviceError: a device is not there.
+        DeviceError: a device does not exist.
     """
     if request.parallel == 1:
         return options, ""
@@ -147,26 +146,26 @@ def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptio
     setup = CacheSetup(_automatic_n_ctx(header, options), kind, kind)
     plan, draft = ModelPlan(header, setup, layers, all_parts_bytes(Path(request.target), header)), None
     if request.draft:
-        with suppress(ModelFileError):  # told when it is opened
+        with suppress(ModelFileError):  # reported when it is opened
             draft_header = read_header(Path(request.draft))
             draft = ModelPlan(draft_header, setup, layers, all_parts_bytes(Path(request.draft), draft_header))
-    room = room_on(find_devices(options.placement.devices) if layers else (), psutil.virtual_memory().available)
+    memory = free_memory(find_devices(options.placement.devices) if layers else (), psutil.virtual_memory().available)
     obstacle = obstacle_of(header, shared=request.shared_context)
     chosen = choose_parallel(
-        PairPlan(plan, draft), room, request.parallel, shared=request.shared_context, obstacle=obstacle
+        PairPlan(plan, draft), memory, request.parallel, shared=request.shared_context, obstacle=obstacle
     )
     return replace(options, num_sequences=chosen.number, shares_cells=request.shared_context), chosen.reason
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
-    """What a request asks for the draft: as long a context as the target's, on the same device unless it says so.
+    """Options of a request for the draft: the context of the target, and its device unless the request differs.
 
-    (Where nobody asked, `draft_placement` measures whether the processor is faster.)
+    (If the request names no device, `draft_placement` measures whether the processor is faster.)
     """
     gpu_layers, kind = request.draft_gpu_layers, request.draft_cache_type
     if request.draft_devices:
         placement = Placement(request.draft_devices)
-    else:  # what is said of single tensors is the target's own
+    else:  # overrides of single tensors concern the target
         placement = replace(request.placement, cpu_moe_layers=None, overrides=())
         gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
     own = (kind, request.flash_attention)
@@ -175,18 +174,18 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
 
 
 def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
-    """What a person should know of where and how a target was loaded, one sentence each."""
+    """What users should know of where and how a target was loaded, one sentence each."""
     return (*placement_notices(request), *layers_notices(request, target), *experts_notices(request, target.info))
 
 
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
-    """What of a request cannot be followed as it is, and what is to be known of its devices; one sentence each."""
+    """Settings of a request that were changed, and facts of its devices; one sentence each."""
     reported = warning((*request.placement.devices, *(request.draft_devices if request.draft else ())))
     return (*_cache_notices(request), *((reported,) if reported else ()))
 
 
 def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
-    """That experts of the loaded target were left in main memory, where nobody asked for it."""
+    """Says that experts of the target stayed in main memory without being asked for."""
     number = target.placement.cpu_moe_layers
     if not number or request.placement.cpu_moe_layers is not None:
         return ()
@@ -200,7 +199,7 @@ def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
 
 
 def layers_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
-    """That layers of the loaded target lie in main memory, where nobody asked for it."""
+    """Says that layers of the target are in main memory without being asked for."""
     on_devices, every = target.info.gpu_layers, target.model.n_layer + 1
     if request.gpu_layers is not None or not target_options(request).may_leave_main_memory or on_devices >= every:
         return ()
@@ -225,13 +224,13 @@ def _cache_notices(request: LoadRequest) -> tuple[str, ...]:
 
 
 def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
-    """Settle the context before anything is loaded: the asked one, or the largest automatic one that fits.
+    """Choose the context before loading: the requested one, or the largest automatic one that fits main memory.
 
-    With a GPU the main memory is not the limit, and llama.cpp tells what does not fit there.
+    On a GPU llama.cpp reports what does not fit.
 
     Raises:
         ModelFileError: a header cannot be read.
-        NotEnoughMemoryError: it cannot fit the free main memory.
+        NotEnoughMemoryError: it does not fit the free main memory.
     """
     headers = [read_header(Path(path)) for path in paths]
     wholes = [all_parts_bytes(Path(path), header) for path, header in zip(paths, headers, strict=True)]
@@ -248,19 +247,19 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
 
 
 def _automatic_n_ctx(header: GgufHeader, options: LoadOptions) -> int:
-    """The context that was asked for, or the automatic one, as far as the model was trained for it."""
+    """The requested context, or the automatic one, as far as the model was trained for it."""
     trained = header.own("context_length")
     largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
     return min(options.n_ctx or AUTOMATIC_N_CTX, largest)
 
 
-def with_room_for(draft: str | None, request: LoadRequest, options: LoadOptions) -> LoadOptions:
-    """The target's options, which leave room on the devices for a draft that will lie beside it."""
+def with_draft_memory(draft: str | None, request: LoadRequest, options: LoadOptions) -> LoadOptions:
+    """The target's options with memory of the devices for a draft beside it."""
     if draft is None or not options.may_leave_main_memory or request.draft_devices or request.draft_gpu_layers == 0:
         return options
     try:
         header = read_header(Path(draft))
-    except ModelFileError:  # told when it is opened
+    except ModelFileError:  # reported when it is opened
         return options
     kind = request.draft_cache_type.value
     needed = estimate_memory(header, CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind), ALL_LAYERS)
@@ -273,11 +272,11 @@ def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
-    """Load ``path``; with automatic GPU layers, fewer of them are tried where all do not fit.
+    """Load ``path``; with automatic GPU layers, fewer of them are tried if all do not fit.
 
     Raises:
         ModelFileError: the file is missing, broken, or no text model.
-        DeviceError: a device is not there.
+        DeviceError: a device does not exist.
         ContextError: no context of this size can be made.
         DecodeError: not even a few tokens can be computed.
     """
@@ -288,7 +287,7 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
             return _open_with(Path(path), replace(options, placement=placement), attempt.gpu_layers, progress)
         except LoadCancelledError:
             raise
-        except (ModelLoadError, ContextError, DecodeError):  # the last: no room for what a pass needs
+        except (ModelLoadError, ContextError, DecodeError):  # the last: no memory for a pass
             if last_choice:
                 raise
     raise ModelLoadError(said("{path} fits neither GPU nor main memory.", path=Path(path).name))
@@ -309,7 +308,7 @@ def _attempts(path: Path, options: LoadOptions) -> Iterator[Attempt]:
 def _open_with(
     path: Path, options: LoadOptions, gpu_layers: int, progress: Callable[[float], bool] | None
 ) -> LoadedModel:
-    with library.places() as reported:
+    with library.placement_lines() as reported:
         model = LlamaModel(
             path,
             gpu_layers=gpu_layers,
@@ -319,15 +318,15 @@ def _open_with(
         )
         try:
             model.check_writes_text()
-            _go_on(path, progress)
+            _check_cancelled(path, progress)
             context = _make_context(model, options)
         except Exception:
             model.close()
             raise
     try:
-        _go_on(path, progress)  # what follows reads all weights, from a disk perhaps
+        _check_cancelled(path, progress)  # the following reads all weights, perhaps from a disk
         info = _describe(model, context, options)
-        # Of tensors that all devices share, llama.cpp reports what the one has that has most.
+        # For tensors that all devices share, llama.cpp reports the largest share only.
         is_reported = options.placement.split_mode is not SplitMode.TENSOR or not gpu_layers
         memory = reported_memory(reported, model.size_bytes, model.device_of_buffer) if is_reported else None
         memory = memory or estimated_memory(info)
@@ -340,7 +339,7 @@ def _open_with(
         raise
 
 
-def _go_on(path: Path, progress: Callable[[float], bool] | None) -> None:
+def _check_cancelled(path: Path, progress: Callable[[float], bool] | None) -> None:
     if progress is not None and not progress(1.0):
         raise LoadCancelledError(said("Loading {path} was cancelled.", path=path.name))
 
@@ -367,9 +366,9 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
 
 
 def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:
-    """Give a loaded model another context, with a cache of its own; weights, threads and cache types are the same.
+    """Make another context of a loaded model; weights, threads and cache types are the same.
 
-    It must be closed before ``loaded`` is. ``narrows`` as in `LoadOptions`.
+    Close it before ``loaded``. ``narrows`` as in `LoadOptions`.
 
     Raises:
         ContextError: there is no memory for it.
@@ -389,13 +388,13 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
 
 
 def sequence_beside(loaded: LoadedModel, number: int) -> LoadedModel:
-    """Give a loaded model with another of the sequences of its context, empty. Nothing of it needs to be closed."""
+    """Return another of the sequences of the model's context, empty. It need not be closed."""
     context = loaded.context.beside(number)
     return replace(loaded, context=context, sequence=CachedSequence(context), owns_weights=False)
 
 
 def cache_identity(loaded: Loaded) -> Callable[[], str]:
-    """Name all that a cache's bytes depend on."""
+    """Identify everything that a cache's bytes depend on."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.flash_attention, *([info.head] if info.head else []))
     facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, context.n_ubatch, *info.placement.facts)
@@ -404,7 +403,7 @@ def cache_identity(loaded: Loaded) -> Callable[[], str]:
 
 
 def try_rollback(sequence: CachedSequence) -> bool:
-    """Whether the memory can forget a tail, or be taken back: tried on three tokens, which also wakes buffers up."""
+    """Whether the memory can drop a tail, or be restored: tried on three tokens, which also warms up buffers."""
     sequence.forward((0,), 0)
     sequence.checkpoint()
     sequence.forward((0, 0), 1)
@@ -439,7 +438,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
 
 
 def _beside(path: Path) -> list[str]:
-    """Names of the other models in the folder; none where it cannot be read."""
+    """Names of the other models in the folder; empty if it cannot be read."""
     try:
         return [other.name for other in path.parent.glob("*.gguf") if other.name != path.name]
     except OSError:
@@ -449,9 +448,9 @@ def _beside(path: Path) -> list[str]:
 def recommended_sampling(
     metadata: Callable[[str], str | None], num_params: int = 0
 ) -> tuple[tuple[str, int | float], ...]:
-    """The sampling settings that a model's file recommends, in the names of `SamplingParams`; of a small one `PENALTY`.
+    """The sampling settings that a file recommends, by names of `SamplingParams`; for a small model with `PENALTY`.
 
-    ``metadata`` gives an entry as text, None where there is none. What is no number or out of its range is left out.
+    ``metadata`` gives an entry as text, or None. Invalid values are left out.
     """
     kinds: tuple[tuple[type[int] | type[float], dict[str, str]], ...] = ((int, _INTEGER_KEYS), (float, _FLOAT_KEYS))
     given = ((name, kind, metadata(f"general.sampling.{key}")) for kind, keys in kinds for name, key in keys.items())
@@ -463,7 +462,7 @@ def recommended_sampling(
 
 
 def sampling_of_file(path: str) -> dict[str, int | float]:
-    """Give the same of a file that need not be loaded; nothing where its header cannot be read."""
+    """The same for a file that is not loaded; empty if its header cannot be read."""
     try:
         header = read_header(Path(path))
     except EngineError:

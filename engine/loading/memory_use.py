@@ -1,4 +1,4 @@
-"""What a loaded model really takes of memory: llama.cpp's own report of its buffers, else an estimate that says so."""
+"""The memory of a loaded model: llama.cpp's report of its buffers, else an estimate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.records import DeviceUse, FlashAttention, MemoryUse, ModelInfo
 _BUFFER = re.compile(r"(\S+) +(model|KV|RS|compute|output) buffer size = +([\d.]+) MiB")
 _LAYER = re.compile(r"layer +\d+ assigned to device ([^,\s]+)")  # the last of them is the output layer
 _CPU = "CPU"
-_MAPPED = "_Mapped"  # ends the name of a buffer that is the file itself, from its first weight there to the last
+_MAPPED = "_Mapped"  # suffix of a buffer that is the mapped file, from its first weight there to the last
 _MIB = 2**20
 
 
@@ -29,17 +29,16 @@ def reported_memory(
     *,
     context_only: bool = False,
 ) -> MemoryUse | None:
-    """Add up what llama.cpp said while it loaded one model and made its context; None where it left weights out.
+    """Add up the buffers that llama.cpp logged for one model and its context; None if there were no weights.
 
-    Weights that were laid out anew for the processor, or copied to a GPU, are in a buffer of their own, and the mapped
-    file is reported with them in it once more, of which the system may drop the pages at any time. So of the file
-    counts what no other buffer holds.
+    Weights that were repacked, or copied to a GPU, are in a separate buffer and in the mapped file as well, whose pages
+    the system may drop at any time. So of the file counts the part that is in no other buffer.
 
     Args:
-        lines: on buffers and layers, of llama.cpp's log.
+        lines: of llama.cpp's log, on buffers and layers.
         size_bytes: of all the model's weights in the file.
-        device_of_buffer: names of devices by those of their buffers, where these are not alike.
-        context_only: it made another context of a model that was loaded, whose weights are not counted again.
+        device_of_buffer: names of devices by those of their buffers, if these differ.
+        context_only: of another context of a loaded model, whose weights are not counted again.
     """
     layers = Counter(device for line in lines for device in _LAYER.findall(line))
     sizes: defaultdict[tuple[str, str], float] = defaultdict(float)  # MiB by device and kind
@@ -71,7 +70,7 @@ def reported_memory(
 
 
 def _device(buffer: str, layers: Mapping[str, int], device_of_buffer: Mapping[str, str]) -> str:
-    """The device whose memory a buffer takes; what belongs to none ("CUDA_Host") lies in main memory."""
+    """The device whose memory a buffer takes; main memory for those of none, such as "CUDA_Host"."""
     if buffer in device_of_buffer:
         return device_of_buffer[buffer]
     own = [name for name in layers if name != _CPU and re.match(rf"{re.escape(name)}(?![0-9])", buffer)]
@@ -86,7 +85,7 @@ def _use(name: str, num_layers: int, sizes: Mapping[tuple[str, str], float]) -> 
 
 
 def estimated_memory(info: ModelInfo) -> MemoryUse | None:
-    """Estimate a loaded model from its header; None where the file cannot be read any more."""
+    """Estimate a loaded model from its header; None if the file cannot be read any more."""
     path = Path(info.path)
     try:
         header = read_header(path)

@@ -1,4 +1,1 @@
-"""Decides, pass by pass, what is proposed and how far, from measured costs and from what was kept: docs/pacing.md.
-
-Knows neither text nor threads of the app; only the loop and the session know it.
-"""
+"""Decides before each pass how many tokens are proposed and by which drafter, from measured costs and acceptance."""

@@ -1,7 +1,7 @@
-"""How likely a proposed token is to be kept, learnt from what was kept.
+"""Estimates how likely a proposed token is to be accepted, from what was accepted before.
 
-What a drafter says of its tokens (how sure it is, how long a match was) falls into classes; each begins with what real
-models gave and counts what becomes of it, forgetting slowly.
+Tokens fall into classes by the draft's confidence or the length of the match. Each class begins with a chance that was
+measured on real models, counts its acceptances, and forgets slowly.
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ from engine.pacing.constants import (
     PRIOR_WEIGHT,
 )
 
-_ONCE_OF_ONCE = 0.75  # the share that suffix decoding states where one thing followed, once
-_MAX_COUNT = 1e4  # no count reaches it, since observations decay
-_PLACES = len(MATCH_CHANCES[0])
+_ONCE_OF_ONCE = 0.75  # the score of a continuation that suffix decoding saw once, with no other
+_MAX_COUNT = 1e4  # observations decay, so that no count reaches it
+_NUM_DEPTHS = len(MATCH_CHANCES[0])
 TEXT_PRIORS = (*AMBIGUOUS_CHANCES, *(chance for chances in MATCH_CHANCES for chance in chances))
 
 
 class AcceptanceEstimate:
-    """The chance to be kept, by class, of a token where all before it were kept."""
+    """The chance of acceptance by class, of a token whose predecessors were all accepted.
+
+    ``priors`` [num_classes] are the first chances. With ``adapts_to_answer`` the current answer counts for more.
+    """
 
     def __init__(self, priors: Sequence[float], *, adapts_to_answer: bool = False) -> None:
-        """``priors``: a chance for each class. With ``adapts_to_answer`` an answer's own text counts for more."""
         self._priors = tuple(priors)
         self._kept, self._observed = [0.0] * len(priors), [0.0] * len(priors)
         self._mean = list(priors)
@@ -40,26 +42,25 @@ class AcceptanceEstimate:
         self.begin()
 
     def begin(self) -> None:
-        """Begin an answer, whose text may be unlike the others'."""
+        """Begin an answer."""
         self._answer_kept = self._answer_expected = ANSWER_WEIGHT
         self._answer_factor = 1.0
 
     @property
     def is_observed(self) -> bool:
-        """Whether anything was ever looked at; until then a chance is what others' models gave."""
+        """Whether there was any observation; until then a chance is a prior."""
         return any(self._observed)
 
     def chance(self, kind: int) -> float:
-        """Give the chance of a token of this class."""
         return self._mean[kind] * self._answer_factor
 
     @property
     def chances(self) -> list[float]:
-        """`chance` of every class, as of now: for who asks about many tokens."""
+        """`chance` of every class, for callers that need many."""
         return [usual * self._answer_factor for usual in self._mean]
 
     def observe(self, kinds: Sequence[int], num_kept: int) -> None:
-        """Record that of tokens of these classes the first so many were kept; the one after them, if any, was not."""
+        """Record that the first ``num_kept`` tokens of these classes were accepted and the next one was not."""
         for depth, kind in enumerate(kinds[: num_kept + 1]):
             is_kept = depth < num_kept
             if self._adapts:
@@ -76,14 +77,14 @@ class AcceptanceEstimate:
 
     @property
     def numbers(self) -> list[float]:
-        """What was learnt, for keeping it: kept and seen ones of each class."""
+        """The counts of accepted and of observed tokens of each class, for storing them."""
         return [*self._kept, *self._observed]
 
     def restore(self, numbers: Sequence[float]) -> None:
-        """Go on from what `numbers` gave.
+        """Continue from `numbers`.
 
         Raises:
-            ValueError: these cannot be such numbers.
+            ValueError: these cannot be such counts.
         """
         count = len(self._priors)
         kept, seen = [float(one) for one in numbers[:count]], [float(one) for one in numbers[count:]]
@@ -95,27 +96,25 @@ class AcceptanceEstimate:
 
 
 def text_estimate() -> AcceptanceEstimate:
-    """Make the estimate of tokens of text, whose classes `text_kinds` gives."""
     return AcceptanceEstimate(TEXT_PRIORS, adapts_to_answer=True)
 
 
 def draft_estimate(*, greedy: bool) -> AcceptanceEstimate:
-    """Make the estimate of tokens of a draft model, whose classes `draft_kind` gives."""
     return AcceptanceEstimate(GREEDY_CHANCES if greedy else DRAWN_CHANCES)
 
 
 def draft_kind(confidence: float) -> int:
-    """Give the class of a token of which the draft is so sure."""
+    """Class of a drafted token with this confidence of the draft."""
     return bisect_right(CONFIDENCES, confidence)
 
 
 def text_kinds(draft: Draft) -> list[int]:
-    """Give each token's class in a text match: whether only one thing ever followed, the match's length, its place."""
+    """Class of each token of an n-gram draft, by its score, the length of the match and its index."""
     ambiguous = int(draft.match_length > 1)
-    whole = len(AMBIGUOUS_CHANCES) + _PLACES * bisect_left(MATCH_LENGTHS, draft.match_length)
+    whole = len(AMBIGUOUS_CHANCES) + _NUM_DEPTHS * bisect_left(MATCH_LENGTHS, draft.match_length)
     scores = draft.scores if draft.scores is not None else [_ONCE_OF_ONCE] * len(draft.ids)
-    last = _PLACES - 1
+    last = _NUM_DEPTHS - 1
     return [
-        whole + (place if place < last else last) if score >= _ONCE_OF_ONCE else ambiguous
-        for place, score in enumerate(scores)
+        whole + (index if index < last else last) if score >= _ONCE_OF_ONCE else ambiguous
+        for index, score in enumerate(scores)
     ]

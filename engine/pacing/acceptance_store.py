@@ -1,6 +1,6 @@
-"""Keeps counts of accepted tokens for the next start: a small JSON file, without a word of any text.
+"""Keeps counts of accepted tokens for the next start in a small JSON file that contains no text.
 
-A damaged or foreign file is as good as none.
+A damaged file counts as missing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Kinds = dict[str, Numbers]  # of answers
 
 
 class AcceptanceStore:
-    """What answers of each kind taught, by pair of models: in memory, and in ``folder`` where one is given."""
+    """Statistics by pair of models and kind of answer: in memory, and in ``folder`` if one is given."""
 
     def __init__(self, folder: Path | None) -> None:
         self._file = JsonStore(folder / FILE_NAME, "pairs", _FORMAT) if folder is not None else None
@@ -27,11 +27,11 @@ class AcceptanceStore:
         self._kept = dict(list(kept.items())[-MAX_PAIRS:])
 
     def get(self, key: str) -> Kinds:
-        """Give what was kept under ``key``; nothing where it was not."""
+        """Return the statistics under ``key``; empty if there are none."""
         return self._kept.get(key, {})
 
     def put(self, key: str, kinds: Mapping[str, Numbers]) -> None:
-        """Keep ``kinds``, beside others of the pair and what other processes put since; the oldest pairs and kinds go.
+        """Store ``kinds`` beside other kinds of the pair and what other processes stored; the oldest are dropped.
 
         There are at most `MAX_PAIRS` pairs, each of at most `MAX_KINDS` kinds.
         """
@@ -53,7 +53,7 @@ class AcceptanceStore:
 
 
 def _kinds(entry: Any) -> Kinds:  # noqa: ANN401  (whatever a file holds)
-    """Try what a file holds, so that nothing of it can fail later."""
+    """Read an entry of the file, so that `AcceptanceStats.restore` cannot fail later."""
     kinds: Kinds = {}
     for kind, numbers in list(entry.items())[-MAX_KINDS:]:
         kinds[str(kind)] = {str(noun): [float(one) for one in values] for noun, values in numbers.items()}

@@ -1,6 +1,6 @@
-"""Text where it matches well, a draft model elsewhere, in turn up to a fixed depth.
+"""Drafts by suffix matching if the match is good, else with a draft model, alternating, up to a fixed depth.
 
-For answers whose depth is not paced: `engine.pacing.drafter` chooses where costs are known.
+For answers with a fixed depth: `engine.pacing.drafter` decides if costs are known.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _EMPTY = Draft([], Source.TARGET)
 
 
 class ChainedDraft:
-    """One proposal of several parts, each from the text or from the draft model.
+    """A proposal of several parts, each from suffix matching or from the draft model.
 
-    A text token is no choice: given the tokens before it, its q is a point mass. Where a draft model drew one of the
-    tokens, every token of the proposal gets its q, so that it can be verified as a whole.
+    A suffix token is deterministic given the tokens before it, so its q is a point mass. If the draft model sampled one
+    of the tokens, every token of the proposal gets its q, so that the proposal can be verified as a whole.
     """
 
     def __init__(self) -> None:
@@ -32,23 +32,22 @@ class ChainedDraft:
         self._predicted: list[int] = []
 
     def add(self, draft: Draft, count: int) -> None:
-        """Go on with the first ``count`` tokens of ``draft``."""
-        self._predicted += [len(self.ids) + place for place in draft.predicted if place < count]
+        """Append the first ``count`` tokens of ``draft``."""
+        self._predicted += [len(self.ids) + index for index in draft.predicted if index < count]
         self.ids += draft.ids[:count]
         self.sources += [draft.source] * count
         self._q += draft.q[:count] if draft.q is not None else [None] * count
         self._match_length = self._match_length or draft.match_length
 
     def draft(self) -> Draft:
-        """Give the whole proposal."""
         if not self.ids:
             return _EMPTY
         q = [point_mass(token_id) if q is None else q for token_id, q in zip(self.ids, self._q, strict=True)]
-        drawn = any(one is not None for one in self._q)
+        sampled = any(one is not None for one in self._q)
         return Draft(
             self.ids,
             self.sources[0],
-            q if drawn else None,
+            q if sampled else None,
             None,
             self._match_length,
             self.sources,
@@ -59,7 +58,7 @@ class ChainedDraft:
 class ChainedDrafter:
     """Implements `Drafter`: each token comes from the source whose tokens were accepted more often lately.
 
-    Which source that is depends on earlier passes and on the tokens before, never on the token itself.
+    The choice of the source depends on earlier passes and on the tokens before, never on the token itself.
     """
 
     source = Source.DRAFT
@@ -69,16 +68,15 @@ class ChainedDrafter:
         self._model = model
         self._text_chances, self._model_chance = text_estimate(), AcceptanceEstimate([DRAFTED_CHANCE])
         self._chain = ChainedDraft()
-        self._kinds: list[int] = []  # of the proposed tokens: the class of each of text
+        self._kinds: list[int] = []  # classes of the proposed tokens; 0 for those of the model
         self._model_ran = False
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        """Prepare both."""
         self._text.begin(history, sampler)
         self._model.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
-        """Give as many tokens as ``limit`` allows, unless one of them ends the answer."""
+        """Propose ``limit`` tokens, or fewer if one of them ends the answer."""
         self._chain, self._kinds = chain, kinds = ChainedDraft(), []
         self._model_ran = False
         text = self._text.propose(history, limit)
@@ -100,7 +98,7 @@ class ChainedDrafter:
         return chain.draft()
 
     def observe(self, num_accepted: int) -> None:
-        """Learn which of the two is kept more often."""
+        """Learn which of the two is accepted more often."""
         self._text.observe(num_accepted)
         if self._model_ran:
             self._model.observe(num_accepted)
@@ -109,7 +107,7 @@ class ChainedDrafter:
             (self._model_chance if of_model else self._text_chances).observe([kind], int(i < num_accepted))
 
     def likely_classes(self, text: Draft) -> list[int]:
-        """Give the classes of the first tokens of ``text`` that are likelier to be accepted than the draft model's."""
+        """Classes of the first tokens of ``text`` that are more likely to be accepted than the draft model's."""
         kinds, model_chance = text_kinds(text), self._model_chance.chance(0)
         for i, kind in enumerate(kinds):
             if self._text_chances.chance(kind) < model_chance:
@@ -118,7 +116,7 @@ class ChainedDrafter:
 
 
 class _UntilTextMatches:
-    """Implements `draft_model.Gate`: the model drafts until what it has drawn matches what came before."""
+    """Implements `draft_model.Gate`: the model drafts until its tokens match earlier text."""
 
     def __init__(self, drafter: ChainedDrafter, text: SuffixDrafter, room: int) -> None:
         self._drafter = drafter
@@ -126,14 +124,12 @@ class _UntilTextMatches:
         self._room = room
         self.following = _EMPTY
 
-    def worth_drawing(self, confidence: float) -> bool:  # noqa: ARG002  (the protocol's signature)
-        """Draft up to the depth that was asked for."""
+    def worth_sampling(self, confidence: float) -> bool:  # noqa: ARG002  (the protocol's signature)
         self._room -= 1
         return True
 
-    def worth_running(self, drawn_id: int) -> bool:
-        """Say whether no text promises more."""
-        text = self._text.propose_after((drawn_id,), self._room)
+    def worth_running(self, sampled_id: int) -> bool:
+        text = self._text.propose_after((sampled_id,), self._room)
         if not self._drafter.likely_classes(text):
             return True
         self.following = text

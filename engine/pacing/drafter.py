@@ -1,6 +1,6 @@
-"""Chooses for each pass among text, a draft model and nothing, as the pacer finds it worth.
+"""Chooses before each pass among suffix matching, a draft model and nothing, as the pacer finds best.
 
-It asks the drafters for tokens, and the pacer, which is given numbers only, what they are worth.
+It asks the drafters for tokens, and the pacer, which sees numbers only, for their worth.
 """
 
 from __future__ import annotations
@@ -17,35 +17,34 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 _EMPTY = Draft([], Source.TARGET)
-_FEW_READ = 2  # tokens that a draft model reads before it drafts; more is reading, no price of drafting
+_FEW_READ = 2  # tokens that a draft model reads before it drafts; more is prompt reading, not drafting
 _FIRST_SEARCH_MS, _SEARCH_RATE = 0.02, 0.1
 
 
 class PacedDrafter:
-    """Implements `Drafter` over the drafters that a mode allows."""
+    """Implements `Drafter` over the drafters that a mode allows.
+
+    With ``may_pause`` it drafts nothing if that is faster; without, the user asked for drafting by name. A suffix match
+    that cannot pay off is never proposed.
+    """
 
     def __init__(
         self, pacer: Pacer, text: Drafter | None, model: DraftModelDrafter | None, *, may_pause: bool = True
     ) -> None:
-        """``may_pause`` lets it draft nothing where that is faster; without it drafting was asked for by name.
-
-        Text that cannot pay is never proposed.
-        """
         self._pacer = pacer
         self._may_pause = may_pause
         self._text = text
         self._model = model
         self._draft = _EMPTY
-        self._kinds: list[int] = []  # the classes of the proposed tokens, if they are text
-        self._unproposed: Draft | None = None  # text that might have been proposed after `_num_history` tokens
+        self._kinds: list[int] = []  # classes of the proposed tokens of a suffix match
+        self._unproposed: Draft | None = None  # a match found after `_num_history` tokens that was not proposed
         self._num_history = 0
-        self._was_plain = False  # the last pass that was asked for
+        self._was_plain = False  # the last decision
         self._search_ms, self._num_unsearched = _FIRST_SEARCH_MS, 0
-        self._has_drafted = False  # the draft model, for the last pass that was asked for
+        self._has_drafted = False  # the draft model, for the last decision
         self.source = Source.TARGET
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        """Prepare the drafters."""
         temperature = "greedy" if sampler.greedy else "sampled"
         kind = f"{type(self._text).__name__} {self._model is not None} {temperature}"
         self._pacer.begin(kind, greedy=sampler.greedy)
@@ -55,7 +54,7 @@ class PacedDrafter:
                 drafter.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
-        """Propose what the pacer finds worth most; possibly nothing."""
+        """Propose the tokens that the pacer expects to gain most; possibly none."""
         self._learn(history)
         if self._model is not None and self._model.failure:
             self._model = None
@@ -81,14 +80,13 @@ class PacedDrafter:
         return self._draft
 
     def _match_text(self, history: History, limit: int) -> Draft:
-        """Look for text that could follow."""
         if self._text is None or limit <= 0:
             return _EMPTY
         return self._text.propose(history, limit)
 
     def _run_model(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
-        """Have the draft model draft at most so many tokens, and note what that took."""
-        if model.would_delay_first_token(len(history)):  # a plain pass, to the pacer
+        """Let the draft model draft at most ``limit`` tokens, and record how long that took."""
+        if model.would_delay_first_token(len(history)):  # the pacer sees a plain pass
             return _EMPTY
         pacer, started = self._pacer, perf_counter()
         draft = model.propose(history, limit, _Gate(pacer, limit))
@@ -110,22 +108,22 @@ class PacedDrafter:
         return draft
 
     def pause_length(self, history: History) -> int:
-        """Give how many plain passes may follow without `propose`, unless `ends_pause` says so; 0: it is to be asked.
+        """How many plain passes may follow without `propose`, unless `ends_pause` returns True; 0: call `propose`.
 
-        What surrounds a plain pass alone takes longer than what surrounds one of many.
+        The overhead of a single plain pass is larger than that of one in a row.
         """
         if not self._was_plain or not (self._may_pause or self._model is None):
             return 0
         if len(history) > self._num_history + self._num_unsearched and self.ends_pause(history):
-            return 0  # the last pass was a single one, after which nobody looked
+            return 0  # the last pass was a single one, after which `ends_pause` was not called
         model = self._model
         num_unread = model.num_unread(len(history)) if model is not None else 0
         return self._pacer.pause_length(has_model=model is not None, num_unread=num_unread)
 
     def ends_pause(self, history: History) -> bool:
-        """Find out whether text that is worth proposing follows; asked after each plain pass of a pause.
+        """Search for a match that is worth proposing; called after each plain pass of a pause.
 
-        Looking takes some microseconds: much where a pass takes a third of a millisecond, nothing where it takes seven.
+        A search takes microseconds: much if a pass takes a third of a millisecond, nothing if it takes seven.
         """
         self._num_unsearched += 1
         if self._text is None or self._num_unsearched < self._search_every:
@@ -139,7 +137,7 @@ class PacedDrafter:
         elapsed_ms = (perf_counter() - started) * 1000.0
         self._search_ms += (min(elapsed_ms, SLOW * self._search_ms) - self._search_ms) * _SEARCH_RATE
         if gain > 0.0:
-            self._was_plain = False  # so that it is asked next
+            self._was_plain = False  # so that `propose` is called next
         return gain > 0.0
 
     @property
@@ -147,7 +145,7 @@ class PacedDrafter:
         return min(ceil(self._search_ms / (SEARCH_SHARE * self._pacer.prices.plain_ms)), MAX_UNSEARCHED)
 
     def _learn(self, history: History) -> None:
-        """See what became of text that was not proposed: that it comes is as likely as that it would be kept."""
+        """Learn from a match that was not proposed: its tokens would have been accepted if they came."""
         text, since = self._unproposed, self._num_history
         self._unproposed, self._num_history, self._num_unsearched = None, len(history), 0
         if text is None or not text.ids or len(history) <= since:
@@ -155,11 +153,11 @@ class PacedDrafter:
         actual = history[since : since + len(text.ids)].tolist()
         pairs = enumerate(zip(text.ids, actual, strict=False))
         right = next((i for i, (one, other) in pairs if one != other), len(actual))
-        # Of text that came as far as it was followed nothing is known of the token after that.
+        # If all tokens of the match came that could be compared, nothing is known of the token after them.
         self._pacer.observe_text(text_kinds(text)[: right if right == len(actual) else right + 1], right)
 
     def observe(self, num_accepted: int) -> None:
-        """Tell the drafter and the pacer what was kept."""
+        """Report the accepted tokens to the drafter and the pacer."""
         if self._text is not None:
             self._text.observe(num_accepted if self._kinds else 0)
         if self._kinds:
@@ -169,22 +167,20 @@ class PacedDrafter:
 
 
 class _Gate:
-    """Implements `draft_model.Gate`: drafts on while that pays."""
+    """Implements `draft_model.Gate`: drafts as long as that pays off."""
 
     def __init__(self, pacer: Pacer, limit: int) -> None:
         self._pacer = pacer
         self._chance = pacer.acceptance.draft.chance
-        self._room, self._drawn, self._alive = limit, 0, 1.0
+        self._room, self._sampled, self._alive = limit, 0, 1.0
 
-    def worth_drawing(self, confidence: float) -> bool:
-        """See `draft_model.Gate`."""
-        if not self._pacer.worth_drawing(self._drawn, self._alive, confidence, self._room):
+    def worth_sampling(self, confidence: float) -> bool:
+        if not self._pacer.worth_sampling(self._sampled, self._alive, confidence, self._room):
             return False
         self._alive *= self._chance(draft_kind(confidence))
-        self._drawn += 1
+        self._sampled += 1
         self._room -= 1
         return True
 
-    def worth_running(self, drawn_id: int) -> bool:  # noqa: ARG002  (the output stays exact because it is not looked at)
-        """See `draft_model.Gate`."""
-        return self._room > 0 and self._pacer.worth_running(self._drawn, self._alive, self._room)
+    def worth_running(self, sampled_id: int) -> bool:  # noqa: ARG002  (exact only because the token is not looked at)
+        return self._room > 0 and self._pacer.worth_running(self._sampled, self._alive, self._room)

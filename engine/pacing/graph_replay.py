@@ -1,9 +1,9 @@
-"""What a larger pass costs the plain passes behind it, where a backend replays recorded graphs.
+"""The extra cost of plain passes that follow a larger pass, on a backend that replays recorded graphs.
 
-ggml's CUDA backend records what a pass launches once two in a row were alike, and replays that for those after them;
-behind a pass of another number of tokens it launches each kernel by itself again. Where kernels are short, launching
-takes longer than they do: on an H100 plain passes of a model of 135 million parameters took 1.1 ms in a row, and 2.3 ms
-right behind a larger one. So whoever speculates once pays for it twice, and plain decoding looks slower than it is.
+ggml's CUDA backend records a pass once two in a row were alike, and replays the recording for the following passes;
+after a pass of another size it launches each kernel separately again. If kernels are short, launching takes longer than
+computing: on an H100 plain passes of a model of 135 million parameters took 1.1 ms in a row, and 2.3 ms right after a
+larger one. So speculation pays twice, and plain decoding looks slower than it is.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from statistics import median
 
 from engine.pacing.constants import SIZE_RATE, SLOW
 
-UNSETTLED = 2  # plain passes behind a larger one: launched one by one, then recorded
-WATCHED = UNSETTLED + 3  # with settled ones, which say what plain passes take
+UNSETTLED = 2  # plain passes after a larger one: launched kernel by kernel, then recorded
+WATCHED = UNSETTLED + 3  # including settled passes, which give the usual time
 
 
 class GraphReplayCost:
-    """Milliseconds of it, learnt from a measurement and from the passes of answers."""
+    """The extra milliseconds, learnt from a measurement and from the passes of answers."""
 
     def __init__(self) -> None:
-        self.extra_ms = 0.0  # of the unsettled passes together, over as many settled ones
+        self.extra_ms = 0.0  # of the unsettled passes together, compared with as many settled ones
         self.is_measured = False
-        self._behind_ms: list[float] = []  # plain passes since the last larger one, the first `WATCHED` of them
+        self._behind_ms: list[float] = []  # the first `WATCHED` plain passes since the last larger one
         self._is_behind_prompt = True
 
     @property
     def start_ms(self) -> float:
-        """Milliseconds that the next pass costs beside itself if it is larger: none behind another, which owes them."""
+        """Extra milliseconds that a larger pass causes now; 0 right after another larger pass, which caused them."""
         return self.extra_ms if self._behind_ms else 0.0
 
     def begin(self) -> None:
-        """Begin another answer: what came last was a prompt, the end of which a device may still be computing."""
+        """Begin another answer: the device may still be computing the end of its prompt."""
         self._behind_ms, self._is_behind_prompt = [], True
 
     def use_measured(self, behind_ms: Sequence[float]) -> None:
-        """Use what `WATCHED` plain passes behind a larger one took, in milliseconds."""
+        """Set the cost from the milliseconds of `WATCHED` plain passes after a larger one."""
         self.extra_ms, self.is_measured = _extra_ms(behind_ms), True
 
     def observe(self, num_tokens: int, passes_ms: Sequence[float]) -> Sequence[float]:
-        """Record the milliseconds of passes of so many tokens each; give those that say what such a pass takes."""
+        """Record the milliseconds of passes of ``num_tokens`` each; return those of settled passes."""
         if num_tokens > 1:
             self._behind_ms, self._is_behind_prompt = [], False
             return passes_ms
@@ -52,7 +52,7 @@ class GraphReplayCost:
         return passes_ms[max(0, UNSETTLED - num_before) :]
 
     def _learn(self) -> None:
-        """One stall must not seem to be what it costs: while nothing larger is run, nothing corrects that."""
+        """Clipped: a single stall must not count, since nothing would correct it until a larger pass is run."""
         most_ms = SLOW * max(self.extra_ms, median(self._behind_ms))
         self.extra_ms += (min(_extra_ms(self._behind_ms), most_ms) - self.extra_ms) * SIZE_RATE
 

@@ -1,4 +1,4 @@
-"""What was seen of proposals, by kind of answer: how often they were kept, and what drafting gave."""
+"""Statistics by kind of answer: how often proposals were accepted, and what drafting gained."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.pacing.acceptance import AcceptanceEstimate, draft_estimate, draft_kind, text_estimate
 from engine.pacing.constants import DRAFT_RATE, DRAFTED_CHANCE, FIRST_DRAFTS, RATE_FORGETS
 
-_MOST = 1e4  # no average reaches it
+_MOST = 1e4  # above any average
 Numbers = dict[str, list[float]]
 
 
@@ -21,7 +21,6 @@ class DraftAverage:
     count: float = FIRST_DRAFTS
 
     def observe(self, tokens: float, cost: float) -> None:
-        """Record one more pass."""
         self.count += 1.0
         weight = max(DRAFT_RATE, 1.0 / self.count)
         self.tokens += (tokens - self.tokens) * weight
@@ -29,14 +28,14 @@ class DraftAverage:
 
 
 class AcceptanceStats:
-    """Acceptance and costs of answers of one kind. Costs are in plain passes, so they outlive a change of speed.
+    """Acceptance and costs of answers of one kind. Costs are in plain passes, so that they outlive a change of speed.
 
     Attributes:
-        text: chances of tokens of text, by their class.
-        draft: chances of drafted tokens, by how sure the draft is.
-        drafted: the chance of a drafted token, however sure it is.
+        text: chances of tokens of suffix matches, by class.
+        draft: chances of drafted tokens, by the draft's confidence.
+        drafted: the chance of a drafted token, whatever the confidence.
         average: of passes with the draft, over answers; None: never drafted.
-        in_answer: the same in the answer that is made, beginning with that.
+        in_answer: the same in the current answer, beginning with ``average``.
         rate: tokens in the time of a plain pass, lately.
     """
 
@@ -49,17 +48,16 @@ class AcceptanceStats:
         self.rate = 1.0
 
     def begin(self) -> None:
-        """Begin another answer."""
         self.text.begin()
         self.in_answer = None
 
     def observe_drafted(self, confidences: Sequence[float], num_kept: int) -> None:
-        """Record that of drafted tokens, of which the draft was so sure, the first ``num_kept`` were kept."""
+        """Record that the first ``num_kept`` of the drafted tokens with these confidences were accepted."""
         self.draft.observe([draft_kind(confidence) for confidence in confidences], num_kept)
         self.drafted.observe([0] * len(confidences), num_kept)
 
     def observe_draft_pass(self, tokens: float, cost: float, expected: DraftAverage) -> None:
-        """Record a pass with the draft: its tokens, and its cost in plain passes. The first corrects ``expected``."""
+        """Record tokens and cost (in plain passes) of a pass with the draft. The first corrects ``expected``."""
         if self.in_answer is None:
             self.in_answer = DraftAverage(expected.tokens, expected.cost)
         if self.average is None:
@@ -68,13 +66,13 @@ class AcceptanceStats:
         self.in_answer.observe(tokens, cost)
 
     def observe_rate(self, tokens: float, cost: float, num_passes: int = 1) -> None:
-        """Record passes that gave so many tokens each, in so many times a plain pass."""
+        """Record passes that gave ``tokens`` each, at ``cost`` times a plain pass."""
         kept = RATE_FORGETS ** (num_passes * cost)
         self.rate = self.rate * kept + tokens / max(cost, 1e-3) * (1.0 - kept)
 
     @property
     def numbers(self) -> Numbers:
-        """What was learnt, for keeping it."""
+        """The statistics, for storing them."""
         average = self.average
         return {
             "text": self.text.numbers,
@@ -84,7 +82,7 @@ class AcceptanceStats:
         }
 
     def restore(self, numbers: Numbers) -> None:
-        """Go on from what `numbers` gave.
+        """Continue from `numbers`.
 
         Raises:
             ValueError, LookupError, TypeError: these cannot be such numbers.
@@ -100,14 +98,14 @@ class AcceptanceStats:
 
 
 class StatsByKind:
-    """The statistics of every kind of answer: what is learnt from one serves those of the same kind."""
+    """The statistics of every kind of answer."""
 
     def __init__(self) -> None:
         self._by_kind: dict[str, AcceptanceStats] = {}
-        self._begun: set[str] = set()  # here: of other kinds nothing was learnt
+        self._begun: set[str] = set()  # kinds of answers of this process
 
     def begin(self, kind: str, *, greedy: bool) -> AcceptanceStats:
-        """Begin an answer of this kind, and give what to learn into."""
+        """Begin an answer of this kind; return its statistics, to be updated."""
         self._begun.add(kind)
         stats = self._by_kind.setdefault(kind, AcceptanceStats(greedy=greedy))
         stats.begin()
@@ -115,11 +113,11 @@ class StatsByKind:
 
     @property
     def numbers(self) -> dict[str, Numbers]:
-        """What was learnt here, by kind of answer, for keeping it."""
+        """The statistics of the kinds begun here, for storing them."""
         return {kind: stats.numbers for kind, stats in self._by_kind.items() if kind in self._begun}
 
     def restore(self, kept: Mapping[str, Numbers]) -> None:
-        """Begin with what `numbers` gave at an earlier start.
+        """Continue from `numbers` of an earlier start.
 
         Raises:
             ValueError, LookupError, TypeError: these cannot be such numbers.

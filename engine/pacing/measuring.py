@@ -1,7 +1,7 @@
-"""Measures what passes cost on a loaded model, and leaves its cache as it was.
+"""Measures the cost of passes of a loaded model, and leaves its cache as it was.
 
-The least of a few tries counts, not their mean: a curve that was taken while the machine was busy would be believed for
-a whole session. What was measured beside another program serves for now, and is not kept for the next start.
+The minimum of a few tries counts, not their mean: a curve taken on a busy machine would be used for a whole session.
+Results measured beside another program are used, but not stored for the next start.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from engine.sequence import CachedSequence
 _TRIES = 3
 _DRAFT_TOKENS, _DRAFT_TRIES = 4, 5
 _BUDGET_S = 1.0
-ShouldStop = Callable[[], bool]  # asked before each pass
+ShouldStop = Callable[[], bool]  # called before each pass
 
 
 class Interrupted(Exception):  # noqa: N818 (nothing failed)
-    """``should_stop`` said to stop while passes were measured; what was measured so far is not enough to be used."""
+    """``should_stop`` returned True during a measurement; the results so far are not enough."""
 
 
 def never_stop() -> bool:
@@ -42,7 +42,7 @@ def never_stop() -> bool:
 
 
 def own_seconds() -> float:
-    """Processor time of this process, and of the window's where that is another one."""
+    """Processor time of this process, and of the window's process if that is another one."""
     number = os.environ.get(WINDOW_PID, "")
     if not number.isdecimal() or int(number) == os.getpid():
         return process_time()
@@ -54,16 +54,16 @@ def own_seconds() -> float:
 
 
 class OtherLoad:
-    """Processor time that other programs took since this was made."""
+    """Processor time that other programs have used since this object was made."""
 
     def __init__(self) -> None:
         self._began, self._idle_s, self._own_s = perf_counter(), library.idle_seconds(), own_seconds()
 
     @property
     def is_low(self) -> bool:
-        """Whether it is next to nothing."""
+        """Whether it is negligible."""
         elapsed_s = perf_counter() - self._began
-        if not self._idle_s:  # a sandbox hides it: then steady times have to be enough
+        if not self._idle_s:  # not available in a sandbox: steady times have to be enough
             return True
         used_s = library.physical_cores() * elapsed_s - (library.idle_seconds() - self._idle_s)
         return used_s - (own_seconds() - self._own_s) < QUIET_CORES * elapsed_s
@@ -71,15 +71,15 @@ class OtherLoad:
 
 @contextmanager
 def measurable(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -> Iterator[Callable[[int], None]]:
-    """Give a function that runs a pass of n tokens, all rows asked for, as verifying asks for them; forget them after.
+    """Yield a function that runs a pass of n tokens with n rows, as in verification; roll back at the end.
 
     Raises:
         DecodeError: a pass failed.
-        Interrupted: ``should_stop`` said so before one.
+        Interrupted: ``should_stop`` returned True before a pass.
     """
     past = room_for(sequence, MAX_PASS)
     sequence.checkpoint()
-    # The way back to a checkpoint is a cost of its own: it must not be in every pass that is measured.
+    # The return to a checkpoint is a separate cost: it must not be in every pass that is measured.
     last = past if sequence.num_snapshots is None else sequence.n_ctx - MAX_PASS
 
     def run_pass(num_tokens: int) -> None:
@@ -98,14 +98,14 @@ def measurable(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -
 def measure_passes(
     sequence: CachedSequence, budget_s: float = BUDGET_S, should_stop: ShouldStop = never_stop
 ) -> dict[int, float]:
-    """Give milliseconds of passes of `POINTS` tokens, the least of a few tries, within about ``budget_s`` seconds.
+    """Return milliseconds of passes of `POINTS` tokens, the minimum of a few tries, within about ``budget_s`` seconds.
 
-    What is likely to take longer than is left is left out. Ends early where ``should_stop`` says so once each size was
-    tried.
+    Skips sizes that are likely to take longer than is left. Ends early if ``should_stop`` returns True after each size
+    was tried.
 
     Raises:
         DecodeError: a pass failed.
-        Interrupted: ``should_stop`` said so before each size was tried once.
+        Interrupted: ``should_stop`` returned True before each size was tried once.
     """
     with measurable(sequence, should_stop) as run_pass:
         return measure(run_pass, budget_s, should_stop)
@@ -117,16 +117,15 @@ def measure(
     should_stop: ShouldStop = never_stop,
     clock: Callable[[], float] = perf_counter,
 ) -> dict[int, float]:
-    """Do the same; ``run_pass(n)`` decodes n tokens and forgets them. The first call wakes buffers up, uncounted.
+    """Do the same; ``run_pass(n)`` decodes n tokens and forgets them. The first call warms up and does not count.
 
-    A curve from less than one try of each size would be a guess where a pass is dear; ``run_pass`` says what happens
-    where it is to stop before that.
+    Each size is tried at least once, even beyond the budget; ``run_pass`` raises if it is to stop before that.
     """
     ends = clock() + budget_s
     best: dict[int, float] = {}
     run_pass(1)
     for number in range(_TRIES):
-        # One token twice: the first comes after the largest pass, whose rows have swept the caches of a tiny model.
+        # One token twice: the first follows the largest pass, whose rows have evicted a tiny model from the caches.
         for n in (1, *POINTS):
             started = clock()
             if number and should_stop():
@@ -140,7 +139,7 @@ def measure(
 
 
 def _most_ms(known_ms: Mapping[int, float], num_tokens: int) -> float:
-    """Give what a pass takes at most, by those that are known: a token no more than in a smaller one."""
+    """Upper bound of the time of a pass: a token costs no more than in a smaller pass."""
     return min(ms * max(1.0, num_tokens / known) for known, ms in known_ms.items())
 
 
@@ -151,13 +150,13 @@ def few_passes_ms(
     budget_s: float = _BUDGET_S,
     num_before: int = 1,
 ) -> dict[int, float]:
-    """Give milliseconds of passes of these sizes, the least of a few; of one where a few take longer than ``budget_s``.
+    """Return milliseconds of passes of these sizes, the minimum of up to `_TRIES` within ``budget_s``.
 
-    ``num_before`` plain passes come first, and do not count.
+    ``num_before`` plain passes run first and do not count.
 
     Raises:
         DecodeError: a pass failed.
-        Interrupted: ``should_stop`` said so.
+        Interrupted: ``should_stop`` returned True.
     """
     best = dict.fromkeys(sizes, float("inf"))
     with measurable(sequence, should_stop) as run_pass:
@@ -175,13 +174,13 @@ def few_passes_ms(
 
 
 def measure_graph_replay(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -> list[float]:
-    """Give milliseconds of plain passes right behind a larger one, itself behind plain ones; see `GraphReplayCost`.
+    """Return milliseconds of plain passes right after a larger one, each the minimum of a few tries.
 
-    The least of a few tries, for each of them.
+    See `GraphReplayCost`.
 
     Raises:
         DecodeError: a pass failed.
-        Interrupted: ``should_stop`` said so before one.
+        Interrupted: ``should_stop`` returned True.
     """
     least_ms = [float("inf")] * WATCHED
     with measurable(sequence, should_stop) as run_pass:
@@ -213,17 +212,16 @@ def measure_drafting(
     *,
     block: int = 1,
 ) -> DraftingTimes:
-    """Give what a draft model takes to draw a few tokens for a target of ``n_vocab``, as an answer draws them.
+    """Measure a draft model that drafts a few tokens for a target with ``n_vocab`` tokens, as in an answer.
 
-    A step of a draft that makes a ``block`` of several tokens at once is the whole block.
-
-    The first try, which fetches the weights from wherever they are, does not count.
+    A step of a draft that makes a ``block`` of several tokens at once is the whole block. The first try, which loads
+    the weights, does not count.
 
     Raises:
         DecodeError: a pass failed.
-        Interrupted: ``should_stop`` said so before one.
+        Interrupted: ``should_stop`` returned True.
     """
-    before = sequence.export() if sequence.num_snapshots is not None else None  # a state goes back to one place only
+    before = sequence.export() if sequence.num_snapshots is not None else None  # such a memory has one checkpoint only
     if sequence.num_snapshots is not None:
         sequence.clear()
     past = room_for(sequence, MAX_PASS + _DRAFT_TOKENS)
@@ -259,14 +257,14 @@ def measure_drafting(
 
 
 def measure_rollback(sequence: CachedSequence) -> RollbackCost | None:
-    """Give what rejected tokens cost beside the passes: the least of a few; None where the memory simply forgets them.
+    """Measure checkpoints, the minimum of a few tries; None if the memory can drop any tail.
 
     Raises:
         DecodeError: a pass failed.
     """
     if sequence.num_snapshots is None:
         return None
-    empty = sequence.num_past == 0  # an empty memory has no state to keep
+    empty = sequence.num_past == 0  # there is no state to save
     if empty:
         sequence.forward((0,), 0)
     save_s = restore_s = float("inf")
@@ -282,7 +280,7 @@ def measure_rollback(sequence: CachedSequence) -> RollbackCost | None:
 
 
 def room_for(sequence: CachedSequence, num_tokens: int) -> int:
-    """Forget the end of a cache that is too full to measure in; return where the measured passes begin."""
+    """Make room for ``num_tokens`` by dropping the end of the cache; return the number of tokens that stay."""
     past = max(0, min(sequence.num_past, sequence.n_ctx - num_tokens))
     if not sequence.rollback(past):
         sequence.clear()

@@ -1,7 +1,7 @@
-"""What passes of a loaded target and its draft cost: measured in idle time, kept for the next start, corrected by use.
+"""Costs of a loaded target and its draft: measured in idle time, stored for the next start, corrected by use.
 
 There is one pacer, one number of threads, and a curve for each number of threads and each fill of the cache: attention
-reads the whole cache, so a long chat must not be judged by passes on an empty one.
+reads the whole cache, so passes on an empty cache say little about a long chat.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ from engine.tuning.threads import ThreadControl
 log = logging.getLogger(__name__)
 
 _TARGET_SIZES = (1, 8)
-MOST_BESIDE = 2.5  # plain passes that one may take in which prompts are read beside answers
-FIRST_READ = 8  # tokens of prompts in such a pass, where nothing is known of costs
-READ_RATE = 0.3  # weight of such a pass in how much dearer they are than the curve has them
-_MIN_SAVED_SIZE = 8  # tokens of a pass: a curve without one so large is not kept for the next start
+MOST_BESIDE = 2.5  # plain passes that a pass may take in which prompts are read beside answers
+FIRST_READ = 8  # tokens of prompts in such a pass if costs are not known
+READ_RATE = 0.3  # weight of such a pass in ``_read_excess``
+_MIN_SAVED_SIZE = 8  # tokens of a pass: a curve without a pass as large is not stored
 
 
 class PairCosts:
-    """One for a loaded target and draft; `pacer` is there as soon as anything is known."""
+    """The costs of one loaded target and draft; `pacer` is set as soon as anything is known."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class PairCosts:
         acceptance: AcceptanceStore | None = None,
         samples: SampleStore | None = None,
     ) -> None:
-        """Keep what is measured in the stores; ``samples`` is what other models' passes are told from."""
+        """``samples`` is used for forecasts of other models."""
         self.pacer: Pacer | None = None
         self._target, self._store, self._asked_threads = target, store, request.threads
         machine = (*library.machine_facts(), *(gpu.description for gpu in find_gpus()), target.info.flash_attention)
@@ -83,23 +83,22 @@ class PairCosts:
         self._graph_replay = GraphReplayCost() if target.info.gpu_layers else None
         self._control: ThreadControl | None = None
         self._curves: dict[tuple[int, int], CostCurve] = {}  # by threads and band
-        self._measured: set[tuple[int, int]] = set()  # well enough to be kept
+        self._measured: set[tuple[int, int]] = set()  # well enough to be stored
         self._is_checked = False
         self._reported = ""
-        self._main: PairCosts | None = None  # of whose lanes this is one
-        self._read_excess = 1.0  # what passes in which prompts are read take, over what the curve has for their size
+        self._main: PairCosts | None = None  # if these are the costs of another slot
+        self._read_excess = 1.0  # time of passes in which prompts are read, over that of the curve
 
-    def of_lane(self, target: LoadedModel) -> PairCosts:
-        """Give the costs of answers that another sequence of the same contexts makes.
+    def of_slot(self, target: LoadedModel) -> PairCosts:
+        """Return the costs for another sequence of the same contexts.
 
-        What is measured here holds there; what an answer learns of its text and its draft is its own.
+        Measurements are shared; statistics of acceptance are not.
         """
         other = copy.copy(self)
         other._main, other._target, other.pacer = self, target, None  # noqa: SLF001  (of the same class)
         return other
 
     def _follow(self, main: PairCosts) -> None:
-        """Take what is known there by now."""
         self._control, self._is_checked = main._control, True
         self._select_curve()
         if self.pacer is not None and main.pacer is not None:
@@ -110,21 +109,19 @@ class PairCosts:
 
     @property
     def needs_measuring(self) -> bool:
-        """Whether idle time would be well spent on `measure`."""
         if not self._target.can_rollback or (self._control and self._control.is_disturbed):
             return False
         return not self._is_checked or self._curve_key not in self._measured
 
     @property
     def _curve_key(self) -> tuple[int, int]:
-        """Threads and band that are in use."""
         threads = self._control.threads if self._control is not None else 0
         return threads, band_of(self._target.sequence.num_past)
 
     def prepare(self, *, paced: bool, should_stop: ShouldStop = never_stop) -> None:
-        """Have threads, and a pacer if it is ``paced``, for an answer that somebody waits for: kept, or found quickly.
+        """Make threads and (if ``paced``) a pacer available for an answer: stored, or measured quickly.
 
-        Where ``should_stop`` says that the answer is no longer wanted, what is missing is left to the next one.
+        If ``should_stop`` returns True, the rest is left to the next answer.
 
         Raises:
             DecodeError: a pass failed.
@@ -147,15 +144,15 @@ class PairCosts:
         except Interrupted:
             pass
         except DecodeError:
-            if not should_stop():  # who stops an answer may end a pass in the middle
+            if not should_stop():  # stopping an answer may interrupt a pass
                 raise
         self._select_curve()
 
     def measure(self, budget_s: float = BUDGET_S, should_stop: ShouldStop = never_stop) -> None:
-        """Measure what is not known well, within about ``budget_s`` seconds; what was kept is only checked if it holds.
+        """Measure what is not known well, within about ``budget_s`` seconds; stored costs are only checked.
 
-        Where ``should_stop``, which is asked before each pass and where one failed, says that somebody waits, it ends
-        there, and goes on in the next idle time: an answer that needs costs measures them itself, in less.
+        Ends if ``should_stop`` returns True before a pass or after a failed one, and continues in the next idle time:
+        an answer that needs costs measures them itself, in less time.
 
         Raises:
             DecodeError: a pass failed.
@@ -165,7 +162,7 @@ class PairCosts:
         except Interrupted:
             return
         except DecodeError:
-            if not should_stop():  # who waits may end a pass in the middle
+            if not should_stop():  # a waiting request may interrupt a pass
                 raise
             return
         self.save()
@@ -181,9 +178,9 @@ class PairCosts:
             return
         fits = self._curve_key in self._measured and (self._is_checked or self._check(STALE, should_stop))
         if not fits:
-            if not is_first:  # they were chosen in a hurry, beside another program, or when the machine was another
+            if not is_first:  # chosen in a hurry, beside another program, or on another machine
                 self._settle_threads(budget_s, should_stop)
-            if self._curve_key in self._measured:  # found wrong, and the others with it
+            if self._curve_key in self._measured:  # it was wrong, and so were the others
                 for key in self._curves.keys() - {self._curve_key}:
                     del self._curves[key]
                 self._measured.clear()
@@ -193,9 +190,9 @@ class PairCosts:
         self._is_checked = fits or not should_stop()
 
     def _measure_here(self, budget_s: float, should_stop: ShouldStop) -> None:
-        """Measure the curve that is in use; once more, for the least of both, where a look right after it disagrees.
+        """Measure the curve in use; twice, for the minimum of both, if a check right after it disagrees.
 
-        One size that met another program might never be tried again.
+        A single size that was disturbed might never be tried again.
         """
         others = OtherLoad()
         points = measure_passes(self._target.sequence, budget_s, should_stop)
@@ -208,14 +205,14 @@ class PairCosts:
             self._measured.add(self._curve_key)
 
     def _measure_graph_replay(self, should_stop: ShouldStop) -> None:
-        """Measure what passes cost those behind them, where that is over soon; else answers tell it."""
+        """Measure the extra cost after larger passes if that is quick; else it is learnt from answers."""
         if self._graph_replay is None or self.pacer is None:
             return
         if 4 * WATCHED * self.pacer.curve.cost_ms(1) < HURRIED_BUDGET_S * 1000.0:
             self._graph_replay.use_measured(measure_graph_replay(self._target.sequence, should_stop))
 
     def _check(self, most_off: float, should_stop: ShouldStop) -> bool:
-        """Say whether a few quick passes take what the curve in use says."""
+        """True if a few quick passes take the time that the curve in use says."""
         known = self._curves[self._curve_key].known_ms
         sizes = [size for size in CHECK_SIZES if size in known]
         num_before = 1 if self._graph_replay is None else UNSETTLED
@@ -223,29 +220,29 @@ class PairCosts:
         return all(1.0 - most_off < ms / known[size] < 1.0 + most_off for size, ms in found.items())
 
     def _use_points(self, points_ms: dict[int, float], *, doubted: bool = False) -> None:
-        """Put a measurement in force, for the threads and the fill of now."""
-        place = self._curve_key
-        if place not in self._curves:
-            self._curves[place] = CostCurve({1: points_ms[1]}, self._shape())
-        self._curves[place].replace(points_ms, doubted=doubted)
+        """Use a measurement for the current threads and fill of the cache."""
+        key = self._curve_key
+        if key not in self._curves:
+            self._curves[key] = CostCurve({1: points_ms[1]}, self._shape())
+        self._curves[key].replace(points_ms, doubted=doubted)
         if self._control is not None:
             self._control.expect(points_ms)
         self._select_curve()
 
     def _shape(self) -> dict[int, float] | None:
-        """Give how passes grow on this machine, by what was measured of another model."""
+        """Growth of passes on this machine, as measured on another model."""
         kept = self._store.get(self._shape_key)
         return kept.bands[min(kept.bands)] if kept is not None else None
 
     def _settle_threads(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
-        """Choose the target's number."""
+        """Choose the target's number of threads."""
         share_s = budget_s * THREADS_SHARE
         chosen = choose_threads(self._target, self._asked_threads, _TARGET_SIZES, share_s, should_stop=should_stop)
         self._control = self._new_control(chosen)
         self._apply_threads()
 
     def _measure_draft(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
-        """Measure the draft where it is not known, and its step again where the rest is checked."""
+        """Measure the draft if it is not known, and its step again if the rest is checked."""
         if self._draft is None or self.pacer is None or (self._draft.is_known and self._is_checked):
             return
         try:
@@ -253,7 +250,7 @@ class PairCosts:
                 self._draft.choose_threads(budget_s * THREADS_SHARE, should_stop)
                 self._apply_threads()
             times = self._draft.measure_step(self._target.sequence.n_vocab, should_stop)
-        except DecodeError as error:  # the target can do without; where it drafts, the answer says why it does not
+        except DecodeError as error:  # not fatal: if the draft fails in an answer, the answer says so
             log.info("the draft could not be measured: %s", error.message)
             return
         self.pacer.expect_drafting(times.step_ms, times.read_ms)
@@ -261,11 +258,11 @@ class PairCosts:
     # ---- kept -------------------------------------------------------------------------------------------------------
 
     def request_check(self) -> None:
-        """Ask for another look at the curve in idle time: passes were far quicker than it says."""
+        """Have the curve checked in idle time: passes were far quicker than it says."""
         (self._main or self)._is_checked = False  # noqa: SLF001  (of the same class)
 
     def save(self) -> None:
-        """Keep what is known well for the next start."""
+        """Store what is known well for the next start."""
         if self._control is None or self.pacer is None:
             return
         self._acceptance.put(self._pair_key, self.pacer.numbers)
@@ -282,7 +279,7 @@ class PairCosts:
             keep_sample(self._samples, self._draft.loaded, self._draft.threads, step_ms=step_ms, target=of_target)
 
     def _load_saved(self) -> None:
-        """Begin with what an earlier start kept, where nothing is known yet."""
+        """Use the costs that an earlier start stored, if nothing is known yet."""
         kept = self._store.get(self._target_key) if self._control is None else None
         if kept is None:
             return
@@ -299,9 +296,9 @@ class PairCosts:
             self._apply_threads()
 
     def _new_control(self, best: int) -> ThreadControl:
-        """No others are tried where a number was asked for and on a GPU.
+        """No other numbers are tried if the user asked for one, or on a GPU.
 
-        On fewer threads than cores the choice may have fallen in a disturbed moment, and would cost much.
+        Fewer threads than cores may have been chosen in a disturbed moment, and would cost much: they are doubted.
         """
         fixed = self._asked_threads is not None or bool(self._target.model.gpu_layers)
         most = best if fixed else library.physical_cores()
@@ -310,7 +307,7 @@ class PairCosts:
     # ---- while answering --------------------------------------------------------------------------------------------
 
     def observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> str:
-        """Record milliseconds of passes; give a sentence where the number of threads changed for good, else nothing."""
+        """Record passes; return a sentence if the number of threads changed for good, else an empty text."""
         control = self._control
         if control is None:
             return ""
@@ -318,8 +315,8 @@ class PairCosts:
         for milliseconds in passes_ms:
             if control.observe(num_tokens, milliseconds):
                 self._apply_threads()
-                break  # the others ran with the threads of before, and would be taken for those of now
-        if control.settled != settled:  # the draft gives its threads up, or has them back
+                break  # the other passes ran with the previous number of threads
+        if control.settled != settled:  # the draft follows
             self._apply_threads()
         self._select_curve()
         if control.reason == self._reported:
@@ -328,10 +325,10 @@ class PairCosts:
         return control.reason
 
     def observe_joined_pass(self, num_tokens: int, milliseconds: float, num_read: int = 0) -> None:
-        """Record the duration of a pass of the target that several answers made together.
+        """Record a pass of the target that several answers shared.
 
-        One in which ``num_read`` tokens of prompts were read says nothing of answers: attention goes over all that the
-        prompt has in the cache. It says how many more to read in the next.
+        A pass in which ``num_read`` tokens of prompts were read says nothing of answers, since attention reads the
+        cache of the prompt. It corrects `read_budget`.
         """
         if self.pacer is not None and num_read:
             excess = milliseconds / self.pacer.curve.cost_ms(num_tokens)
@@ -342,14 +339,13 @@ class PairCosts:
         self.observe_passes(num_tokens, (milliseconds,))
 
     def read_budget(self, num_tokens: int) -> int:
-        """How many tokens of prompts a pass may have beside ``num_tokens`` of answers, so that they hardly notice."""
+        """How many tokens of prompts a pass may have beside ``num_tokens`` of answers without delaying them much."""
         if self.pacer is None:
             return FIRST_READ
         curve = self.pacer.curve
         return tokens_within(curve.costs_ms, num_tokens, MOST_BESIDE * curve.cost_ms(1) / max(self._read_excess, 1.0))
 
     def observe_draft_step(self, step_ms: float) -> None:
-        """Record the milliseconds of a drafted token."""
         if self._draft is not None:
             self._draft.observe_draft_step(step_ms)
 
@@ -358,17 +354,17 @@ class PairCosts:
             return
         self._target.context.set_threads(self._control.threads)
         if self._draft is not None:
-            # Who wants the target's cores wants the draft's as well; a target on a GPU wants none.
+            # Who needs the target's cores needs the draft's as well; a target on a GPU uses none.
             self._draft.apply_threads(None if self._target.model.gpu_layers else self._control)
 
     def _select_curve(self) -> None:
-        """Put the curve in force that belongs to the threads and to how full the cache is."""
+        """Use the curve of the current threads and fill of the cache."""
         if not self._curves or self._control is None:
             return
-        place = self._curve_key
-        if place not in self._curves:
-            self._curves[place] = CostCurve(self._nearest(place).known_ms, self._shape(), guessed=True)
-        curve = self._curves[place]
+        key = self._curve_key
+        if key not in self._curves:
+            self._curves[key] = CostCurve(self._nearest(key).known_ms, self._shape(), guessed=True)
+        curve = self._curves[key]
         if self.pacer is None:
             self.pacer = Pacer(curve, rollback=measure_rollback(self._target.sequence), graph_replay=self._graph_replay)
             self.pacer.prices.block = self._draft.loaded.block if self._draft is not None else 1
@@ -376,11 +372,12 @@ class PairCosts:
         elif self.pacer.curve is not curve:
             self.pacer.use(curve)
 
-    def _nearest(self, place: tuple[int, int]) -> CostCurve:
-        """Choose one of the same threads before another number's, of a lower band before a higher."""
-        threads, band = place
-        key = min(self._curves, key=lambda one: (one[0] != threads, abs(one[0] - threads), abs(one[1] - band), one[1]))
-        return self._curves[key]
+    def _nearest(self, key: tuple[int, int]) -> CostCurve:
+        """Prefer the same number of threads, then the nearest number, the nearest band, a lower band."""
+        threads, band = key
+        return self._curves[
+            min(self._curves, key=lambda one: (one[0] != threads, abs(one[0] - threads), abs(one[1] - band), one[1]))
+        ]
 
 
 def keep_sample(
@@ -391,9 +388,9 @@ def keep_sample(
     step_ms: float | None = None,
     target: Path | None = None,
 ) -> None:
-    """Keep what passes of this model take, with what they read: forecasts of other models are told from it.
+    """Store a sample of this model's passes, for forecasts of other models.
 
-    ``target`` is the file of what it drafts for; of a head of that same file the size is what a token of it reads.
+    ``target`` is the target's file. For a head in the same file, the size is the bytes that a token of the head reads.
     """
     path, info = Path(loaded.info.path), loaded.info
     is_own_head = bool(info.head) and path == target
@@ -402,9 +399,9 @@ def keep_sample(
     else:
         weights = weights_of_file(path)
     if weights is not None:
-        place = (threads, bool(info.gpu_layers), info.cache_type.value)
+        where = (threads, bool(info.gpu_layers), info.cache_type.value)
         size_bytes = weights.num_bytes if is_own_head else size_of(path)
-        samples.put(PassSample(path.name, size_bytes, weights, *place, points_ms or {}, step_ms))
+        samples.put(PassSample(path.name, size_bytes, weights, *where, points_ms or {}, step_ms))
 
 
 def _facts(loaded: Loaded) -> tuple[object, ...]:

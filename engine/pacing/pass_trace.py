@@ -1,4 +1,4 @@
-"""What was decided for each pass, what that was expected to give, and what came: one line of JSON a pass."""
+"""A trace of the passes: the decision, the expected gain and the result; one line of JSON a pass."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.pacing.pacer import Decision, Pacer
-from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.records import Source
 
 
@@ -17,12 +17,12 @@ class TracedPass:
 
     Attributes:
         token: tokens of the answer before it.
-        decision: what it was to do; None where the depth was fixed by the request.
-        proposed: tokens that were proposed.
-        accepted: of these, the ones that were kept.
-        milliseconds: all of it, drafting included.
-        plain_ms: what a plain pass is believed to take.
-        token_ms: what one token more was worth.
+        decision: the pacer's; None if the request fixed the depth.
+        proposed: number of proposed tokens.
+        accepted: number of accepted tokens.
+        milliseconds: drafting included.
+        plain_ms: believed time of a plain pass.
+        token_ms: what one more token was worth.
         sources: of the proposed tokens, one each.
     """
 
@@ -36,7 +36,7 @@ class TracedPass:
     sources: tuple[Source, ...] = ()
 
     def as_json(self) -> str:
-        """Give it as one line; times are milliseconds."""
+        """One line; times are milliseconds."""
         decision = self.decision
         line: dict[str, object] = {"token": self.token}
         if decision is not None:
@@ -58,22 +58,20 @@ OnTrace = Callable[[TracedPass], None]
 
 
 class PassTracer:
-    """Implements `PassObserver` before the pacer learns from a pass: it tells what was believed until then."""
+    """Reports every pass; as an observer it comes before the pacer, so that the pacer has not yet learnt from it."""
 
     def __init__(self, on_trace: OnTrace, num_prompt: int, pacer: Pacer | None) -> None:
-        """Tell every pass behind a prompt of so many tokens; ``pacer`` is there where it decides."""
+        """``num_prompt``: tokens of the prompt. ``pacer`` is None if it does not decide."""
         self._on_trace, self._num_prompt, self._pacer = on_trace, num_prompt, pacer
 
     def on_pass(self, report: PassReport) -> None:
-        """See `PassObserver`."""
-        self._tell(report.num_history, report.num_accepted, report.total_ms, tuple(report.draft.provenance))
+        self._report(report.num_history, report.num_accepted, report.total_ms, tuple(report.draft.provenance))
 
     def on_plain_run(self, report: PlainRunReport) -> None:
-        """See `PassObserver`."""
         for number, milliseconds in enumerate(report.passes_ms):
-            self._tell(report.num_history + number, 0, milliseconds, ())
+            self._report(report.num_history + number, 0, milliseconds, ())
 
-    def _tell(self, num_history: int, num_kept: int, milliseconds: float, sources: tuple[Source, ...]) -> None:
+    def _report(self, num_history: int, num_kept: int, milliseconds: float, sources: tuple[Source, ...]) -> None:
         decision = plain_ms = token_ms = None
         if (pacer := self._pacer) is not None:
             decision, plain_ms, token_ms = pacer.decision, pacer.prices.plain_ms, pacer.token_ms

@@ -1,4 +1,4 @@
-"""What a plain pass takes at this moment, and how sure that is: the one figure that drafting is compared with."""
+"""Estimates the current duration of a plain pass with its error: the baseline of every speed-up."""
 
 from __future__ import annotations
 
@@ -10,62 +10,61 @@ from time import monotonic
 
 import numpy as np
 
+from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.pacing.pacer import Pacer
-from engine.pacing.pass_report import PassReport, PlainRunReport
 
-RECENT_S = 300.0  # the machine is another one after some minutes
-MOST_ERROR = 0.3  # of an estimate, beyond which it is none
-BAND_ENDS = (1024, 4096, 16384, 65536)  # tokens in the cache up to which a band goes; the last has no end
+RECENT_S = 300.0  # after some minutes the machine is in another state
+MOST_ERROR = 0.3  # of an estimate; one with a larger error counts as unknown
+BAND_ENDS = (1024, 4096, 16384, 65536)  # largest number of tokens in the cache of each band; the last has no end
 _KEPT = 2000  # runs of plain passes
 _FEWEST_RUNS, _FEWEST_PASSES = 5, 8
-# Standard errors, relative: what an answer's own plain passes leave open at least, what the machine may have changed in
-# some minutes, and what the measured shape of the curve is off by beside another program.
+# Relative standard errors: minimum of an estimate from the answer's own passes, drift of the machine in some minutes,
+# and error of the curve's shape if it was measured beside another program.
 _OWN, _DRIFT, _SHAPE = 0.02, 0.08, 0.10
-_FAST = 1.5  # times as fast as the curve says: it was taken on a busy machine
+_FAST = 1.5  # times as fast as the curve says: it was measured on a busy machine
 _TWO_SIDED = 1.96  # standard errors to 95%
-Place = tuple[int, bool]  # the band of the fill of the cache, and whether other answers are made at the same time
-Run = tuple[float, float]  # passes that followed each other, and the milliseconds of all
+Place = tuple[int, bool]  # band of the fill of the cache, and whether other answers are made at the same time
+Run = tuple[float, float]  # number of consecutive passes, and their milliseconds
 
 
 def band_of(num_past: int) -> int:
-    """Give the band that a cache of so many tokens is in."""
+    """Band of a cache with ``num_past`` tokens."""
     return bisect_left(BAND_ENDS, num_past)
 
 
 class PlainPasses:
-    """Plain passes of the last minutes on a loaded target, of all its answers."""
+    """Plain passes of the last minutes of all answers of a loaded target."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
         self._runs: deque[tuple[float, Place, Run]] = deque(maxlen=_KEPT)
 
     def add(self, place: Place, run: Run) -> None:
-        """Record passes that followed each other."""
         self._runs.append((self.clock(), place, run))
 
     def before(self, now: float, place: Place) -> list[Run]:
-        """Give those at a place in the minutes before ``now``."""
+        """Runs at a place in the `RECENT_S` before ``now``."""
         return [run for at, where, run in self._runs if where == place and now - RECENT_S <= at < now]
 
 
 class PlainSpeed:
-    """The cost of a plain pass during one answer; implements `PassObserver`.
+    """The duration of a plain pass during one answer; implements `PassObserver`.
 
-    It rests on the answer's own plain passes, then on what its larger ones imply by the shape of the curve, then on
-    plain ones of the last minutes: each joins, weighted by its error, where that makes the error smaller. Where it
-    contradicts the others the error grows (https://pdg.lbl.gov, scale factor), and it is left out.
+    It combines the answer's own plain passes, then its larger passes scaled by the curve, then plain passes of the last
+    minutes: each is added, weighted by its error, if that reduces the error. If it contradicts the others the error
+    grows (https://pdg.lbl.gov, scale factor), and it is left out.
     """
 
     def __init__(self, passes: PlainPasses, pacer: Pacer | None) -> None:
         self._passes, self._pacer = passes, pacer
         self._began = passes.clock()
         self._own: dict[bool, deque[Run]] = {False: deque(maxlen=_KEPT), True: deque(maxlen=_KEPT)}
-        self._larger: deque[Run] = deque(maxlen=_KEPT)  # each counts as the plain passes that take as long by the curve
+        self._larger: deque[Run] = deque(maxlen=_KEPT)  # each as the plain passes that take as long by the curve
         self._num_shared = self._num_passes = self._num_history = 0
         self._recent: dict[Place, tuple[float, float] | None] = {}
 
     def on_pass(self, report: PassReport) -> None:
-        """See `PassObserver`. The first pass also wakes everything up, so it is left out."""
+        """Record a pass. The first pass also warms up, so it is left out."""
         self._num_history = report.num_history
         self._num_passes += 1
         self._num_shared += report.is_shared
@@ -79,7 +78,6 @@ class PlainSpeed:
                 self._larger.append((1.0 / share, report.forward_ms))
 
     def on_plain_run(self, report: PlainRunReport) -> None:
-        """See `PassObserver`."""
         self._num_history, passes_ms = report.num_history, report.passes_ms[not self._num_passes :]
         self._num_passes += len(report.passes_ms)
         self._num_shared += report.num_shared
@@ -93,12 +91,12 @@ class PlainSpeed:
 
     @property
     def estimate(self) -> tuple[float, float] | None:
-        """Milliseconds of a plain pass with all around it, and the relative half of its 95% interval; None: unknown."""
+        """Milliseconds of a plain pass with overhead, and half of its relative 95% interval; None if unknown."""
         found = self._likeliest()
         return found if found is not None and found[1] <= MOST_ERROR else None
 
     def _likeliest(self) -> tuple[float, float] | None:
-        """Give the same, however unsure it is."""
+        """The same, whatever the error."""
         place = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
         if place not in self._recent:
             self._recent[place] = _estimate(self._passes.before(self._began, place), _DRIFT)
@@ -114,15 +112,15 @@ class PlainSpeed:
 
     @property
     def is_curve_too_high(self) -> bool:
-        """Whether passes were so much quicker than the curve says that it was taken on a busy machine."""
+        """Whether passes were so much quicker than the curve that it must be from a busy machine."""
         found = self._likeliest()
         return found is not None and self._pacer is not None and found[0] * _FAST < self._pacer.curve.cost_ms(1)
 
 
 def _estimate(runs: Collection[Run], least_error: float) -> tuple[float, float] | None:
-    """Give milliseconds of a pass and the relative standard error, over runs: a stall hits passes in a row.
+    """Milliseconds of a pass and its relative standard error, over runs, since a stall affects consecutive passes.
 
-    None of too few.
+    None if there are too few.
     """
     passes, total_ms = np.asarray(runs or [(0.0, 0.0)]).T
     if len(runs) < _FEWEST_RUNS or passes.sum() < _FEWEST_PASSES:
@@ -133,7 +131,7 @@ def _estimate(runs: Collection[Run], least_error: float) -> tuple[float, float] 
 
 
 def _combined(parts: list[tuple[float, float]]) -> tuple[float, float]:
-    """Give the mean of values, weighted by their relative errors, and its own."""
+    """Mean of values weighted by their relative errors, and its error."""
     weights = [error**-2 for _, error in parts]
     mean = sum(weight * log(value) for weight, (value, _) in zip(weights, parts, strict=True)) / sum(weights)
     squares = sum(weight * (log(value) - mean) ** 2 for weight, (value, _) in zip(weights, parts, strict=True))

@@ -1,14 +1,14 @@
-"""What a pass, a drafted token and a rollback cost now, in milliseconds: measured, and corrected by every pass."""
+"""Current prices of a pass, a drafted token and a rollback in milliseconds: measured, corrected by every pass."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.interfaces import NOBODY, Beside
+from engine.decoding.pass_report import PassReport, PlainRunReport
+from engine.interfaces import ALONE, BatchComposition
 from engine.pacing.constants import LOOK_AHEAD, READ_SHARE, SLOW, WORK_RATE
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
-from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.pacing.rollback_cost import RollbackCost
 
 _FIRST_OVERHEAD_MS, _FIRST_ROW_MS = 0.05, 0.02
@@ -18,14 +18,15 @@ class Prices:
     """The prices of a loaded target and draft.
 
     Attributes:
-        curve: of passes of the target, by their tokens; see `use`.
-        rollback: of rejected tokens, where the target's memory cannot simply forget them.
-        graph_replay: of a larger pass for those behind it, where a backend replays graphs.
+        curve: cost of passes of the target by number of tokens; see `use`.
+        rollback: cost of rejected tokens, if the target's memory cannot drop any tail.
+        graph_replay: cost of a larger pass for those after it, if the backend replays graphs.
         draft_step_ms: of a drafted token, or of a block of them.
         block: tokens that the draft drafts in one pass.
         draft_read_ms: of a token that the draft only reads.
-        overhead_ms: of what surrounds a plain pass.
-        row_ms: of each proposed token beside the pass.
+        overhead_ms: of a plain pass, beside the target's own time.
+        row_ms: of each proposed token, beside the target's own time.
+        composition: the other answers' share of the next pass.
     """
 
     def __init__(
@@ -40,10 +41,9 @@ class Prices:
         self.draft_step_ms, self.block = draft_step_ms, 1
         self.draft_read_ms = READ_SHARE * draft_step_ms
         self.overhead_ms, self.row_ms = _FIRST_OVERHEAD_MS, _FIRST_ROW_MS
-        self.beside = NOBODY  # what other answers put into the passes
+        self.composition = ALONE
 
     def begin(self) -> None:
-        """Begin another answer."""
         if self.graph_replay is not None:
             self.graph_replay.begin()
 
@@ -51,40 +51,41 @@ class Prices:
 
     @property
     def plain_ms(self) -> float:
-        """Milliseconds of a plain pass with everything around it."""
+        """Milliseconds of a plain pass with overhead."""
         return self.curve.cost_ms(1) + self.overhead_ms
 
     @property
     def least_ms(self) -> float:
-        """Milliseconds of a pass that proposes nothing: a plain one, with what others put into it."""
-        return self.curve.cost_ms(1 + self.beside.num_tokens) + self.overhead_ms
+        """Milliseconds of a pass without a proposal, including the tokens of other answers."""
+        return self.curve.cost_ms(1 + self.composition.num_tokens) + self.overhead_ms
 
     @property
     def costs_ms(self) -> Sequence[float]:
-        """Milliseconds of passes of 1, 2, ... tokens of this answer, beside those of others. Not to be changed."""
+        """Milliseconds of passes of 1, 2, ... tokens of this answer, beside those of others. Read-only."""
         costs_ms = self.curve.costs_ms
-        return costs_ms[self.beside.num_tokens :] if self.beside.num_tokens else costs_ms
+        return costs_ms[self.composition.num_tokens :] if self.composition.num_tokens else costs_ms
+
+    def padded(self, num_tokens: int) -> int:
+        """See `CostCurve.padded`."""
+        return self.curve.padded(num_tokens)
 
     def pass_ms(self, num_proposed: int) -> float:
-        """Give milliseconds of a pass that verifies so many tokens, with everything around it."""
-        num_tokens = num_proposed + 1 + self.beside.num_tokens
+        """Milliseconds of a pass that verifies ``num_proposed`` tokens, with overhead."""
+        num_tokens = num_proposed + 1 + self.composition.num_tokens
         return self.curve.cost_ms(num_tokens) + num_proposed * self.row_ms + self.overhead_ms
 
     @property
     def max_proposed(self) -> int:
-        """Tokens that are worth proposing at once, however sure they are."""
-        return max(self.curve.largest - 1 - self.beside.num_tokens, 0)
+        """Tokens that are worth proposing at once, however certain they are."""
+        return max(self.curve.largest - 1 - self.composition.num_tokens, 0)
 
     @property
     def start_ms(self) -> float:
-        """Milliseconds that the first larger pass behind plain ones costs beside itself."""
+        """Extra milliseconds that a larger pass causes in the plain passes after it."""
         return self.graph_replay.start_ms if self.graph_replay is not None else 0.0
 
     def rollback_ms(self, num_proposed: int, alive: float) -> float:
-        """Give the average milliseconds of rollbacks, where all of so many tokens are kept with the chance ``alive``.
-
-        The checkpoint before the pass is in it.
-        """
+        """Average milliseconds of checkpoint and rollback, if all tokens are accepted with the chance ``alive``."""
         if self.rollback is None or num_proposed == 0:
             return 0.0
         return self.rollback.expected_ms(self.curve, num_proposed, alive)
@@ -94,62 +95,61 @@ class Prices:
     @property
     def step_ms(self) -> float:
         """Milliseconds of a drafted token; shared with the answers that draft at the same time."""
-        return self.draft_step_ms / (1 + self.beside.num_drafting)
+        return self.draft_step_ms / (1 + self.composition.num_drafting)
 
     @property
     def max_drafted(self) -> int:
-        """Tokens that a draft may be worth at most."""
+        """Most tokens that a draft may be worth."""
         return LOOK_AHEAD if self.block == 1 else min(self.block, LOOK_AHEAD)
 
     @property
     def next_ms(self) -> float:
-        """Milliseconds of one more drafted token; those of a block are there with its first."""
+        """Milliseconds of one more drafted token; 0 for a block, which comes with its first token."""
         return self.step_ms if self.block == 1 else 0.0
 
     def drafting_ms(self, num_drafted: int) -> float:
-        """Milliseconds of drafting so many tokens, no more than a block where the draft makes blocks."""
+        """Milliseconds of drafting so many tokens, at most one block."""
         return self.step_ms * (num_drafted if self.block == 1 else 1)
 
     def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:
-        """Use measured milliseconds of a drafted token, and of one that is only read; None: a part of the former."""
+        """Use measured milliseconds of a drafted token, and of one that is only read (None: a share of the former)."""
         self.draft_step_ms = step_ms
         self.draft_read_ms = READ_SHARE * step_ms if read_ms is None else read_ms
 
     # ---- followed ---------------------------------------------------------------------------------------------------
 
     def use(self, curve: CostCurve) -> None:
-        """Go on with another curve: the cache has grown, or other threads compute; both slow the draft down as well."""
+        """Use another curve after a change of threads or of the fill of the cache, which affects the draft as well."""
         before_ms = self.curve.cost_ms(1)
         self.curve = curve
         self._scale_drafting(before_ms)
 
     def _scale_drafting(self, before_ms: float) -> None:
-        """Scale the draft's prices as that of a plain pass, which was ``before_ms``: what made it so holds for both.
+        """Scale the draft's prices as that of a plain pass, which was ``before_ms``.
 
-        Else a draft that was measured while the machine was quick seems to pay where it has become slow.
+        Else a draft that was measured while the machine was quick would seem to pay off after it has become slow.
         """
         factor = self.curve.cost_ms(1) / before_ms
         self.draft_step_ms *= factor
         self.draft_read_ms *= factor
 
-    def begin_pass(self, num_pending: int, beside: Beside) -> None:
-        """Say of the next pass how many tokens it decodes again, and what other answers put into it."""
-        self.beside = beside
+    def begin_pass(self, num_pending: int, composition: BatchComposition) -> None:
+        """Set the number of pending tokens and the other answers' share of the next pass."""
+        self.composition = composition
         if self.rollback is not None:
             self.rollback.num_pending = num_pending
 
     def on_pass(self, report: PassReport) -> None:
-        """Correct the cost of passes of its size; of a pass that was made with others' nothing is learnt."""
+        """Correct the cost of passes of this size; a joined pass says nothing."""
         if not report.is_joined:
             self.observe_passes(report.num_decoded, (report.forward_ms,))
 
     def on_plain_run(self, report: PlainRunReport) -> None:
-        """Correct the cost of plain passes, likewise."""
         if not report.num_joined:
             self.observe_passes(1, report.forward_ms)
 
     def observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
-        """Record the milliseconds of passes of ``num_tokens`` each that followed each other."""
+        """Record the milliseconds of consecutive passes of ``num_tokens`` each."""
         if self.graph_replay is not None:
             passes_ms = self.graph_replay.observe(num_tokens, passes_ms)
             if not passes_ms:
@@ -159,30 +159,30 @@ class Prices:
         self._scale_drafting(before_ms)
 
     def observe_overhead(self, milliseconds: float, num_passes: int = 1) -> None:
-        """Record what surrounded each of so many plain passes."""
+        """Record the average overhead of ``num_passes`` plain passes."""
         usual = self.overhead_ms
         self.overhead_ms += (min(milliseconds, SLOW * usual + 0.01) - usual) * (1.0 - (1.0 - WORK_RATE) ** num_passes)
 
     def observe_rows(self, milliseconds: float, num_proposed: int) -> None:
-        """Record what surrounded a pass that verified so many tokens."""
+        """Record the overhead of a pass that verified ``num_proposed`` tokens."""
         row_ms = max(0.0, milliseconds - self.overhead_ms) / num_proposed
         self.row_ms += (min(row_ms, SLOW * self.row_ms + 0.01) - self.row_ms) * WORK_RATE
 
     def observe_drafting(self, step_ms: float) -> None:
-        """Record the milliseconds of a drafted token, where the draft had little to read."""
+        """Record the milliseconds of a drafted token, if the draft had little to read."""
         usual = self.draft_step_ms
         self.draft_step_ms += (min(step_ms, SLOW * usual or step_ms) - usual) * WORK_RATE
 
     def observe_reading(self, num_tokens: int, milliseconds: float) -> None:
-        """Record the milliseconds in which the draft read so many tokens."""
+        """Record the milliseconds in which the draft read ``num_tokens``."""
         self.draft_read_ms += (milliseconds / num_tokens - self.draft_read_ms) * 0.5
 
     def observe_rollback(self, report: PassReport) -> None:
-        """Record the milliseconds of a checkpoint and of the way back to it, where the pass had them."""
+        """Record the milliseconds of a checkpoint and of a return to it, if the pass had them."""
         rollback = self.rollback
         if rollback is None or report.num_proposed <= rollback.num_snapshots:
             return
         if not report.num_pending:
             rollback.observe_save(report.checkpoint_ms)
-        if report.num_left_pending:  # it was taken back, and has not yet caught up
+        if report.num_left_pending:  # it went back, and has not yet caught up
             rollback.observe_restore(report.rollback_ms)

@@ -1,4 +1,4 @@
-"""Why drafting goes on or rests, in words and figures, and when to say it anew."""
+"""Explains in sentences why drafting continues or rests, and decides when to say so again."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 TEXT = said("using repeated text (n-gram)")
 TEXT_ALONE = said("the draft is not used: it would slow this model down here; repeated text is used instead")
 TEXT_RESTS, AS_ASKED = "text rests", "as asked"  # states, beside the choices of a pass
-_PATIENCE = 3  # texts in a row that were not worth proposing
+_PATIENCE = 3  # consecutive matches that were not worth proposing
 
 
 class Explanation:
-    """Follows what is chosen pass by pass; ``reason`` is the sentence of the last change."""
+    """Follows the decisions; ``reason`` is the sentence of the last change."""
 
     def __init__(self) -> None:
         self.state = self._last_choice = ""
         self.reason = ""
-        self.is_guess = False  # of an acceptance that nobody has seen yet
+        self.is_guess = False  # `reason` names an expected acceptance, not an observed one
         self._num_idle = 0
 
     def begin(self) -> None:
-        """Begin another answer: that drafting was asked for in the last one explains nothing of it."""
+        """Begin another answer: that drafting was asked for in the last one does not explain this one."""
         if self.state == AS_ASKED:
             self.state = self.reason = ""
 
     def follow(self, pacer: Pacer, text: Sequence[int], *, has_model: bool) -> None:
-        """Follow the pacer's last decision, taken of text of these classes and with a draft model or without.
+        """Follow the pacer's last decision, on a match ``text`` (classes) and with a draft model or without.
 
-        Where the state has not changed no sentence is made: it would take longer than all the rest.
+        Makes no sentence unless the state has changed: that would take longer than all the rest.
         """
         drafted, average = pacer.acceptance.drafted, pacer.drafting_average() if has_model else None
         pays = average is not None and average.tokens > average.cost
@@ -47,16 +47,16 @@ class Explanation:
             self._update(state, pacer, text, pays=pays, has_model=has_model)
 
     def _next_state(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
-        """Give what to say something about: the state that begins with this choice; None where nothing changes.
+        """Return the state that begins with this choice and has to be explained; None if nothing changes.
 
-        Probes and single text matches change nothing.
+        Probes and single matches change nothing.
 
         Args:
-            choice: of the pass that comes: plain, text or draft.
-            is_probe: a draft that does not seem to pay is only tried.
-            pays: whether drafting with the draft model does.
-            has_model: whether there is one.
-            has_text: whether there was text that could have been proposed.
+            choice: for the next pass: plain, text or draft.
+            is_probe: the draft does not seem to pay off and is tried.
+            pays: whether drafting with the draft model pays off.
+            has_model: whether there is a draft model.
+            has_text: whether there was a match that could have been proposed.
         """
         again, self._last_choice = choice == self._last_choice, choice
         self._num_idle = self._num_idle + has_text if choice == "plain" else 0
@@ -73,7 +73,6 @@ class Explanation:
         return state if state != self.state and (again or choice == "draft") else None
 
     def _update(self, state: str, pacer: Pacer, text: Sequence[int], *, pays: bool, has_model: bool) -> None:
-        """Begin a state with the sentence that explains it."""
         drafted = pacer.acceptance.drafted
         accepted, is_observed = drafted.chance(0), drafted.is_observed
         self.state, self.is_guess = state, False
@@ -90,12 +89,12 @@ class Explanation:
 
 
 def drafting(accepted: float, *, is_observed: bool) -> Sentence:
-    """Say that drafting pays; of tokens at depth 1 a share is ``accepted``, or expected to be where none was seen."""
+    """Drafting pays off; ``accepted`` is the observed or expected share of tokens at depth 1."""
     return said("draft on: {share}", share=_at_first(accepted, is_observed=is_observed))
 
 
 def not_paying(accepted: float, *, as_asked: bool, is_observed: bool) -> Sentence:
-    """Say that drafting does not pay, since of its first tokens only a share is ``accepted``."""
+    """Drafting does not pay off, since only a share of its first tokens is ``accepted``."""
     share = _at_first(accepted, is_observed=is_observed)
     if as_asked:
         return said("draft on as chosen, but it does not pay off: {share}", share=share)
@@ -103,7 +102,7 @@ def not_paying(accepted: float, *, as_asked: bool, is_observed: bool) -> Sentenc
 
 
 def text_not_paying(accepted: float, *, is_observed: bool) -> Sentence:
-    """Say that text that came before does not pay, since only a share of it is ``accepted``."""
+    """The match does not pay off, since only a share of it is ``accepted``."""
     percent = accepted * 100
     if is_observed:
         return said("text lookup paused, since it would not pay off: {percent:.0f}% accepted", percent=percent)
@@ -111,7 +110,6 @@ def text_not_paying(accepted: float, *, is_observed: bool) -> Sentence:
 
 
 def _at_first(share: float, *, is_observed: bool) -> Sentence:
-    """Say what is expected apart from what was seen."""
     if is_observed:
         return said("{percent:.0f}% of its first tokens are accepted", percent=share * 100)
     return said("{percent:.0f}% of its first tokens are expected to be accepted", percent=share * 100)

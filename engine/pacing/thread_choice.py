@@ -17,18 +17,18 @@ def choose_threads(
     *,
     should_stop: ShouldStop = never_stop,
 ) -> int:
-    """Put the fastest number in force and give it: the one ``asked`` for; on a GPU the default; else what is measured.
+    """Set and return the fastest number of threads: ``asked`` if given; on a GPU the default; else as measured.
 
     Args:
         loaded: its cache is left as it was.
-        asked: by a person.
+        asked: the user's number.
         sizes: tokens of the passes that are compared.
-        budget_s: seconds that it may take, about.
-        should_stop: asked before each pass.
+        budget_s: approximate seconds that it may take.
+        should_stop: called before each pass.
 
     Raises:
-        DecodeError: a pass failed; the number in force stayed.
-        Interrupted: ``should_stop`` said so; the same.
+        DecodeError: a pass failed; the number has not changed.
+        Interrupted: ``should_stop`` returned True; the number has not changed.
     """
     now = loaded.context.threads
     others = [count for count in threads.candidates(library.physical_cores()) if count != now]

@@ -1,1 +1,1 @@
-"""Models that see: the side file with the encoder, and pictures as places of a prompt."""
+"""Vision models: the side file with the encoder, and pictures as ids of a prompt."""

@@ -1,6 +1,6 @@
-"""The encoder of a model that sees: pictures become ids of a prompt, and their rows get into the target's cache.
+"""The encoder of a vision model: pictures become ids of a prompt, and their embeddings get into the target's cache.
 
-A picture is encoded once: its rows are kept, by the digest of its pixels, as long as there is room for them.
+Embeddings of a picture are cached by the digest of its pixels, within a memory limit.
 """
 
 from __future__ import annotations
@@ -23,29 +23,23 @@ from engine.picture import BYTES_PER_PIXEL, Picture, PictureSize
 from engine.pictures.side_file import row_end
 from engine.storage.cost_store import file_facts, key_of
 
-MOST_NAMED = 8192  # runs; each takes some hundred bytes
+MOST_NAMED = 8192  # runs of some hundred bytes each
 _LEAST_ID = -(2**31)
-# -1 parts conversations in `engine.drafters.suffix.index`. An id is given once, so that what is held of an older
-# encoder means nothing else in a newer one.
+# -1 separates conversations in `engine.drafters.suffix.index`. An id is given once, so that ids of an older encoder
+# never mean another picture in a newer one.
 _next_id = -2
 _numbering = threading.Lock()
-_MOST_KNOWN = 512  # pictures whose places are known: more than a prompt has
+_MOST_KNOWN = 512  # pictures whose ids are known: more than a prompt has
 _MOST_ROW_BYTES = 256 << 20
 
 
-# Runs of places by their names, which outlive the program, and by their ids, which do not.
-#
-# A name says which picture, which part of it and which encoder; so what was kept of a conversation means the same
-# later.
-
-
 def _take_ids(count: int) -> int:
-    """The first of so many new ids.
+    """The first of ``count`` new ids.
 
     Raises:
-        PictureError: there are none left.
+        PictureError: no ids are left.
     """
-    global _next_id  # noqa: PLW0603  (one numbering for all sessions of the program)
+    global _next_id  # noqa: PLW0603  (one numbering for all sessions of the process)
     with _numbering:
         first = _next_id
         if first - count < _LEAST_ID:
@@ -55,7 +49,10 @@ def _take_ids(count: int) -> int:
 
 
 class NamedRuns:
-    """Those of one encoder."""
+    """The runs of one encoder: by names, which outlive the process, and by ids, which do not.
+
+    A name stands for a picture, a part of it and an encoder, so that a stored conversation means the same later.
+    """
 
     def __init__(self) -> None:
         self._by_name: dict[str, Run] = {}
@@ -66,7 +63,7 @@ class NamedRuns:
         return len(self._by_name)
 
     def named(self, name: str, num_places: int, num_positions: int) -> Run:
-        """See `Runs.named`. What has another size is another run."""
+        """See `Runs.named`. A run of another size is a new run."""
         run = self._by_name.get(name)
         if run is not None and (run.num_places, run.num_positions) == (num_places, num_positions):
             return run
@@ -78,7 +75,6 @@ class NamedRuns:
         return run
 
     def name_of(self, run: Run) -> str | None:
-        """See `Runs.name_of`."""
         return self._names.get(run.first_id)
 
     def at(self, place_id: int) -> Run | None:
@@ -90,7 +86,7 @@ class NamedRuns:
         return run if place_id in run.ids else None
 
     def shrink(self, used: Collection[int]) -> None:
-        """Forget the oldest where there are too many, but for those whose first ids are ``used``."""
+        """Drop the oldest of too many, except those whose first ids are ``used``."""
         over = len(self) - MOST_NAMED
         if over > 0:
             self._forget([-begin for begin in self._begins[:over] if -begin not in used])
@@ -103,11 +99,11 @@ class NamedRuns:
 
 @dataclass(slots=True)
 class _Known:
-    """What a picture became: ids of text, and runs with the chunk that tells libmtmd where each place lies."""
+    """A tokenized picture: ids of text, and runs with their chunk of libmtmd."""
 
     parts: list[list[int] | Run]
     chunks: dict[int, PictureChunk]  # by the run's first id, without pixels
-    whole: TokenizedPicture | None  # with the pixels, until all is encoded
+    whole: TokenizedPicture | None  # with the pixels, until all runs are encoded
     ids: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +111,7 @@ class _Known:
 
 
 class PictureEncoder:
-    """One for a loaded target, on the thread that owns it. Contexts of the target get `runs_for` each."""
+    """One for a loaded target, on the thread that owns it. Each context of the target gets its `runs_for`."""
 
     def __init__(self, path: Path, model: LlamaModel, threads: int) -> None:
         """Load the side file ``path`` for a model.
@@ -126,17 +122,16 @@ class PictureEncoder:
         self._mtmd = MtmdContext(path, model, threads)
         self._mtmd.row_end = row_end(path)
         self.path = path
-        self._known: OrderedDict[str, _Known] = OrderedDict()  # by digest, the longest unused first
+        self._known: OrderedDict[str, _Known] = OrderedDict()  # by digest, least recently used first
         self._counts: dict[PictureSize, int] = {}
         self._pixels: dict[str, Picture] = {}  # of the prompts since `release`
-        self._rows: OrderedDict[int, PictureRows] = OrderedDict()  # the longest unused first
+        self._rows: OrderedDict[int, PictureRows] = OrderedDict()  # least recently used first
         self.runs = NamedRuns()
-        self._key = key_of(*file_facts(str(path)), *library.build_facts())  # what the rows depend on beside the pixels
+        self._key = key_of(*file_facts(str(path)), *library.build_facts())  # of the embeddings, with the pixels
         self.num_encoded = 0  # runs, so far
-        self.num_readers = 0  # answers in the making, which may ask for rows yet
+        self.num_readers = 0  # answers in progress, which may need embeddings
 
     def close(self) -> None:
-        """Free all of it."""
         self.release()
         for known in self._known.values():
             self._drop(known)
@@ -145,7 +140,7 @@ class PictureEncoder:
         self._mtmd.close()
 
     def ids_of(self, picture: Picture) -> list[int]:
-        """What stands for a picture in a prompt: tokens around it, and negative ids for its places.
+        """The ids of a picture in a prompt: tokens around it, and negative ids for its embeddings.
 
         Raises:
             PictureError: the encoder cannot take it.
@@ -161,7 +156,7 @@ class PictureEncoder:
         return known.ids
 
     def count(self, width: int, height: int) -> int:
-        """How many ids a picture of a size has, whatever it shows.
+        """Number of ids of a picture of a size.
 
         Raises:
             PictureError: the encoder cannot take it.
@@ -177,7 +172,7 @@ class PictureEncoder:
         return self._counts[size]
 
     def release(self) -> None:
-        """No answer is in the making: pixels are not needed any more."""
+        """Free the pixels: no answer is in progress."""
         self._pixels.clear()
         for known in self._known.values():
             if known.whole is not None:
@@ -185,11 +180,9 @@ class PictureEncoder:
                 known.whole = None
 
     def runs_for(self, context: LlamaContext) -> Runs:
-        """What the sequence of a context of the target needs."""
         return _ContextRuns(self, context)
 
     def append(self, run: Run, context: LlamaContext) -> None:
-        """See `Runs.append`."""
         known = next((each for each in reversed(self._known.values()) if run.first_id in each.chunks), None)
         if known is None:
             raise PictureError("A picture of this conversation is not kept any more.", "Send the message again.")
@@ -212,7 +205,7 @@ class PictureEncoder:
         return _Known(parts, chunks, whole)
 
     def _encode(self, known: _Known, run: Run) -> PictureRows:
-        """The rows of a run, which are kept for the next time.
+        """Encode a run, and cache its embeddings.
 
         Raises:
             PictureError: the encoder failed, or the pixels are gone.
@@ -242,8 +235,6 @@ class PictureEncoder:
 
 
 class _ContextRuns:
-    """Implements `engine.interfaces.Runs`."""
-
     def __init__(self, encoder: PictureEncoder, context: LlamaContext) -> None:
         self._encoder, self._context = encoder, context
         self.run_of, self.named, self.name_of = encoder.runs.at, encoder.runs.named, encoder.runs.name_of

@@ -1,4 +1,4 @@
-"""The side file (mmproj) of a model that sees: found beside it, and judged by its header before anything opens it.
+"""The side file (mmproj) of a vision model: found beside it, and checked by its header before llama.cpp opens it.
 
 Keys and tensors are those of llama.cpp's tools/mtmd/clip.cpp.
 """
@@ -19,13 +19,13 @@ if TYPE_CHECKING:  # a window appears before it needs NumPy
     from numpy.typing import NDArray
 
 _ARCHITECTURE = "clip"
-# Of each projector the tensor whose rows, or with True whose columns, are as wide as the text model; others are left to
-# libmtmd. The key ``projection_dim`` is no help: older files have the encoder's own there.
+# For each projector the tensor whose rows (True: columns) are as wide as the text model; others are left to libmtmd.
+# The key ``projection_dim`` is unusable: older files have the encoder's own width there.
 _WIDTHS: dict[str, tuple[tuple[str, bool], ...]] = {
     "mlp": (("mm.3.bias", False), ("mm.2.weight", True)),
     "qwen2vl_merger": (("mm.2.bias", False),),
     "qwen2.5vl_merger": (("mm.2.bias", False),),
-    "qwen3vl_merger": (("mm.2.bias", False),),  # of the first of several parts: the text model counts one, too
+    "qwen3vl_merger": (("mm.2.bias", False),),  # of one of several parts, as the text model's width is
     "gemma3": (("mm.input_projection.weight", False),),
     "gemma4v": (("mm.input_projection.weight", True),),
     "pixtral": (("mm.2.weight", True),),
@@ -33,7 +33,7 @@ _WIDTHS: dict[str, tuple[tuple[str, bool], ...]] = {
     "internvl": (("mm.model.mlp.3.weight", True),),
     "lfm2": (("mm.2.weight", True),),
 }
-# How the architectures begin that a projector is for; of others, such as LLaVA's, the text model may be any.
+# Prefixes of the architectures that a projector is for; a projector that is not listed, such as LLaVA's, fits any.
 _QWEN = ("qwen2vl", "qwen3vl", "qwen35")
 _FAMILIES = {
     "qwen2vl_merger": _QWEN,
@@ -44,9 +44,9 @@ _FAMILIES = {
     "gemma4uv": ("gemma",),
     "lfm2": ("lfm2",),
 }
-# What llama.cpp makes of a picture depends on what else is in the prompt, which is not told to it here.
+# llama.cpp's embeddings of a picture depend on the rest of the prompt, which it does not get here.
 _DEPENDENT = ("hunyuanvl", "deepseek4v")
-# Places of the largest picture, where each sees all others.
+# Embeddings of the largest picture, if each attends to all others.
 _WHOLE = {"gemma4v": 1_120, "gemma4uv": 1_120, "gemma3": 256}
 _RANGES = {
     "vision.block_count": (0, 1_024),
@@ -57,16 +57,16 @@ _RANGES = {
 }
 _ROW_END = "v.token_embd.img_break"
 _FLOATS = {"F32": "<f4", "F16": "<f2"}
-_MOST_LISTED = 200  # files of a folder that are looked at
-_PREFERRED = ("f16", "bf16", "f32", "q8_0")  # of several: half precision is what encoders are published in
+_MOST_LISTED = 200  # files of a folder that are checked
+_PREFERRED = ("f16", "bf16", "f32", "q8_0")  # of several: encoders are published in half precision
 
 
 def find_side_file(target: Path) -> Path | None:
-    """The side file beside a model: named as its own, and fitting by its header; None where there is none."""
+    """The side file in a model's folder that fits by name and header; None if there is none."""
     try:
         names = sorted(path.name for path in target.parent.glob("*.gguf") if path.name != target.name)
         own = [target.parent / name for name in names[:_MOST_LISTED] if is_own_projector(name, target.name, names)]
-        if not own:  # as of most models: the header is not read for nothing
+        if not own:  # as for most models: saves reading the header
             return None
         header = read_header(target)
     except (OSError, ModelFileError):
@@ -76,7 +76,7 @@ def find_side_file(target: Path) -> Path | None:
 
 def _preference(path: Path) -> int:
     low = path.name.lower()
-    return next((place for place, kind in enumerate(_PREFERRED) if kind in low), len(_PREFERRED))
+    return next((rank for rank, kind in enumerate(_PREFERRED) if kind in low), len(_PREFERRED))
 
 
 def _fits(path: Path, target: GgufHeader) -> bool:
@@ -88,10 +88,10 @@ def _fits(path: Path, target: GgufHeader) -> bool:
 
 
 def check_side_file(path: Path, target: GgufHeader) -> None:
-    """See that a file is a side file for pictures, whole, and of a model as wide as ``target``.
+    """Check that a file is a complete side file for pictures, for a text model as wide as ``target``.
 
     Raises:
-        ModelFileError: it is not, or cannot be read; the sentence says what is wrong.
+        ModelFileError: it is not, or cannot be read.
     """
     try:
         header = read_header(path)
@@ -141,7 +141,7 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
 
 
 def num_at_once(path: Path) -> int:
-    """How many places have to be computed at once for the largest picture; 0 where any number will do.
+    """Number of embeddings that must be computed in one pass for the largest picture; 0 for no limit.
 
     Raises:
         ModelFileError: the header cannot be read.
@@ -150,7 +150,7 @@ def num_at_once(path: Path) -> int:
 
 
 def row_width(header: GgufHeader) -> int | None:
-    """How many numbers the encoder gives for a place; None where the header does not tell."""
+    """Width of the encoder's embeddings; None if the header does not tell."""
     dims = {tensor.name: tensor.dims for tensor in header.tensors}
     for name, by_columns in _WIDTHS.get(_projector(header), ()):
         if name in dims and len(dims[name]) > by_columns:
@@ -159,10 +159,10 @@ def row_width(header: GgufHeader) -> int | None:
 
 
 def row_end(path: Path) -> NDArray[np.float32] | None:
-    """The row [width] that ends each row of patches (Pixtral), where the file has one as floating point.
+    """The row [width] that ends each row of patches (Pixtral), if the file has one in floating point.
 
-    llama.cpp makes it by multiplying memory that nobody has written by 0, which gives no number where there was none:
-    see `clip_graph_pixtral::build`.
+    llama.cpp computes it by multiplying uninitialized memory by 0, which is not a number if the memory holds none: see
+    `clip_graph_pixtral::build`.
     """
     header = read_header(path)
     tensor = next((one for one in header.tensors if one.name == _ROW_END and one.type_name in _FLOATS), None)

@@ -1,1 +1,1 @@
-"""The engine in a process of its own: a crash in a native library ends that process, not the window."""
+"""The engine in a separate process: a crash in a native library ends that process, not the window."""

@@ -1,6 +1,6 @@
-"""Messages between the window's process and the engine's: pickled, over pipes, many at a time.
+"""Messages between the window's process and the engine's: pickled, over pipes, in batches.
 
-Both ends are this program, so what comes is trusted as far as the program itself.
+Both processes run this program, so the messages are trusted.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from engine.session.worker import UNEXPECTED
 
 log = logging.getLogger(__name__)
 
-# Events go over at most this often while there are many. The window shows them every 25 ms at the soonest; to take each
-# token by itself would cost a pass a wake-up of another process.
+# Events are sent at most this often. The window shows them every 25 ms at the soonest; sending each token alone would
+# wake another process in every pass.
 SWITCH_S = 0.0005  # of Python's threads: the engine's must not wait 5 ms for one that reads a command or paints
 EVERY_S = 0.02
 _SIZE = struct.Struct("<Q")
@@ -40,7 +40,7 @@ _PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)
 
 
 def packed(message: object) -> bytes:
-    """Give a message with its size in front.
+    """A message with its size before it.
 
     Raises:
         Exception: it cannot be pickled.
@@ -50,10 +50,10 @@ def packed(message: object) -> bytes:
 
 
 def read_packed(stream: IO[bytes]) -> bytes:
-    """Wait for the next message and give its bytes, for `pickle.loads`.
+    """Wait for the next message, and return its bytes for `pickle.loads`.
 
     Raises:
-        EOFError: the other side is gone.
+        EOFError: the other process is gone.
     """
     (size,) = _SIZE.unpack(_read(stream, _SIZE.size))
     return _read(stream, size)
@@ -67,25 +67,26 @@ def _read(stream: IO[bytes], size: int) -> bytes:
 
 
 class BatchingSender:
-    """Sends messages in their order, as lists. `post` may be called from any thread.
+    """Sends messages in order, as lists. `post` may be called from any thread.
 
-    An event after a pause goes at once, and so do the first text of an answer and all that somebody may wait for.
+    An event after a pause is sent at once, and so are the first text of an answer and every event with which a request
+    ends.
     """
 
     def __init__(self, write: Callable[[bytes], object], every_s: float = EVERY_S) -> None:
-        """``write`` raises an OSError where the other side is gone; then nothing is sent any more."""
+        """``write`` raises an OSError if the other process is gone; nothing is sent after that."""
         self._write = write
         self._every_s = every_s
         self._lock = threading.Lock()
         self._sending = threading.Lock()
         self._waiting: list[object] = []
         self._sent_s = 0.0
-        self._has_text = False  # of the answer in the making
+        self._has_text = False  # of the current answer
         self._due = threading.Event()
         threading.Thread(target=self._send_late, name="engine-events", daemon=True).start()
 
     def post(self, message: object) -> None:
-        """Send this, at once or with what follows within `EVERY_S`."""
+        """Send a message, at once or with those that follow within `EVERY_S`."""
         with self._lock:
             self._waiting.append(message)
             is_first = len(self._waiting) == 1
@@ -96,7 +97,7 @@ class BatchingSender:
             self._due.set()
 
     def _is_urgent(self, message: object) -> bool:
-        if isinstance(message, TextChunk):  # the first must not wait because progress was told just before
+        if isinstance(message, TextChunk):  # the first must not wait because progress was sent just before
             is_first, self._has_text = not self._has_text, True
             return is_first
         if isinstance(message, _BESIDE_TEXT):
@@ -105,7 +106,7 @@ class BatchingSender:
         return not isinstance(message, _PROGRESS)
 
     def flush(self) -> None:
-        """Send what waits."""
+        """Send all waiting messages."""
         with self._sending:
             with self._lock:
                 messages, self._waiting = self._waiting, []
@@ -113,7 +114,7 @@ class BatchingSender:
                 self._sent_s = time.monotonic()
                 try:
                     self._write(_packed_list(messages))
-                except OSError:  # who reads the commands notices, too
+                except OSError:  # the reader of the commands notices as well
                     self._write = lambda _data: None
 
     def _send_late(self) -> None:

@@ -1,6 +1,6 @@
-"""The engine's own process: an `EngineWorker`, whose requests come by one pipe and whose events leave by another.
+"""Entry point of the engine's process: an `EngineWorker` with requests from one pipe and events to another.
 
-It begins with a `Setup`, and ends when it is told to, or at once when the other side is gone.
+It begins with a `Setup`, and ends with a `Close`, or at once when the other process is gone.
 """
 
 from __future__ import annotations
@@ -24,17 +24,16 @@ log = logging.getLogger(__name__)
 
 
 def main() -> int:
-    """Be the engine until the end."""
     commands, events = _own_pipes()
     quiet_crashes()
     faulthandler.enable(2)
-    # Ctrl+C in a terminal reaches both processes; the other one decides, and this one ends with it.
+    # Ctrl+C in a terminal reaches both processes: the other decides, and ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A service manager sends its own to both as well. A handler, as what is ignored would be by every helper, too.
+    # So does SIGTERM of a service manager. A handler: helper processes would inherit an ignored signal.
     signal.signal(signal.SIGTERM, lambda _number, _frame: None)
     sys.setswitchinterval(SWITCH_S)
     try:
-        setup = pickle.loads(read_packed(commands))  # noqa: S301  (of this very program)
+        setup = pickle.loads(read_packed(commands))  # noqa: S301  (from this program)
     except EOFError:
         return 1
 
@@ -52,7 +51,7 @@ def main() -> int:
 
 
 def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Take standard input and output for ourselves; what libraries print goes to standard error."""
+    """Take over standard input and output; what libraries print goes to standard error."""
     commands, events = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -62,32 +61,32 @@ def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 class _SendingHandler(logging.Handler):
-    """Has what is logged here written by the other process."""
+    """Sends log records to the other process, which writes them."""
 
     def __init__(self, sender: BatchingSender, formatter: logging.Formatter) -> None:
         super().__init__()
         self._sender, self._formatter = sender, formatter
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send one record, with its exception as text."""
+        """Send a record, with its exception as text."""
         try:
             message = record.getMessage()
             if record.exc_info:
                 message += "\n" + self._formatter.formatException(record.exc_info)
             self._sender.post(Logged(record.name, record.levelno, message, record.threadName or ""))
-        except Exception:  # noqa: BLE001 (as in every handler: a line must not end what it tells of)
+        except Exception:  # noqa: BLE001 (as in every handler: logging must not raise)
             self.handleError(record)
 
 
 def _serve(worker: EngineWorker, commands: IO[bytes]) -> bool:
-    """Do what comes until the end; whether the worker ended well."""
+    """Handle messages until `Close`; whether the worker ended well."""
     while True:
         try:
             data = read_packed(commands)
         except (EOFError, OSError):
-            os._exit(1)  # nobody is there to hear of anything; a model may be in the middle of a pass
+            os._exit(1)  # the reader of the events is gone; a model may be in the middle of a pass
         try:
-            message: Request | Cancel | Close = pickle.loads(data)  # noqa: S301  (of this very program)
+            message: Request | Cancel | Close = pickle.loads(data)  # noqa: S301  (from this program)
             if isinstance(message, Close):
                 return worker.close(message.timeout_s)
             if not isinstance(message, Cancel):
@@ -96,7 +95,7 @@ def _serve(worker: EngineWorker, commands: IO[bytes]) -> bool:
                 worker.skip_summary(message.number)
             else:
                 worker.cancel(message.number)
-        except Exception:  # this process must outlive every surprise
+        except Exception:  # this process must survive every error
             log.exception("a message to the engine failed")
 
 

@@ -1,7 +1,7 @@
-"""Drives an engine in a process of its own.
+"""Drives an engine in a separate process.
 
-Where that process ends by itself, all that it was asked for fails with `EngineFailed`, behind one `EngineEnded`; the
-next request starts another one, in which no model is loaded.
+If that process ends unexpectedly, all open requests fail with `EngineFailed`, after one `EngineEnded`; the next request
+starts another process, without a loaded model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Message = Request | Cancel | Close
 
 
 class EngineClient:
-    """Implements `engine.requests.Engine` by an engine in another process."""
+    """Implements `engine.requests.Engine` with an engine in another process."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class EngineClient:
         begins: threading.Event | None = None,
         formatter: logging.Formatter | None = None,
     ) -> None:
-        """``make_session`` is called in the other process, so it has to be pickled.
+        """``make_session`` is called in the other process, so it is pickled.
 
-        The process is started once ``begins`` is set. ``formatter`` writes exceptions of it for the log.
+        The process starts once ``begins`` is set. ``formatter`` formats its exceptions for the log.
         """
         self._on_event = on_event
         self._make_session = make_session
@@ -50,10 +50,10 @@ class EngineClient:
         self._begins = begins
         self._lock = threading.RLock()
         self._process: EngineProcess | None = None
-        self._generation = 0  # of the process: what was asked of one that is gone is not asked of the next
+        self._generation = 0  # number of the process; a message to an ended process is not sent to the next
         self._outbox: queue.SimpleQueue[tuple[int, _Message | None]] = queue.SimpleQueue()
-        self._unanswered: dict[int, tuple[Request, OnEvent]] = {}  # by number, in the order they came
-        # What every process has to be told: how much may be kept, and what may not.
+        self._unanswered: dict[int, tuple[Request, OnEvent]] = {}  # by number, in order of arrival
+        # Orders for every process: how much may be stored, and what must not be.
         self._lasting: dict[Order, None] = {}
         self._num_limits = 0
         self._is_closing = False
@@ -61,17 +61,16 @@ class EngineClient:
 
     @property
     def pid(self) -> int | None:
-        """The number of the engine's process; None while there is none."""
+        """The id of the engine's process; None if there is none."""
         with self._lock:
             return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Start the process."""
         self._sender.start()
         self._send(None)
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """See `engine.requests.Engine`; jobs are pickled. An `Order` is given to every later process, too."""
+        """See `engine.requests.Engine`; jobs are pickled. An `Order` is sent to every later process as well."""
         with self._lock:
             if isinstance(request, Order):
                 self._keep(request)
@@ -86,15 +85,13 @@ class EngineClient:
         self._lasting[order] = None
 
     def cancel(self, number: int) -> None:
-        """See `engine.requests.Engine`."""
         self._send(Cancel(number))
 
     def skip_summary(self, number: int) -> None:
-        """See `engine.requests.Engine`."""
         self._send(Cancel(number, only_summary=True))
 
     def close(self, timeout_s: float) -> bool:
-        """Cancel everything, free the models, end the process; False if it had to be killed after ``timeout_s`` s."""
+        """Cancel everything, free the models, end the process; False if it was killed after ``timeout_s`` seconds."""
         with self._lock:
             self._is_closing = True
             self._send(Close(timeout_s))
@@ -119,7 +116,7 @@ class EngineClient:
             self._outbox.put((self._generation, message))
 
     def _run(self) -> None:
-        """Send what is to be sent, on a thread of its own: the other side may be slow to read."""
+        """Send messages on a separate thread, since the other process may be slow to read."""
         if self._begins is not None:
             self._begins.wait(BEGIN_S)
         while True:
@@ -135,7 +132,7 @@ class EngineClient:
                 process = process or self._start_process()
                 if process is not None and message is not None:
                     process.send(message)
-            except Exception:  # the thread must outlive every surprise, and the user must hear of it
+            except Exception:  # the thread must survive every error, and the user must hear of it
                 log.exception("%s could not be sent to the engine", type(message).__name__)
                 if not isinstance(message, Cancel | Close | None):
                     self._fail(message.request_id, UNEXPECTED)
@@ -150,17 +147,17 @@ class EngineClient:
             on_event(event)
 
     def _needs_process(self) -> bool:
-        """Whether a process has to be told that the app ends, though one may have to be started for it.
+        """Whether a process must receive `Close`, even if it has to be started for that.
 
-        What is to be forgotten would stay on the disk for good. How much may be kept is said at every start; said once
-        more, it was changed.
+        Otherwise states that the user deleted would stay on the disk. The limit is sent at every start; a second limit
+        is a change.
         """
         orders = [order for order in self._lasting if not isinstance(order, SetStateLimit)]
         return self._process is not None or self._num_limits > 1 or bool(orders)
 
     def _start_process(self) -> EngineProcess | None:
-        """Start a process and tell it what every one has to know; None, and all that waits fails, if it does not."""
-        from engine.process.process import EngineProcess  # noqa: PLC0415  (a window appears before it needs this)
+        """Start a process and send it the lasting orders; None, and all open requests fail, if it does not start."""
+        from engine.process.process import EngineProcess  # noqa: PLC0415  (the window appears before it needs this)
 
         setup = Setup(self._make_session, self._formatter, logging.getLogger().getEffectiveLevel())
         try:
@@ -172,7 +169,7 @@ class EngineClient:
         with self._lock:
             self._process = process
             again = list(self._lasting) if self._generation or self._is_closing else []
-            again.sort(key=lambda order: not isinstance(order, SetStateLimit))  # opens the files of what is forgotten
+            again.sort(key=lambda order: not isinstance(order, SetStateLimit))  # a limit opens the files to delete
         process.start_reading()
         for order in again:
             process.send(order)
@@ -197,7 +194,7 @@ class EngineClient:
         self._end(process, reason_of(status))
 
     def _end(self, process: EngineProcess | None, reason: Sentence) -> None:
-        """Tell that the engine is gone, and fail what was asked of it; what is asked from now on is the next one's."""
+        """Report that the engine is gone, and fail its requests; later requests are those of the next process."""
         with self._lock:
             if process is not self._process:
                 return

@@ -1,7 +1,7 @@
-"""Vectors of texts, by an embedding model that runs in a helper process of its own.
+"""Embeddings of texts, by an embedding model in a separate helper process.
 
-The process is the bound for a stranger's file, and keeps the model for as long as it is used. It shares nothing with
-the models that answer: who does not want both to compute at once asks in turns.
+The process isolates an untrusted model file, and keeps the model loaded. It is independent of the chat models, so the
+caller prevents both from computing at once.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from engine.sandbox.helper import HelperProcess, error_from_json
 from engine.sentences import said
 
 _MAX_LINE_BYTES = 4_000_000_000  # of vectors for each of 8,192 tokens
-_here: dict[tuple[object, ...], Embedder] = {}  # that were sent to this process
+_here: dict[tuple[object, ...], Embedder] = {}  # that were unpickled in this process
 
 
 class Embedder:
-    """One helper with one model; it starts with the first call, and again where it died. Calls wait in line.
+    """A helper process with one model; it starts with the first call, and again if it died. Calls wait in line.
 
-    Sent to another process it is the one that has the same model there.
+    Unpickled in another process, it is the embedder of the same model there.
     """
 
     def __init__(self, path: Path, threads: int | None = None, pooling: Pooling | None = None) -> None:
-        """``pooling`` None is as the file has it."""
+        """``pooling`` None: as in the file."""
         self._path = path
         self._made_of = path, threads, pooling
         self._words = (str(path.absolute()), str(threads or 0), pooling.value if pooling else "")
@@ -42,10 +42,10 @@ class Embedder:
         return _embedder_here, self._made_of
 
     def model(self) -> EmbeddingModel:
-        """Facts of the model, which is loaded for that the first time.
+        """Facts of the model, which the first call loads.
 
         Raises:
-            EngineError: it cannot be used.
+            EngineError: the model cannot be used.
         """
         with self._lock:
             return self._model or self._started()[1]
@@ -56,24 +56,24 @@ class Embedder:
         form: EmbeddingForm,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[Embedded]:
-        """Embed texts, or token ids with texts among them; fewer of them where ``should_stop`` says so in between.
+        """Embed texts, or token ids mixed with texts; ends early if ``should_stop`` returns True.
 
         Raises:
-            PromptTooLongError: one has more tokens than the model reads, or none.
+            PromptTooLongError: an input has more tokens than the model takes, or none.
             EngineError: the model cannot be used, or failed.
         """
         found = list[Embedded]()
         with self._lock:
             process, model = self._started()
-            for place, one in enumerate(inputs):
+            for index, one in enumerate(inputs):
                 if should_stop():
                     break
                 asked: dict[str, object] = {"input": one, "form": (form.is_normalized, form.dimensions, form.is_cut)}
-                found.append(_embedded(self._asked(process, json.dumps(asked).encode() + b"\n"), place, model))
+                found.append(_embedded(self._asked(process, json.dumps(asked).encode() + b"\n"), index, model))
         return found
 
     def close(self) -> None:
-        """End the helper and free the model; the next call loads it again."""
+        """End the helper, which frees the model; the next call starts it again."""
         with self._lock:
             self._stop()
 
@@ -109,16 +109,16 @@ class Embedder:
             process.close()
 
 
-def _embedded(answer: dict[str, Any], place: int, model: EmbeddingModel) -> Embedded:
+def _embedded(answer: dict[str, Any], index: int, model: EmbeddingModel) -> Embedded:
     number = int(answer["num_tokens"])
     if "vectors" in answer:
         return Embedded(number, tuple(array("f", b64decode(one)) for one in answer["vectors"]))
     if not number:
-        raise PromptTooLongError(said("Input {number} has no tokens.", number=place + 1), "Leave it out.")
+        raise PromptTooLongError(said("Input {number} has no tokens.", number=index + 1), "Leave it out.")
     raise PromptTooLongError(
         said(
             "Input {number} is too large: it has {num_tokens:,} tokens, and this model reads {most:,} at once.",
-            number=place + 1,
+            number=index + 1,
             num_tokens=number,
             most=model.n_ctx,
         ),
@@ -131,6 +131,6 @@ def _embedder_here(path: Path, threads: int | None, pooling: Pooling | None) -> 
 
 
 def close_embedders() -> None:
-    """Free the models of those that were sent to this process; the next call loads one again."""
+    """Close all embedders that were unpickled in this process."""
     for embedder in _here.values():
         embedder.close()

@@ -1,4 +1,4 @@
-"""What crosses between the two processes beside requests and events."""
+"""Messages between the two processes beside requests and events."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a new process is told first; all of it can be pickled.
+    """The first message to a new process, picklable.
 
-    ``formatter`` writes exceptions for the log, of which only text crosses.
+    ``formatter`` formats exceptions for the log, since only text is sent back.
     """
 
     make_session: Callable[[], Session]
@@ -25,7 +25,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """To the engine: `engine.requests.Engine.cancel`, or only of the summary that an answer waits for."""
+    """To the engine: `engine.requests.Engine.cancel`, or only of the summary before an answer."""
 
     number: int
     only_summary: bool = False
@@ -33,14 +33,14 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """To the engine, as the last message: `engine.requests.Engine.close`."""
+    """To the engine, as last message: `engine.requests.Engine.close`."""
 
     timeout_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """From the engine: a line of the log."""
+    """From the engine: a log record."""
 
     name: str
     level: int

@@ -1,4 +1,4 @@
-"""Starts the engine's process and reads what it sends until it ends."""
+"""Starts the engine's process, and reads its messages until it ends."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from engine.sentences import Sentence, said
 
 log = logging.getLogger(__name__)
 
-LAST_WORDS_S = 1.0  # somebody whom it started may still have its standard error
+ERRORS_S = 1.0  # a process that the engine started may still have its standard error open
 _KEPT_LINES = 60  # of standard error, for a crash
-# What may be logged of them: an assertion of ggml, the frames of a crash; nothing that may quote a chat.
+# Lines that may be logged: an assertion of ggml, the frames of a crash; none that may quote a chat.
 _CRASH = "Fatal Python error: "
 _TELLING = re.compile(r"[\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: |^Fatal Python error: |^\s+File \"|^Thread |^Current thread ")
 
@@ -34,18 +34,18 @@ OnMessage = Callable[[Any], None]
 class EngineProcess:
     """One run of the engine's process.
 
-    ``on_message`` hears each message in order, on a thread of its own, ``on_end`` there once no more can come, with the
-    exit status: negative for a signal.
+    A separate thread calls ``on_message`` with each message in order, then ``on_end`` with the exit status (negative
+    for a signal).
     """
 
     def __init__(self, setup: Setup, on_message: OnMessage, on_end: Callable[[EngineProcess, int], None]) -> None:
-        """Start it.
+        """Start the process.
 
         Raises:
             OSError: it cannot be started.
         """
         self._on_message, self._on_end = on_message, on_end
-        self._process = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+        self._process = subprocess.Popen(  # noqa: S603  (this interpreter and module)
             command(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -59,17 +59,15 @@ class EngineProcess:
         self.send(setup)
 
     def start_reading(self) -> None:
-        """Begin to hear of it."""
         self._complaints.start()
         self._reader.start()
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
         return self._process.pid
 
     def send(self, message: object) -> None:
-        """Send a message; one at a time. Nothing where the process has ended, which `on_end` tells."""
+        """Send a message, from one thread at a time. Does nothing if the process has ended, which `on_end` reports."""
         stdin = cast("IO[bytes]", self._process.stdin)
         data = packed(message)
         try:
@@ -79,39 +77,38 @@ class EngineProcess:
             log.debug("a message to an engine that has ended")
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until it has ended and all was heard; False if that takes longer."""
+        """Wait until the process has ended and all messages were handled; False if that takes longer."""
         self._reader.join(timeout_s)
         return not self._reader.is_alive()
 
     def kill(self) -> None:
-        """End it at once."""
         self._process.kill()
 
     def _read(self) -> None:
         stdout = cast("IO[bytes]", self._process.stdout)
         try:
             while True:
-                for message in pickle.loads(read_packed(stdout)):  # noqa: S301  (of this very program)
-                    self._tell(message)
+                for message in pickle.loads(read_packed(stdout)):  # noqa: S301  (from this program)
+                    self._handle(message)
         except (EOFError, OSError):
             pass
-        except Exception:  # what cannot be read cannot be gone on with
+        except Exception:  # the rest of the stream is unreadable, too
             log.exception("the engine's process sent what cannot be read")
             self._process.kill()
         status = self._process.wait()
-        self._complaints.join(LAST_WORDS_S)
+        self._complaints.join(ERRORS_S)
         for pipe in (self._process.stdin, stdout, self._process.stderr):
             if pipe is not None:
-                with contextlib.suppress(OSError):  # of what was not sent yet
+                with contextlib.suppress(OSError):  # about unsent data
                     pipe.close()
         if status != 0 and self._lines:
             log.error("the engine ended with status %d:\n%s", status, "\n".join(self._lines))
         self._on_end(self, status)
 
-    def _tell(self, message: object) -> None:
+    def _handle(self, message: object) -> None:
         try:
             self._on_message(message)
-        except Exception:  # whoever hears it has failed, not the engine
+        except Exception:  # of the handler, not of the engine
             log.exception("%s of the engine could not be taken", type(message).__name__)
 
     def _read_errors(self) -> None:
@@ -121,15 +118,15 @@ class EngineProcess:
             if _TELLING.search(text):
                 self._lines.append(text)
             has_crashed = has_crashed or text.startswith(_CRASH)
-            if has_crashed:  # frames of Python, which the log gets
+            if has_crashed:  # Python's frames go to the log
                 continue
-            # A program without a console has none; that of a terminal that was closed fails. The engine must not wait.
+            # A program without a console has no stderr; that of a closed terminal fails. The engine must not wait.
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 sys.stderr.write(text + "\n")
 
 
 def command() -> list[str]:
-    """What starts it."""
+    """The command line of the engine's process."""
     if getattr(sys, "frozen", False):
         return [sys.executable, ENGINE_FLAG]
     return [sys.executable, "-P", "-m", "engine.process.child"]  # -P as in `engine.sandbox.helper`

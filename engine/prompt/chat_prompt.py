@@ -1,7 +1,7 @@
-"""Messages -> token ids, through the chat template that the GGUF carries or a named fallback.
+"""Makes token ids of messages, through the chat template of the GGUF or a named fallback.
 
-This is what a template is given, and what is done when it refuses. `engine.sandbox.template` runs it;
-`engine.prompt.typed_text` keeps a person's words from becoming control tokens.
+`engine.sandbox.template` runs the template; `engine.prompt.typed_text` keeps a user's words from becoming control
+tokens.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from engine.sentences import said
 from engine.tools.formats import SYNTAXES, ToolFormat
 from engine.tools.reading import format_of
 
-# With these a template may begin the answer of a model that reasons first.
+# With these tags a template may begin the answer of a model that reasons first.
 _OPENED = opens_reasoning()
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
-# A tool, and a call of it, that no template has.
+# A tool, and a call of it, that no template contains.
 _QUESTION = Message("user", f"{PROBE}question")
 _TOOL: dict[str, Any] = {
     "type": "function",
@@ -49,12 +49,12 @@ _TOOL: dict[str, Any] = {
     },
 }
 _CALL = ToolCall("abcdefghi", "find_probe", '{"place": "Zyxplace", "count": 25}')  # Mistral wants nine letters
-_TAG_TOKENS = 32  # more than any tag of reasoning has
+_TAG_TOKENS = 32  # more than any reasoning tag has
 # Around files beside a gap, as llama.cpp's server writes them.
 _PROJECT, _OPEN_FILE, _SNIPPET = "myproject\n", "filename", "\n\n--- snippet ---\n\n"
 _GREETING = (Message("user", "Hello"),)
 _ROLES = ("system", "user", "assistant", "tool")
-_NO_TOOLS: dict[str, Any] = {"tools": None, "documents": None}  # as transformers has it where there are none
+_NO_TOOLS: dict[str, Any] = {"tools": None, "documents": None}  # as in transformers
 _CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -69,8 +69,7 @@ _PLAIN = (
 class PromptBuilder:
     """Makes the prompts of one model.
 
-    ``template_name`` says which template is used; ``stop_texts`` are stop strings that this template needs
-    because no control token ends a turn in it.
+    ``stop_texts`` are stop strings that a fallback template needs, since no control token ends a message in it.
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class PromptBuilder:
         self._typed = TypedText(tokenizer)
         self._forms = MessageForms()
         self._wants_parts: bool | None = None
-        self.ids_of_picture: IdsOfPicture | None = None  # where the model sees
+        self.ids_of_picture: IdsOfPicture | None = None  # if the model sees
         self.stop_texts: tuple[str, ...] = ()
         if template_source and template_source.strip():
             self.template_name, self._source = FROM_MODEL, template_source
@@ -93,12 +92,12 @@ class PromptBuilder:
 
     @property
     def tool_format(self) -> ToolFormat:
-        """How this template has tools called: found by rendering a call and reading it back."""
+        """The form in which this template writes tool calls: found by rendering a call and reading it back."""
         return self._tools[0]
 
     @property
     def tool_refusal(self) -> str:
-        """Why this model is given no tools; empty where it is."""
+        """Why this model gets no tools; empty if it does."""
         return self._tools[1]
 
     @cached_property
@@ -121,7 +120,7 @@ class PromptBuilder:
         return found, ""
 
     def _format_with(self, form: ArgumentForm) -> ToolFormat:
-        """The form in which a call stands in the prompt; NONE where the template leaves it out, or refuses it."""
+        """The form of a call in the prompt; NONE if the template leaves it out, or refuses it."""
         messages = (
             _QUESTION,
             Message("assistant", "", tool_calls=(_CALL,)),
@@ -137,7 +136,7 @@ class PromptBuilder:
         return format_of(text[begin : end if end >= 0 else None], (_CALL.name, json.loads(_CALL.arguments)), schemas)
 
     def try_out(self) -> tuple[str, ...]:
-        """Render once, which also starts the helper that does it; what is wrong with the template, in a sentence."""
+        """Render once, which also starts the helper process; return the problem of the template as a sentence."""
         try:
             self.build((Message("user", "Hello"),))
         except TemplateError as error:
@@ -152,19 +151,18 @@ class PromptBuilder:
         *,
         ends_reasoning: bool = False,
     ) -> list[int]:
-        """Ids of the conversation up to where the assistant's answer begins.
+        """Ids of the conversation up to the beginning of the assistant's answer.
 
-        Where the last message is the assistant's, it is a beginning that goes on: its words follow the place where an
-        answer begins, and nothing ends them. Reasoning that the template opened is closed before them, unless they go
-        on with it; and where ``ends_reasoning``.
+        If the last message is the assistant's, it is the beginning of the answer, without an end. Reasoning that the
+        template opened is closed before it, unless it continues the reasoning; and if ``ends_reasoning``.
 
-        A template that refuses the messages as they are, or leaves words of one out, gets them in the closest form
-        that carries all of them (`engine.prompt.message_forms`). Where it does not write the pictures of a tool's
-        result, the user shows them behind it. ``variables`` are those of the template beside the messages.
+        If a template refuses the messages, or leaves out words of one, they are rewritten as little as possible
+        (`engine.prompt.message_forms`). If it does not write the pictures of a tool's result, a user message shows them
+        after it. ``variables`` are template variables.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
-            TemplateError: the template is broken, carries a message in no form, or took too long.
+            TemplateError: the template is broken, accepts a message in no form, or took too long.
         """
 
         def ids_of(given: Sequence[Message]) -> list[int]:
@@ -179,7 +177,7 @@ class PromptBuilder:
         return self._with_bos(ids_of(beside_results(messages)))
 
     def text_of(self, request: ChatRequest) -> str:
-        """The prompt of a chat as text. Unlike `of_request`, it no longer tells control tokens from words like them.
+        """The prompt of a chat as text, which no longer distinguishes control tokens from words like them.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
@@ -191,7 +189,7 @@ class PromptBuilder:
         return text.replace(mark, "")
 
     def tokens_of(self, text: str, special: bool, add_bos: bool) -> list[int]:
-        """Ids of a text as it is; ``special`` parses control tokens, ``add_bos`` puts BOS first where the GGUF has it.
+        """Ids of a text; ``special`` parses control tokens, ``add_bos`` adds BOS if the GGUF says so.
 
         Raises:
             PromptError: the tokenizer failed.
@@ -201,7 +199,7 @@ class PromptBuilder:
         return [bos_id, *ids] if add_bos and self._tokenizer.add_bos and bos_id is not None else ids
 
     def bytes_of(self, ids: Sequence[int]) -> list[bytes]:
-        """The bytes that each token stands for, control tokens by their names."""
+        """The bytes of each token, of control tokens their names."""
         return [self._tokenizer.piece(one) or self._tokenizer.token_text(one).encode() for one in ids]
 
     def _rendered(
@@ -212,7 +210,7 @@ class PromptBuilder:
         *,
         ends_reasoning: bool,
     ) -> tuple[str, str, PictureMarks]:
-        """The text of `build`, the mark that keeps its words from becoming control tokens, and the pictures in it."""
+        """The text of `build`, the mark that keeps words from becoming control tokens, and the pictures in the text."""
         self._check(messages)
         self._find_form()
         pictures = PictureMarks(messages, self.ids_of_picture, (self._source,))
@@ -234,7 +232,7 @@ class PromptBuilder:
         return text + self._typed.protect(begun, mark), mark, pictures
 
     def of_request(self, request: ChatRequest) -> list[int]:
-        """Ids that a request is answered from.
+        """Ids of the prompt of a request.
 
         Raises:
             PromptError: there are no messages, one has an unknown role, or no gap can be filled.
@@ -249,7 +247,7 @@ class PromptBuilder:
         return self.raw(request.raw_prompt)
 
     def of_messages(self, request: ChatRequest, messages: Sequence[Message]) -> list[int]:
-        """Ids of ``messages`` as ``request`` wants them: through the template, or as text that goes on.
+        """Ids of ``messages`` for ``request``: through the template, or as text to continue.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
@@ -261,7 +259,7 @@ class PromptBuilder:
         return self.build(messages, request.tools, variables, ends_reasoning=bool(request.grammar))
 
     def count(self, message: Message) -> int:
-        """How many tokens the words of a message have, and places its pictures; without what a template adds."""
+        """Number of tokens of a message's words and pictures, without the template's."""
         words = len(self._tokenizer.tokenize(message.content, special=False))
         of = self.ids_of_picture
         return words + (sum(len(of(picture)) for _, picture in message.pictures) if of is not None else 0)
@@ -270,20 +268,20 @@ class PromptBuilder:
         return {**self._thinking(request.thinking), **dict(request.template_variables)}
 
     def opened_by(self, request: ChatRequest, ids: Sequence[int]) -> str:
-        """The tag of reasoning inside which an answer to the prompt ``ids`` begins, spaces included; often empty."""
+        """The reasoning tag inside which the answer to the prompt ``ids`` begins, with spaces; often empty."""
         if request.raw_prompt is not None or request.completes:
             return ""
         begun = request.messages[-1].content if request.messages[-1].role == "assistant" else ""
         for opening, closing in REASONING_TAGS:
             if begun.lstrip().startswith(opening) and closing not in begun:
                 return opening
-        # Those below 0 are of a picture.
+        # Negative ids are of a picture.
         return _opened(
             b"".join(self.bytes_of([one for one in ids[-_TAG_TOKENS:] if one >= 0])).decode("utf-8", "replace")
         )
 
     def complete(self, messages: Sequence[Message]) -> list[int]:
-        """Ids of the messages' words as one text that goes on: without a template, and no control token among them.
+        """Ids of the messages' words as one text to continue: without a template, and without control tokens.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
@@ -295,16 +293,16 @@ class PromptBuilder:
         return self._with_bos(ids)
 
     def raw(self, text: str) -> list[int]:
-        """Ids of ``text`` without a template: control tokens parsed, BOS first where the GGUF says so."""
+        """Ids of ``text`` without a template: control tokens parsed, BOS first if the GGUF says so."""
         return self._with_bos(self._tokenizer.tokenize(text, special=True))
 
     def between(self, before: str, after: str, files: Sequence[tuple[str, str]] = ()) -> list[int]:
-        """Ids of what is to be filled in between two texts; ``files`` of the same project, name and text, come first.
+        """Ids for filling the gap between two texts; ``files`` of the same project (name and text) come first.
 
-        As llama.cpp's server has it, which follows Qwen2.5-Coder (arXiv 2409.12186, section 3.2.2).
+        As in llama.cpp's server, which follows Qwen2.5-Coder (arXiv 2409.12186, section 3.2.2).
 
         Raises:
-            PromptError: the model's file names no tokens for that.
+            PromptError: the model's file has no tokens for that.
         """
         fill_ids = self._tokenizer.fill_ids
         if fill_ids is None:
@@ -329,7 +327,7 @@ class PromptBuilder:
         return ids
 
     def opened_tag(self) -> str:
-        """The tag of reasoning that this template leaves open where an answer begins, spaces included; often empty."""
+        """The reasoning tag that this template opens at the beginning of an answer, with spaces; often empty."""
         if "think" not in (low := self._source.lower()) and "thought" not in low and "reasoning" not in low:
             return ""
         try:
@@ -339,16 +337,15 @@ class PromptBuilder:
             return ""
 
     def thinking(self) -> tuple[ThinkingOption, ...]:
-        """How this model can be had think, the usual way first; none where the template leaves no choice."""
+        """The reasoning modes of this model, the default first; none if the template has no choice."""
         return tuple(ThinkingOption(choice.name, _opened(choice.prompt)) for choice in self._thinking_choices)
 
     def _thinking(self, name: str) -> Variables:
-        """The variables of a way to think; none where there is no such way."""
         return next((choice.variables for choice in self._thinking_choices if choice.name == name), {})
 
     @cached_property
     def _thinking_choices(self) -> tuple[ThinkingChoice, ...]:
-        """Found when first asked for: a few dozen short prompts are rendered."""
+        """Computed on first use: a few dozen short prompts are rendered."""
 
         def render(variables: Variables) -> str | None:
             try:
@@ -377,7 +374,6 @@ class PromptBuilder:
                 )
 
     def _render_plain(self, messages: Sequence[Message], variables: Variables = MappingProxyType({})) -> str:
-        """Render messages without tools, as they are."""
         form = TemplateInput(tuple(messages))
         try:
             return self._render(form, variables)
@@ -388,7 +384,6 @@ class PromptBuilder:
                 raise refusal from None
 
     def _fields_for_template(self, message: Message, arguments: ArgumentForm, mark: str) -> dict[str, Any]:
-        """A message as templates expect it."""
         fields: dict[str, Any] = {
             "role": message.role,
             "content": self._content(self._typed.protect(message.content, mark)),
@@ -411,7 +406,7 @@ class PromptBuilder:
         return fields
 
     def _protected(self, value: Any, mark: str) -> Any:  # noqa: ANN401  (JSON)
-        """The same with no control token in any of its texts."""
+        """Protect all texts in a JSON value from becoming control tokens."""
         if isinstance(value, str):
             return self._typed.protect(value, mark)
         if isinstance(value, Mapping):
@@ -440,12 +435,11 @@ class PromptBuilder:
     def _find_form(self) -> None:
         """Find out once whether the template wants the words of a message as a text or as a list of parts.
 
-        One that wants the other form mostly leaves them out without a word, and the model answers something else.
-
-        A template that refuses the question as well is asked again with the messages themselves.
+        With the other form most templates silently leave the words out. If it refuses the test message in both forms,
+        texts are used, and the real messages show the error.
 
         Raises:
-            TemplateError: they reach the prompt in neither form, or the template is broken.
+            TemplateError: the words reach the prompt in neither form, or the template is broken.
         """
         if self._wants_parts is not None:
             return
@@ -466,7 +460,7 @@ class PromptBuilder:
         )
 
     def _with_bos(self, ids: list[int]) -> list[int]:
-        """Put BOS first where the GGUF wants it and the template did not write it already."""
+        """Add BOS if the GGUF wants it and the template did not write it already."""
         bos_id = self._tokenizer.bos_id
         if self._tokenizer.add_bos and bos_id is not None and ids[:1] != [bos_id]:
             return [bos_id, *ids]
@@ -480,12 +474,11 @@ class PromptBuilder:
 
 
 def _texts_of(messages: Sequence[Message], tools: Sequence[Mapping[str, object]]) -> Iterator[str]:
-    """All texts of a conversation."""
     for message in messages:
         yield message.content
         for call in message.tool_calls:
             yield from (call.call_id, call.name, call.arguments)
-            yield from _texts_in(arguments_of(call, ArgumentForm.OBJECT))  # with escapes read
+            yield from _texts_in(arguments_of(call, ArgumentForm.OBJECT))  # with escapes decoded
         yield from (message.tool_call_id, message.name)
     yield from _texts_in(list(tools))
 
@@ -503,26 +496,26 @@ def _texts_in(value: object) -> Iterator[str]:
 
 
 def _empty_tools() -> dict[str, Any]:
-    """For templates that were written for tools only and cannot do without a list of them."""
+    """For templates that require a list of tools."""
     today = datetime.now().astimezone().strftime("%Y-%m-%d")
     return {"tools": [], "documents": [], "functions": "[]", "datetime": today}
 
 
 def _with_reasoning_ended(text: str, begun: str, *, ends_reasoning: bool) -> str:
-    """A prompt whose open reasoning is closed before an answer that was begun: its words are no thoughts."""
+    """Close the open reasoning of a prompt before an answer that was begun."""
     opened = _OPENED.search(text)
     if opened is None or not (begun or ends_reasoning):
         return text
     opening = opened[0].strip()
     closing = next(end for begin, end in REASONING_TAGS if begin == opening)
     if begun.lstrip().startswith(opening):
-        return text[: opened.start()]  # what was begun opens it itself
+        return text[: opened.start()]  # the begun answer opens it
     if closing in begun:
         return text
     return f"{text}{'' if opened[0] == opening else chr(10)}{closing}\n\n"
 
 
 def _opened(text: str) -> str:
-    """The tag of reasoning that a prompt ends with, spaces included."""
+    """The reasoning tag that a prompt ends with, spaces included."""
     opened = _OPENED.search(text)
     return opened[0] if opened else ""

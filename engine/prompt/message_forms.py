@@ -1,9 +1,9 @@
-"""Forms of a conversation: what is tried where a chat template refuses the messages, or leaves words of them out.
+"""Rewrites conversations that a chat template refuses, or of which it leaves words out.
 
-Templates differ in what they take: one system message or several, a greeting before the first question, words beside
-a call, two calls at once, arguments as an object or as a text. What they do not take they refuse, or leave out without
-a word. So each kind of conversation is rendered once with a word of its own in each message; where one is missing, the
-messages are rewritten, as little as will do, until all of them reach the prompt.
+Templates differ in what they accept: one system message or several, a greeting before the first question, words beside
+a call, two calls at once, arguments as an object or as a text. What they do not accept they refuse, or silently leave
+out. So each kind of conversation is rendered once with a unique word in each message; if one is missing, the messages
+are rewritten, as little as possible, until all of them reach the prompt.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from engine.sandbox.template import TemplateRefusedError
 from engine.sentences import said
 
 PROBE = "Zyxwvut"  # no template contains it
-TRIED_S = 10.0  # at most, where each render takes a millisecond or two
+TRIED_S = 10.0  # limit of all attempts, of which each takes a millisecond or two
 MAX_TRIED = 48  # forms of one conversation, beside the plainest
 _MAX_KNOWN = 256  # kinds of conversations
 _ID_CHARS = 9
-_MAX_PERIOD = 6  # messages in a turn that repeats
+_MAX_PERIOD = 6  # messages in a pattern that repeats
 _TOOL_PROBE: dict[str, object] = {
     "type": "function",
     "function": {
@@ -42,16 +42,16 @@ _TOOL_PROBE: dict[str, object] = {
 
 
 class ArgumentForm(Enum):
-    """How a template is given the arguments of a call."""
+    """The form in which a template gets the arguments of a call."""
 
-    OBJECT = "object"  # where they are one, else the text
+    OBJECT = "object"  # the text if they are no object
     TEXT = "text"  # as JSON
-    WRAPPED = "wrapped"  # an object, always: a text that is none is its only value
+    WRAPPED = "wrapped"  # always an object: other text is its only value
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateInput:
-    """What a template is given. Without tools it gets None for them, or an empty list (``has_list``)."""
+    """The input of a template. Without tools it gets None for them, or an empty list (``has_list``)."""
 
     messages: tuple[Message, ...]
     tools: tuple[Mapping[str, object], ...] = ()
@@ -64,7 +64,7 @@ Render = Callable[[TemplateInput], str]
 
 
 def arguments_of(call: ToolCall, form: ArgumentForm) -> Any:  # noqa: ANN401  (JSON)
-    """The arguments of a call as a template is given them."""
+    """The arguments of a call in this form."""
     value = _object_of(call.arguments)
     if form is ArgumentForm.TEXT or (value is None and form is ArgumentForm.OBJECT):
         return call.arguments
@@ -74,7 +74,7 @@ def arguments_of(call: ToolCall, form: ArgumentForm) -> Any:  # noqa: ANN401  (J
 
 
 class MessageForms:
-    """Finds the form in which a template carries a conversation, and keeps it for others of the same kind."""
+    """Finds the form in which a template accepts a conversation, and caches it for others of the same kind."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, tuple[Rewrite, ...]] = OrderedDict()
@@ -82,7 +82,7 @@ class MessageForms:
     def rendered(self, conversation: TemplateInput, render: Render, settings: Hashable = ()) -> str:
         """Render ``conversation`` in the form that carries all of its messages.
 
-        ``settings`` are what the template is told beside the messages: another value may need another form.
+        ``settings`` are the template variables: another value may need another form.
 
         Raises:
             TemplateError: no form carries them; the sentence names the message by its number.
@@ -102,7 +102,7 @@ class MessageForms:
                 self._known.popitem(last=False)
         try:
             return render(_applied(conversation, rewrites))
-        except TemplateRefusedError as refusal:  # it looks at the words, too, or at the tools
+        except TemplateRefusedError as refusal:  # it depends on the words or the tools as well
             for others in _in_time(chain(_with_details(rewrites), _ways(conversation))):
                 with suppress(TemplateRefusedError):
                     text = render(_applied(conversation, others))
@@ -116,7 +116,7 @@ class MessageForms:
             return found
         if lost is None:
             if _first_that_carries(TemplateInput((Message("user", PROBE),)), render)[0] is None and refusal is not None:
-                raise refusal  # it takes nothing at all
+                raise refusal  # it accepts nothing at all
             lost = _first_refused(probe, render)
         reason = "" if refusal is None else f" ({refusal.message.rstrip('.')})"
         if lost >= len(kept):
@@ -138,7 +138,7 @@ class MessageForms:
 def _first_that_carries(
     probe: TemplateInput, render: Render
 ) -> tuple[tuple[Rewrite, ...] | None, int | None, TemplateRefusedError | None]:
-    """The rewrites that carry all words; else the place of the first lost one in the plainest form, and a refusal."""
+    """The rewrites that carry all words; else the index of the first lost one in the plainest form, and a refusal."""
     lost: int | None = None
     refusal: TemplateRefusedError | None = None
     for rewrites in _in_time(_ways(probe)):
@@ -155,7 +155,7 @@ def _first_that_carries(
 
 
 def _in_time(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...]]:
-    """The same, at least one, for as long as a template may take: one that is slow by intent is not tried for ever."""
+    """Limit the attempts to `TRIED_S`, but for the first: an untrusted template may be slow."""
     end = time.monotonic() + TRIED_S
     for number, way in enumerate(ways):
         if number and time.monotonic() > end:
@@ -164,12 +164,12 @@ def _in_time(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...
 
 
 def _lost_words(probe: TemplateInput, text: str) -> list[int]:
-    """The places of words that a rendered text has not."""
-    return [place for place, word in _words(probe) if word not in text]
+    """Indices of the messages whose words are missing in a rendered text."""
+    return [index for index, word in _words(probe) if word not in text]
 
 
 def _first_refused(probe: TemplateInput, render: Render) -> int:
-    """The message with which the refusals begin."""
+    """Index of the message at which the refusals begin."""
     end = time.monotonic() + TRIED_S
     for length in range(1, len(probe.messages)):
         if time.monotonic() > end:
@@ -181,14 +181,14 @@ def _first_refused(probe: TemplateInput, render: Render) -> int:
 
 
 def _kept_places(messages: Sequence[Message]) -> list[int]:
-    """The places of the messages that make the kind of a conversation: of turns that repeat, the first two stay."""
+    """Indices of the messages that make the kind of a conversation: of a repeated pattern, the first two stay."""
     shapes = [_shape(message) for message in messages]
     kept: list[int] = []
-    for place in range(len(messages)):
-        kept.append(place)
+    for index in range(len(messages)):
+        kept.append(index)
         for period in range(1, min(_MAX_PERIOD, len(kept) // 3) + 1):
-            turns = [[shapes[one] for one in kept[len(kept) - k * period :][:period]] for k in (1, 2, 3)]
-            if turns[0] == turns[1] == turns[2] and messages[kept[-period]].role in ("user", "assistant"):
+            patterns = [[shapes[one] for one in kept[len(kept) - k * period :][:period]] for k in (1, 2, 3)]
+            if patterns[0] == patterns[1] == patterns[2] and messages[kept[-period]].role in ("user", "assistant"):
                 del kept[-period:]
                 break
     return kept
@@ -200,8 +200,8 @@ def _shape(message: Message) -> Hashable:
 
 
 def _kind(probe: TemplateInput) -> Hashable:
-    """What conversations of one kind share: all but words and ids."""
-    ids = {id_: place for place, id_ in enumerate(dict.fromkeys(_ids(probe.messages)))}
+    """The part that conversations of one kind share: all but words and ids."""
+    ids = {id_: number for number, id_ in enumerate(dict.fromkeys(_ids(probe.messages)))}
     shapes = tuple((_shape(m), tuple(ids[one] for one in _ids([m]))) for m in probe.messages)
     return shapes, len(probe.tools)
 
@@ -214,20 +214,20 @@ def _ids(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _probe(conversation: TemplateInput, kept: Sequence[int]) -> TemplateInput:
-    """The same kind of conversation with a word of its own in each place."""
+    """The same kind of conversation with a unique word in each part."""
     messages = []
-    for place, message in enumerate(conversation.messages[one] for one in kept):
+    for index, message in enumerate(conversation.messages[one] for one in kept):
         calls = tuple(
-            replace(call, name=_word(place, f"n{number}"), arguments=_probe_arguments(call, _word(place, f"a{number}")))
+            replace(call, name=_word(index, f"n{number}"), arguments=_probe_arguments(call, _word(index, f"a{number}")))
             for number, call in enumerate(message.tool_calls)
         )
-        content = _word(place) if message.content.strip() else ""
+        content = _word(index) if message.content.strip() else ""
         messages.append(replace(message, content=content, tool_calls=calls, questions=()))
     return replace(conversation, messages=tuple(messages), tools=(_TOOL_PROBE,) if conversation.tools else ())
 
 
-def _word(place: int, part: str = "") -> str:
-    return f"{PROBE}{place}x{part}q"
+def _word(index: int, part: str = "") -> str:
+    return f"{PROBE}{index}x{part}q"
 
 
 def _probe_arguments(call: ToolCall, word: str) -> str:
@@ -237,13 +237,13 @@ def _probe_arguments(call: ToolCall, word: str) -> str:
 
 
 def _words(probe: TemplateInput) -> Iterator[tuple[int, str]]:
-    for place, message in enumerate(probe.messages):
+    for index, message in enumerate(probe.messages):
         if message.content:
-            yield place, message.content
+            yield index, message.content
         for number, call in enumerate(message.tool_calls):
-            yield place, call.name
+            yield index, call.name
             if call.arguments not in ("", "{}"):
-                yield place, _word(place, f"a{number}")
+                yield index, _word(index, f"a{number}")
     if probe.tools:
         yield len(probe.messages), f"{PROBE}tool"
 
@@ -251,24 +251,24 @@ def _words(probe: TemplateInput) -> Iterator[tuple[int, str]]:
 def _object_of(arguments: str) -> dict[str, Any] | None:
     try:
         value = json.loads(arguments)
-        # 1e400 would come out as a word that JSON has not, half a character as none.
+        # 1e400 would become a word that JSON does not have, half a character none.
         value = json.loads(whole_characters(json.dumps(value, ensure_ascii=False, allow_nan=False)))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
-# What follows are the rewrites. Each gives the conversation itself where there is nothing to do.
+# The rewrites. Each returns the conversation itself if there is nothing to do.
 
 
 def _drop_silent(given: TemplateInput) -> TemplateInput:
-    """Messages that say nothing are none."""
-    said_something = tuple(m for m in given.messages if m.content.strip() or m.tool_calls or m.role == "tool")
-    return replace(given, messages=said_something) if said_something else given
+    """Drop empty messages."""
+    kept = tuple(m for m in given.messages if m.content.strip() or m.tool_calls or m.role == "tool")
+    return replace(given, messages=kept) if kept else given
 
 
 def _merge_systems(given: TemplateInput) -> TemplateInput:
-    """One system message, in front."""
+    """Merge system messages into one, in front."""
     systems = [message.content for message in given.messages if message.role == "system"]
     others = tuple(message for message in given.messages if message.role != "system")
     if not systems:
@@ -277,35 +277,35 @@ def _merge_systems(given: TemplateInput) -> TemplateInput:
 
 
 def _one_call_each(given: TemplateInput) -> TemplateInput:
-    """One call in a message, with its result behind it."""
+    """Split calls of one message, each followed by its result."""
     messages, answers = list[Message](), _answers(given.messages)
-    for place, message in enumerate(given.messages):
-        if message.role == "tool" and place in answers:
+    for index, message in enumerate(given.messages):
+        if message.role == "tool" and index in answers:
             continue
         if len(message.tool_calls) < 2:
             messages.append(message)
             if message.tool_calls:
-                messages += [given.messages[at] for at in _answers_to(given.messages, place, message.tool_calls[0])]
+                messages += [given.messages[at] for at in _answers_to(given.messages, index, message.tool_calls[0])]
             continue
         for number, call in enumerate(message.tool_calls):
             messages.append(replace(message, content="" if number else message.content, tool_calls=(call,)))
-            messages += [given.messages[at] for at in _answers_to(given.messages, place, call)]
+            messages += [given.messages[at] for at in _answers_to(given.messages, index, call)]
     return replace(given, messages=tuple(messages))
 
 
 def _answers(messages: Sequence[Message]) -> set[int]:
-    """The places of results that directly follow the calls that they answer."""
+    """Indices of results that directly follow their calls."""
     return {
         at
-        for place, message in enumerate(messages)
+        for index, message in enumerate(messages)
         for call in message.tool_calls
-        for at in _answers_to(messages, place, call)
+        for at in _answers_to(messages, index, call)
     }
 
 
-def _answers_to(messages: Sequence[Message], place: int, call: ToolCall) -> list[int]:
+def _answers_to(messages: Sequence[Message], index: int, call: ToolCall) -> list[int]:
     found = []
-    for at in range(place + 1, len(messages)):
+    for at in range(index + 1, len(messages)):
         if messages[at].role != "tool":
             break
         if messages[at].tool_call_id == call.call_id:
@@ -314,7 +314,7 @@ def _answers_to(messages: Sequence[Message], place: int, call: ToolCall) -> list
 
 
 def _words_apart(given: TemplateInput) -> TemplateInput:
-    """Words beside a call are a message of their own."""
+    """Move words beside a call into a separate message."""
     messages = list[Message]()
     for message in given.messages:
         if message.tool_calls and message.content.strip():
@@ -325,7 +325,7 @@ def _words_apart(given: TemplateInput) -> TemplateInput:
 
 
 def _calls_as_text(given: TemplateInput) -> TemplateInput:
-    """Calls are words of the assistant, results words of the user."""
+    """Write calls as words of the assistant, results as words of the user."""
     messages = list[Message]()
     for message in given.messages:
         if message.role == "tool":
@@ -342,7 +342,7 @@ def _calls_as_text(given: TemplateInput) -> TemplateInput:
 
 
 def _system_to_user(given: TemplateInput) -> TemplateInput:
-    """What the system said stands in front of what the user says next."""
+    """Move system messages in front of the user's next words."""
     messages = list[Message]()
     is_system = False
     for message in given.messages:
@@ -355,15 +355,15 @@ def _system_to_user(given: TemplateInput) -> TemplateInput:
 
 
 def _open_with_user(given: TemplateInput) -> TemplateInput:
-    """A greeting answers a user who said nothing."""
-    first = next((place for place, message in enumerate(given.messages) if message.role != "system"), None)
+    """Put an empty user message before a greeting of the assistant."""
+    first = next((index for index, message in enumerate(given.messages) if message.role != "system"), None)
     if first is None or given.messages[first].role == "user":
         return given
     return replace(given, messages=(*given.messages[:first], Message("user", ""), *given.messages[first:]))
 
 
 def _join_neighbours(given: TemplateInput) -> TemplateInput:
-    """Neighbours of one role, and results of one call, are one message."""
+    """Join neighbours of one role, and results of one call."""
     joined = list[Message]()
     for message in given.messages:
         before = joined[-1] if joined else None
@@ -381,12 +381,12 @@ def _join_neighbours(given: TemplateInput) -> TemplateInput:
 
 
 def _list_of_tools(given: TemplateInput) -> TemplateInput:
-    """An empty list of tools: templates that were written for tools only cannot do without."""
+    """Give an empty list of tools, for templates that require one."""
     return given if given.tools else replace(given, has_list=True)
 
 
 def _short_ids(given: TemplateInput) -> TemplateInput:
-    """Ids of calls with nine letters and digits, as templates of Mistral demand them."""
+    """Shorten ids of calls to nine letters and digits, as templates of Mistral require."""
     messages = tuple(
         replace(
             message,
@@ -404,7 +404,7 @@ def _short_id(call_id: str) -> str:
 
 
 def _describe_tools(given: TemplateInput) -> TemplateInput:
-    """Tools, and what they take, with one type and a description each, if an empty one."""
+    """Give tools and their parameters a single type and a description each, if an empty one."""
     return replace(given, tools=tuple(_with_described_function(tool) for tool in given.tools))
 
 
@@ -447,7 +447,7 @@ def _has_calls(given: TemplateInput) -> bool:
     return any(message.tool_calls for message in given.messages)
 
 
-# In the order in which they are done, each with what it costs in likeness to what was said.
+# In the order in which they are applied, each with its cost in likeness to the original.
 _REWRITES: tuple[tuple[Rewrite, int], ...] = (
     (_drop_silent, 2),
     (_merge_systems, 2),
@@ -464,7 +464,7 @@ _REWRITES: tuple[tuple[Rewrite, int], ...] = (
     (_arguments_wrapped, 1),
 )
 _TURNS = (_calls_as_text, _open_with_user, _join_neighbours)
-# What every template takes that takes turns at all: tried last.
+# Accepted by every template with messages in turn: tried last.
 _PLAINEST: tuple[tuple[Rewrite, ...], ...] = (
     (_drop_silent, *_TURNS),
     (_drop_silent, _merge_systems, *_TURNS),
@@ -480,11 +480,11 @@ _WAYS: tuple[tuple[Rewrite, ...], ...] = tuple(
 )
 
 
-_DETAILS = [rewrite for rewrite, cost in _REWRITES if cost == 1]  # beside who says what in which order
+_DETAILS = [rewrite for rewrite, cost in _REWRITES if cost == 1]  # without effect on roles and order
 
 
 def _with_details(rewrites: tuple[Rewrite, ...]) -> Iterator[tuple[Rewrite, ...]]:
-    """The same with one or two details more."""
+    """Add one or two details."""
     more = [one for one in _DETAILS if one not in rewrites]
     for count in (1, 2):
         yield from ((*rewrites, *chosen) for chosen in combinations(more, count))
@@ -497,7 +497,7 @@ def _applied(conversation: TemplateInput, rewrites: Sequence[Rewrite]) -> Templa
 
 
 def _ways(conversation: TemplateInput) -> Iterator[tuple[Rewrite, ...]]:
-    """The rewrites that change a conversation, alone and together: the closest to it first, none twice."""
+    """The rewrites that change a conversation, alone and together: the closest to it first, without duplicates."""
     seen = list[TemplateInput]()
     plainest = [(*rewrites, *extra) for extra in ((), (_list_of_tools,)) for rewrites in _PLAINEST]
     for rewrites in chain(_WAYS, plainest):

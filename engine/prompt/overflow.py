@@ -1,9 +1,9 @@
-"""Which messages still fit where a conversation has outgrown the context. The caller counts tokens, and places.
+"""Chooses the messages that fit if a conversation exceeds the context. The caller counts tokens.
 
-A question that got no answer is joined with the next one; one that was too long would stand in the way of all to come.
+An unanswered question is joined with the next one; one that is too long would block all later questions.
 
-Whole turns go, oldest first, and several at once: if every answer dropped one more turn, no answer could use the cache
-of the one before. The system prompt and the last question always stay.
+Messages are dropped oldest first, several at once: if every answer dropped one more pair, none could reuse the cache of
+the previous one. The system prompt and the last question always stay.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from engine.errors import PromptTooLongError
 from engine.records import JOINT, ChatRequest, Message, Picture
 from engine.sentences import said
 
-_PARTS = 4  # the context is given up in so many parts
-# So long a prompt is looked at in pieces first. A cut adds or takes a few tokens, so that only what has this many times
-# the tokens of the context is known not to fit.
+_PARTS = 4  # the context is given up in this many parts
+# A prompt this long is counted in pieces first. A cut changes the count by a few tokens, so that only a prompt with
+# this many times the tokens of the context is sure not to fit.
 _LONG_CHARS, _PIECE_CHARS, _HOPELESS = 100_000, 20_000, 2
 
-_Place = tuple[int, int]  # of a question: its message, and which of those that are joined there
+_Place = tuple[int, int]  # of a question: index of its message, and of the question within it
 
 
 @dataclass(frozen=True, slots=True)
 class TrimmedMessages:
-    """What is left of a conversation, and how many messages were left out in front of it."""
+    """The rest of a conversation, and the number of messages that were left out at its beginning."""
 
     messages: tuple[Message, ...]
     num_left_out: int
 
 
 def without_oldest(messages: Sequence[Message], count: Callable[[Message], int], n_ctx: int) -> list[TrimmedMessages]:
-    """Shorter and shorter conversations, a quarter of the context less each time, down to the last question alone.
+    """Shorter and shorter conversations, a quarter of the context less each time, down to the last question.
 
     Args:
-        messages: at most one system prompt in front, then questions and answers in turns.
-        count: tokens of a message, with the places of its pictures; the template's own tokens need not be in it.
-        n_ctx: tokens that the context holds.
+        messages: at most one system prompt in front, then questions and answers in turn.
+        count: tokens of a message, including its pictures; not necessarily the template's.
+        n_ctx: size of the context.
     """
     first = 1 if messages and messages[0].role == "system" else 0
     head = tuple(messages[:first])
@@ -58,7 +58,7 @@ def without_oldest(messages: Sequence[Message], count: Callable[[Message], int],
 
 
 def without_oversized(messages: Sequence[Message], count: Callable[[str], int], room: int) -> TrimmedMessages:
-    """The conversation without the questions that got no answer and never can: no prompt of ``room`` tokens holds one.
+    """Leave out unanswered questions that can never be answered, since no prompt of ``room`` tokens can hold one.
 
     ``num_left_out`` counts those questions. The last question always stays.
     """
@@ -66,16 +66,13 @@ def without_oversized(messages: Sequence[Message], count: Callable[[str], int], 
 
 
 def without_unanswered(messages: Sequence[Message]) -> list[TrimmedMessages]:
-    """The conversation without one more each time, oldest first, of the questions that got no answer.
-
-    They were joined with the next one. ``num_left_out`` counts them; no turn that was answered goes.
-    """
+    """Leave out unanswered questions, one more each time, oldest first; ``num_left_out`` counts them."""
     places = _unanswered(messages)
     return [_without(messages, set(places[:end])) for end in range(1, len(places) + 1)]
 
 
 def _unanswered(messages: Sequence[Message]) -> list[_Place]:
-    """Of the questions that a message joins, the last one is answered, or to be answered."""
+    """Of the questions that a message joins, all but the last are unanswered."""
     return [
         (i, k)
         for i, message in enumerate(messages)
@@ -92,7 +89,7 @@ def _without(messages: Sequence[Message], removed: set[_Place]) -> TrimmedMessag
     result = list(messages)
     for i in {i for i, _ in removed}:
         asked = messages[i].questions
-        front = messages[i].content.removesuffix(JOINT.join(asked))  # a summary may stand before them
+        front = messages[i].content.removesuffix(JOINT.join(asked))  # a summary may precede them
         rest = tuple(question for k, question in enumerate(asked) if (i, k) not in removed)
         pictures = _pictures_of(messages[i], len(front), [(i, k) not in removed for k in range(len(asked))])
         result[i] = replace(messages[i], content=front + JOINT.join(rest), questions=rest, pictures=pictures)
@@ -100,7 +97,7 @@ def _without(messages: Sequence[Message], removed: set[_Place]) -> TrimmedMessag
 
 
 def _pictures_of(message: Message, begin: int, stays: Sequence[bool]) -> tuple[tuple[int, Picture], ...]:
-    """The pictures of a message of which some questions stay, each in its place; the first begins at ``begin``."""
+    """The pictures of the questions that stay, at their new offsets; the first question begins at ``begin``."""
     found = [(place, picture) for place, picture in message.pictures if place < begin]
     at = to = begin
     for question, is_kept in zip(message.questions, stays, strict=True):
@@ -113,7 +110,7 @@ def _pictures_of(message: Message, begin: int, stays: Sequence[bool]) -> tuple[t
 
 
 def check_length(request: ChatRequest, count: Callable[[str], int], n_ctx: int) -> None:
-    """Refuse a prompt that cannot fit before all of it is split: 8 MB take half a minute, and others wait.
+    """Refuse a prompt that cannot fit without tokenizing it all: 8 MB take half a minute.
 
     Raises:
         PromptTooLongError: it has far more tokens than the context holds.

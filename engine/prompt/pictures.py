@@ -1,7 +1,7 @@
-"""Pictures on their way through a chat template: a mark in the words of the message, and ids where it came out.
+"""Carries pictures through a chat template: a mark in the words of the message becomes ids in the rendered prompt.
 
-Templates know many ways to write a picture, or none; what a model wants around one is libmtmd's to know. So each
-picture is a number between two private characters while the template runs: a word that nothing else in it is.
+Templates write pictures in many ways, or not at all; libmtmd knows the tokens around one. So while the template runs
+each picture is a number between two private characters, which occur nowhere else.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _OF_RESULTS = "The pictures of the result: "
 
 
 class PictureMarks:
-    """The pictures of one prompt; ``messages`` have marks in their places, and ``mark`` is empty where there is none.
+    """The pictures of one prompt; ``messages`` have marks in their place, and ``mark`` is empty without pictures.
 
     Raises:
-        PictureError: the model does not see, or they are too many.
-        PromptError: the messages use up the characters that marks are made of.
+        PictureError: the model does not see, or there are too many.
+        PromptError: the messages use every private character.
     """
 
     def __init__(self, messages: Sequence[Message], ids_of: IdsOfPicture | None, others: Sequence[str] = ()) -> None:
-        """``others`` are texts that the mark must not occur in, beside the messages' own."""
+        """``others`` are further texts in which the mark must not occur."""
         self.messages, self.mark = messages, ""
         self._pictures = [picture for message in messages for _, picture in message.pictures]
         if not self._pictures:
@@ -57,11 +57,11 @@ class PictureMarks:
         self.messages = marked
 
     def tokenize(self, text: str, tokenize: Callable[[str, bool], list[int]]) -> list[int]:
-        """Ids of a rendered prompt with its pictures. ``tokenize`` is told whether something comes before a text.
+        """Ids of a rendered prompt with its pictures. ``tokenize`` gets a text, and whether another precedes it.
 
         Raises:
             TemplateError: a picture is not in the text, or more than once.
-            PictureError: a picture cannot be taken by the encoder.
+            PictureError: the encoder cannot use a picture.
             PromptError: nothing follows the last picture.
         """
         if not self.mark:
@@ -85,7 +85,7 @@ class PictureMarks:
 
 
 def beside_results(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages with the pictures of tools' results in what the user says behind them."""
+    """Move the pictures of tools' results into the next user message."""
     made, waiting = list[Message](), list[Picture]()
     for message in messages:
         if message.role == "tool":
@@ -106,7 +106,7 @@ def _shown(pictures: Sequence[Picture]) -> Message:
 
 
 def cannot_see() -> PictureError:
-    """What to say where a picture is given to a model that does not see."""
+    """The error for a picture that is given to a model that does not see."""
     return PictureError(
         "The loaded model cannot see pictures: no side file (mmproj) is loaded with it.",
         "Give its side file with --mmproj, choose a model that sees, or leave the pictures out.",

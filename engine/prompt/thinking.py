@@ -1,8 +1,8 @@
-"""How a chat template lets its model think: switched on and off, with more or less effort, found by trying it.
+"""Finds the reasoning modes of a chat template (off, on, more or less effort) by trying template variables.
 
-Templates agree on no variable. Those of the field's models are tried, each with the values that the template itself
-compares it with, and what changes the prompt counts. The names are those of Qwen3, DeepSeek, gpt-oss, SmolLM3, Hunyuan,
-Kimi, MiniMax, Seed-OSS and others, as their templates have them.
+Templates have no common variable. Those of the field's models are tried, each with the values that the template itself
+compares it with; a value counts if it changes the prompt. The names are those of Qwen3, DeepSeek, gpt-oss, SmolLM3,
+Hunyuan, Kimi, MiniMax, Seed-OSS and others.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from dataclasses import dataclass, replace
 from engine.records import THINKING_OFF, THINKING_ON, TemplateValue
 
 Variables = Mapping[str, TemplateValue]
-Render = Callable[[Variables], str | None]  # None where the template refuses them
+Render = Callable[[Variables], str | None]  # None if the template refuses them
 
 _SWITCHES = ("enable_thinking", "thinking")
-_MODES = ("thinking_mode",)  # enabled, disabled, or left to the model
+_MODES = ("thinking_mode",)  # enabled, disabled, or adaptive
 _MODE_NAMES = {"disabled": THINKING_OFF, "enabled": THINKING_ON, "adaptive": "adaptive"}
 _EFFORTS = ("reasoning_effort", "thinking_effort", "reasoning_strength")
 _NO_EFFORT = ("none", "no_think")
 _LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
-_USUAL_LEVELS = ("low", "medium", "high")  # where the template compares with none: it hands the word on
+_USUAL_LEVELS = ("low", "medium", "high")  # if the template compares with none: it writes the word into the prompt
 _BUDGET, _BUDGETS = "thinking_budget", (512, 2048, 8192)  # tokens; 0 is off
 _WORDS = re.compile(r"""["']([a-z_]{2,12})["']""")
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingChoice:
-    """One way to think: its name (``off``, ``on``, an effort or a budget), its variables, and the prompt they give."""
+    """A reasoning mode: its name (``off``, ``on``, an effort or a budget), its variables, and the prompt they give."""
 
     name: str
     variables: Variables
@@ -37,19 +37,19 @@ class ThinkingChoice:
 
 
 def find_thinking(source: str, render: Render) -> tuple[ThinkingChoice, ...]:
-    """The choices of a template, the usual one first; none where it has fewer than two.
+    """The reasoning modes of a template, the default first; none if it has fewer than two.
 
     ``render`` gives the prompt of a short question with these variables.
     """
     usual = render({}) if any(name in source for name in (*_SWITCHES, *_MODES, *_EFFORTS, _BUDGET)) else None
     if usual is None:
         return ()
-    found: dict[str, ThinkingChoice] = {}  # by prompt: a choice that changes nothing is none
+    found: dict[str, ThinkingChoice] = {}  # by prompt
     for name, variables in _candidates(source, render):
         prompt = render(variables)
         if prompt is None or any(other.name == name for other in found.values()):
             continue
-        if prompt not in found or found[prompt].name == THINKING_ON:  # what says how much says more
+        if prompt not in found or found[prompt].name == THINKING_ON:  # an effort says more
             found[prompt] = ThinkingChoice(name, variables, prompt)
     if len(found) < 2 or usual not in found:
         return ()
@@ -58,7 +58,7 @@ def find_thinking(source: str, render: Render) -> tuple[ThinkingChoice, ...]:
 
 
 def _named_plainly(choices: tuple[ThinkingChoice, ...]) -> Iterator[ThinkingChoice]:
-    """A single effort beside none at all is no effort, but thinking itself."""
+    """Rename a single effort to "on" if there is no other choice than off."""
     num_levels = sum(choice.name in _LEVELS for choice in choices)
     has_on = any(choice.name == THINKING_ON for choice in choices)
     for choice in choices:
@@ -74,7 +74,7 @@ def _order(choice: ThinkingChoice) -> tuple[int, int]:
 
 
 def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
-    """Names with the variables that may mean them."""
+    """Names, and the variables that may stand for them."""
     on: Variables = {}
     for name in _SWITCHES:
         if _names(source, name) and render({name: False}) != render({name: True}):
@@ -95,7 +95,7 @@ def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
 
 
 def _efforts(known: Sequence[str], name: str, on: Variables) -> Iterator[tuple[str, Variables]]:
-    """Values of the variable ``name``, of which the template compares it with ``known``."""
+    """Values of the variable ``name``, which the template compares with ``known``."""
     yield from ((THINKING_OFF, {**on, name: value}) for value in _NO_EFFORT if value in known)
     levels = [level for level in _LEVELS if level in known]
     yield from ((level, {**on, name: level}) for level in (levels if len(levels) > 1 else _USUAL_LEVELS))
@@ -107,7 +107,7 @@ def _names(source: str, name: str) -> bool:
 
 
 def _compared_with(source: str, name: str) -> tuple[str, ...]:
-    """The words that stand in the tags of the template in which the variable does."""
+    """The words in the template's tags that contain the variable."""
     tags = re.findall(r"\{%(.*?)%\}|\{\{(.*?)\}\}", source, re.DOTALL)
     inside = [first or second for first, second in tags]
     return tuple(dict.fromkeys(word for tag in inside if _names(tag, name) for word in _WORDS.findall(tag)))

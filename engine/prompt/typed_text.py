@@ -1,8 +1,8 @@
-"""Text that a person typed or pasted stays text: it never becomes a control token.
+"""Keeps text that a user typed or pasted from becoming control tokens.
 
-A chat template writes control tokens and the person's words into one string. Here a private character is put into every
-control text that the words contain, before the template sees them; afterwards the string is cut at that character and
-tokenized piece by piece, so that no piece holds a control text of the person's.
+A chat template writes control tokens and the user's words into one string. A private character is put into every
+control text in the words before the template sees them; afterwards the string is cut at that character and tokenized
+piece by piece, so that no piece contains a control text of the user's.
 """
 
 from __future__ import annotations
@@ -18,29 +18,25 @@ _PRIVATE_USE = range(0xE000, 0xF900)  # Unicode's private use area: no letter, n
 
 
 class TypedText:
-    """Marks control texts in what a person typed, and tokenizes a text with such marks."""
+    """Marks control texts in a user's words, and tokenizes a text with such marks."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         controls = {text for text in tokenizer.control_texts if text}
         self._short = {text for text in controls if len(text) == 1}
         self._controls = controls
-        self._lengths: dict[str, set[int]] = {}  # of those with this first character: few, where there are thousands
+        self._lengths: dict[str, set[int]] = {}  # by the first character: few, even of thousands of texts
         for text in controls:
             self._lengths.setdefault(text[0], set()).add(len(text))
         self._firsts = re.compile("[" + re.escape("".join(self._lengths)) + "]") if controls else None
-        # What could become a control text together with the template's own text before or after it.
+        # Texts that could become a control text together with the template's text before or after them.
         self._heads = _ProperPrefixes(controls)
         self._tails = _ProperPrefixes(text[::-1] for text in controls)
-        self._adds_space = self._tokenizer_adds_space()
+        self._adds_space = adds_space(tokenizer)
 
     @staticmethod
     def mark_for(texts: Iterable[str]) -> str:
-        """Return a character that occurs in none of ``texts``.
-
-        Raises:
-            PromptError: they use up all of Unicode's private characters.
-        """
+        """A character that occurs in none of ``texts``; raises `PromptError` if they use every private character."""
         used = set().union(*texts)
         mark = next((chr(code) for code in _PRIVATE_USE if chr(code) not in used), None)
         if mark is None:
@@ -59,15 +55,19 @@ class TypedText:
         return mark.join(text[edges[i] : edges[i + 1]] for i in range(len(edges) - 1))
 
     def tokenize(self, text: str, mark: str, *, goes_on: bool = False) -> list[int]:
-        """Ids of a rendered prompt, or of what follows in one: control tokens parsed, but none across a mark."""
+        """Ids of a rendered prompt, or (``goes_on``) of a later part of one: no control token spans a mark."""
         ids: list[int] = []
         for piece in text.split(mark):
             special = piece not in self._short
-            ids += self._go_on(piece, special) if ids or goes_on else self._tokenizer.tokenize(piece, special=special)
+            begins = not ids and not goes_on
+            if piece and self._adds_space and not begins:
+                ids += tokens_amid(self._tokenizer, piece, special=special)
+            elif piece or begins:
+                ids += self._tokenizer.tokenize(piece, special=special)
         return ids
 
     def _control_cuts(self, text: str) -> Iterable[int]:
-        """After the first character of every control text, overlapping ones too; around those of one character."""
+        """Offsets behind the first character of every control text, and around those of one character."""
         if self._firsts is None:
             return
         for match in self._firsts.finditer(text):
@@ -77,22 +77,15 @@ class TypedText:
                 if match.group() in self._short:
                     yield begin
 
-    def _go_on(self, piece: str, special: bool) -> list[int]:
-        """Ids of a piece in the middle of a text: without the space that SentencePiece puts before a beginning."""
-        if not self._adds_space or not piece:
-            return self._tokenizer.tokenize(piece, special=special) if piece else []
-        before = self._tokenizer.tokenize("\n", special=False)
-        ids = self._tokenizer.tokenize("\n" + piece, special=special)
-        whole = ids[: len(before)] == before
-        return ids[len(before) :] if whole else self._tokenizer.tokenize(piece, special=special)
 
-    def _tokenizer_adds_space(self) -> bool:
-        ids = self._tokenizer.tokenize("a", special=False)
-        return bool(ids) and self._tokenizer.piece(ids[0]).startswith(b" ")
+def adds_space(tokenizer: Tokenizer) -> bool:
+    """Whether the tokenizer puts a space before a text, as SentencePiece does."""
+    ids = tokenizer.tokenize("a", special=False)
+    return bool(ids) and tokenizer.piece(ids[0]).startswith(b" ")
 
 
 def whole_characters(text: str) -> str:
-    """The same with U+FFFD for each half of a surrogate pair, which JSON can spell and UTF-8 cannot."""
+    """Replace each half of a surrogate pair, which JSON allows and UTF-8 does not, by U+FFFD."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -100,17 +93,17 @@ def whole_characters(text: str) -> str:
     return text
 
 
-def tokens_amid(tokenizer: Tokenizer, text: str) -> list[int]:
-    """The tokens of a text in the middle of another: without what SentencePiece puts before a beginning."""
+def tokens_amid(tokenizer: Tokenizer, text: str, *, special: bool = False) -> list[int]:
+    """The tokens of a text in the middle of another: without the space that SentencePiece puts before a text."""
     before = tokenizer.tokenize("\n", special=False)
-    ids = tokenizer.tokenize("\n" + text, special=False)
-    return ids[len(before) :] if ids[: len(before)] == before else tokenizer.tokenize(text, special=False)
+    ids = tokenizer.tokenize("\n" + text, special=special)
+    return ids[len(before) :] if ids[: len(before)] == before else tokenizer.tokenize(text, special=special)
 
 
 class _ProperPrefixes:
-    """The proper beginnings of some texts: looked up in the texts themselves, since all of them would be too many.
+    """The proper prefixes of some texts, found by bisection.
 
-    A file of a stranger may have a control text of 64 kB, whose beginnings have two thousand million characters.
+    (An untrusted file may have a control text of 64 kB, whose prefixes have two thousand million characters.)
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -120,13 +113,13 @@ class _ProperPrefixes:
 
     def end(self, text: str) -> bool:
         """Whether ``text`` ends in one of them."""
-        places = (i for i in range(len(text) - 1, -1, -1) if text[i] in self._firsts)
-        return any(self._have(text[place:]) for place in places)
+        begins = (i for i in range(len(text) - 1, -1, -1) if text[i] in self._firsts)
+        return any(self._have(text[begin:]) for begin in begins)
 
     def _have(self, part: str) -> bool:
-        """Whether a text begins with this and goes on: in order they stand together, the part itself first."""
+        """Whether a text begins with ``part`` and is longer: in sorted order these follow the part itself."""
         texts = self._texts
-        place = bisect_left(texts, part)
-        if place < len(texts) and texts[place] == part:
-            place += 1
-        return place < len(texts) and texts[place].startswith(part)
+        index = bisect_left(texts, part)
+        if index < len(texts) and texts[index] == part:
+            index += 1
+        return index < len(texts) and texts[index].startswith(part)

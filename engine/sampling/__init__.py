@@ -1,1 +1,1 @@
-"""From logits to a drawn token: the sampling chain and distributions over tokens."""
+"""From logits to a sampled token: the sampling chain and distributions over tokens."""

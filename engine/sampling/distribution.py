@@ -1,4 +1,4 @@
-"""A distribution over tokens, drawing from it, and what is left of it once another one is taken away."""
+"""Distributions over tokens: sampling, and the residual of two."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 
 class Distribution:
-    """``probs`` [n] of ``ids`` [n], ascending; without ``ids``, ``probs`` is [n_vocab]. Not to be changed.
+    """``probs`` [n] of ``ids`` [n], ascending; without ``ids``, ``probs`` is [n_vocab]. Immutable.
 
-    That of few tokens is made `of_few`, from lists: right after a pass, which has swept the caches, what a first call
-    of each of NumPy's functions must fetch takes longer than Python does over a few dozen numbers.
+    For few tokens use `of_few` with lists: right after a pass, which has evicted the caches, the first call of each of
+    NumPy's functions takes longer than Python for a few dozen numbers.
     """
 
     __slots__ = ("_few", "_ids", "_probs")
@@ -29,30 +29,27 @@ class Distribution:
 
     @staticmethod
     def of_few(probs: list[float], ids: list[int]) -> Distribution:
-        """The distribution of so few tokens that lists serve best."""
         return Distribution(None, None, (probs, ids))
 
     @property
     def probs(self) -> NDArray[np.float64]:
-        """The probabilities [n]."""
         if self._probs is None:
             self._probs = np.array(self._few[0] if self._few else [], dtype=np.float64)
         return self._probs
 
     @property
     def ids(self) -> NDArray[np.int64] | None:
-        """Whose they are; None: of every token of the vocabulary."""
+        """Ids of ``probs``; None: of the whole vocabulary."""
         if self._ids is None and self._few is not None:
             self._ids = np.array(self._few[1], dtype=np.int64)
         return self._ids
 
     @property
     def few(self) -> tuple[list[float], list[int]] | None:
-        """Probabilities and ids of few tokens; None where there are arrays only."""
+        """Probabilities and ids of few tokens; None if there are arrays only."""
         return self._few
 
     def prob(self, token_id: int) -> float:
-        """The probability of one token."""
         if self._few is not None:
             few_probs, few_ids = self._few
             i = bisect_left(few_ids, token_id)
@@ -63,14 +60,14 @@ class Distribution:
         i = int(ids.searchsorted(token_id))
         return float(probs[i]) if i < len(ids) and ids[i] == token_id else 0.0
 
-    def draw(self, uniform: float) -> int:
+    def sample(self, uniform: float) -> int:
         """The token at ``uniform`` in [0, 1) of the cumulated distribution."""
         if self._few is not None and len(self._few[1]) == 1:
             return self._few[1][0]
-        return self.id_at(self.place(uniform))
+        return self.id_at(self.index_at(uniform))
 
-    def place(self, uniform: float) -> int:
-        """Where in ``probs`` that token stands."""
+    def index_at(self, uniform: float) -> int:
+        """Index in ``probs`` of that token."""
         if self._few is not None:
             few_cumulated = list(accumulate(self._few[0]))
             i = bisect_right(few_cumulated, uniform * few_cumulated[-1])
@@ -79,27 +76,25 @@ class Distribution:
             cumulated = self.probs.cumsum()
             i = int(cumulated.searchsorted(uniform * cumulated[-1], side="right"))
             i = min(i, len(cumulated) - 1)
-        while self.prob_at(i) == 0.0:  # only rounding at the very end can get here
+        while self.prob_at(i) == 0.0:  # only by rounding at the very end
             i -= 1
         return i
 
-    def id_at(self, place: int) -> int:
-        """The token that stands there."""
+    def id_at(self, index: int) -> int:
         if self._few is not None:
-            return self._few[1][place]
-        return place if self._ids is None else int(self._ids[place])
+            return self._few[1][index]
+        return index if self._ids is None else int(self._ids[index])
 
-    def prob_at(self, place: int) -> float:
-        """The probability that stands there."""
-        return self._few[0][place] if self._few is not None else float(self.probs[place])
+    def prob_at(self, index: int) -> float:
+        return self._few[0][index] if self._few is not None else float(self.probs[index])
 
     def highest(self) -> float:
-        """The probability of the likeliest token."""
+        """The probability of the most likely token."""
         return max(self._few[0]) if self._few is not None else float(self.probs.max())
 
 
 def point_mass(token_id: int) -> Distribution:
-    """All probability on one token: what a deterministic proposal is."""
+    """All probability on one token: a deterministic proposal."""
     return Distribution.of_few([1.0], [token_id])
 
 
@@ -111,7 +106,7 @@ def excess(p: Distribution, q: Distribution, weight: float = 1.0) -> NDArray[np.
     rest = p.probs * weight
     p_ids, q_ids = p.ids, q.ids
     if q_ids is None:
-        # A draft's vocabulary may be the smaller one.
+        # A draft's vocabulary may be smaller.
         q_at_p = q.probs[: len(rest)] if p_ids is None else q.probs[p_ids[: p_ids.searchsorted(len(q.probs))]]
         rest[: len(q_at_p)] -= q_at_p
     elif p_ids is None:
@@ -125,15 +120,14 @@ def excess(p: Distribution, q: Distribution, weight: float = 1.0) -> NDArray[np.
 
 
 def excess_sum(p: Distribution, q: Distribution, weight: float = 1.0) -> float:
-    """The sum of `excess`."""
     few = _few_excess(p, q, weight)
     return fsum(few) if few is not None else float(excess(p, q, weight).sum())
 
 
 def residual(p: Distribution, q: Distribution, weight: float = 1.0) -> Distribution:
-    """norm(max(0, weight p - q)): what to draw from after a rejection (Leviathan et al. 2022, arXiv 2211.17192, A.1).
+    """norm(max(0, weight p - q)): the distribution after a rejection (Leviathan et al. 2022, arXiv 2211.17192, A.1).
 
-    A rejection has probability 0 where nothing is left; rounding can still ask for it, and then p is the limit.
+    A rejection has probability 0 if nothing is left; rounding can still cause one, and then p is the limit.
     """
     few = _few_excess(p, q, weight)
     if few is not None and p.few is not None:
@@ -145,7 +139,7 @@ def residual(p: Distribution, q: Distribution, weight: float = 1.0) -> Distribut
 
 
 def _few_excess(p: Distribution, q: Distribution, weight: float) -> list[float] | None:
-    """`excess` where both are of few tokens."""
+    """`excess` if both are of few tokens."""
     if p.few is None or q.few is None:
         return None
     q_of = dict(zip(q.few[1], q.few[0], strict=True))

@@ -1,4 +1,4 @@
-"""Logarithms of probabilities as the model gives them, before the sampling chain."""
+"""Log probabilities by the model's own logits, before the sampling chain."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from engine.sampling.top_k import Row, candidates
 
 
 class RowLogprob(NamedTuple):
-    """Of the token that was taken from a row, and of the likeliest ones, the likeliest first."""
+    """Of the chosen token of a row, and of the most likely ones, in descending order."""
 
     logprob: float
     top: list[tuple[int, float]]
 
 
 def row_logprob(row: Row, token_id: int, num_top: int) -> RowLogprob:
-    """What a row of logits [n_vocab] says of a token, and of the ``num_top`` likeliest.
+    """Log probabilities by a row of logits [n_vocab], of a token and of the ``num_top`` most likely ones.
 
     Raises:
-        DecodeError: the row holds no numbers (a damaged model).
+        DecodeError: the row is not finite (a damaged model).
     """
     found = candidates(row, np.inf, max(num_top, 1))
     total = found.highest + float(np.log(np.exp(row.astype(np.float64) - found.highest).sum()))

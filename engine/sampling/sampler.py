@@ -1,11 +1,11 @@
 """The sampling chain: from a row of logits to a distribution over tokens, and to the argmax at temperature 0.
 
 The chain, in this order: bias, penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go
-through the same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
+through the same chain: p and q are what the *whole* chain gives, which makes verification exact.
 
-Under a grammar p is what the chain gives without the tokens that the grammar refuses, the rest scaled up: what drawing
-again and again until a token is allowed would give. Where the chain leaves no allowed token, the refused ones are left
-out before it. At temperature 0 both mean the likeliest allowed token.
+Under a grammar p is the chain's distribution without the refused tokens, normalised: as if tokens were sampled until
+one is allowed. If the chain leaves no allowed token, the refused ones are removed before the chain. At temperature 0
+both mean the most likely allowed token.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from math import exp, fsum, inf, log
 
 import numpy as np
-from numpy.random import PCG64, Generator  # here: imported with the first answer, it would keep that waiting
+from numpy.random import PCG64, Generator  # imported here, since it would delay the first answer
 from numpy.typing import NDArray
 
 from engine.errors import GrammarError
@@ -26,73 +26,73 @@ from engine.sampling.top_k import MOST_NEAR, Row, candidates, near, not_finite_e
 
 _GAMMA, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MASK = 2**64 - 1
-_UNUSED_BITS, _UNIT = 12, 2.0**-52  # the half that is added fits: numbers are never 0 or 1
+_UNUSED_BITS, _UNIT = 12, 2.0**-52  # 0.5 can be added: numbers are never 0 or 1
 History = NDArray[np.int32]  # [num_tokens] ids, oldest first
 # Below this share of the most likely token a float64 sum does not change any more: exp(-40) is 4e-18.
 _NEGLIGIBLE_LOG = 40.0
-# To know how sure a draft is, a large row is reduced to the maxima of blocks of so many tokens.
+# For the confidence of a draft, a large row is reduced to the maxima of blocks of this many tokens.
 _BLOCK = 128
 _FEW_BLOCKS = 256
-# Below so many tokens to look for those that matter takes longer than to take all, also right after a pass.
+# Below this many tokens searching for relevant ones takes longer than using all, also right after a pass.
 _ALL_AT_ONCE = 49_152
-# A dot product with ones takes nearly half of the time of NumPy's sum with the greatest brought to 0; of more tokens
-# OpenBLAS makes it in threads of its own. Exponentials of logits up to here can be summed in single precision.
+# A dot product with ones takes nearly half of the time of NumPy's sum with the maximum subtracted; for more tokens
+# OpenBLAS uses threads. Exponentials of logits up to here can be summed in single precision.
 _MOST_SUMMED, _SUMMABLE = 8192, 60.0
-_NUMBERS = 256  # random ones made at once
-_FEW = 192  # up to so many candidates are lists rather than arrays
-_LEAST = 5e-324  # what is above 0
-# From here on what min-p leaves is looked at alone first: with less of it, top-p mostly needs more than that.
+_NUMBERS = 256  # random numbers made at once
+_FEW = 192  # up to this many candidates are lists rather than arrays
+_LEAST = 5e-324  # the smallest number above 0
+# From here on the tokens that min-p leaves are tried alone first: below, top-p mostly needs more of them.
 _TELLING_MIN_P = 0.02
-# Without top-k, tokens of this share of the best are looked at first, then those of its square, down to the last share.
+# Without top-k, tokens of this share of the best are tried first, then those of its square, down to the last share.
 _FIRST_LEAST, _LAST_LEAST, _AND_MORE = 1e-2, 1e-17, 1.0 + 1e-9
 _NEAR = 12.0  # the rest adds less than a 150,000th of the best each
-# Of a row whose best token a grammar refuses so many of the likeliest are asked about, then all: a grammar takes a
+# Of a row whose best token a grammar refuses, this many of the most likely are checked, then all: a grammar takes a
 # microsecond for three tokens.
 _LIKELIEST = (256, 4096)
-_FEW_REFUSED = 2  # of the best, one after the other, before many are asked about at once
-_SAMPLED = 8  # of a flat row one in so many tokens is looked at: a draft that is so unsure need not be known exactly
+_FEW_REFUSED = 2  # best tokens that are checked one by one, before many are at once
+_SAMPLED = 8  # of a flat row one in so many tokens is read: a confidence that low need not be exact
 
 
-# Draws the tokens of a seeded answer: they depend on the seed, the place and p, and on nothing that was drafted.
+# Samples the tokens of a seeded answer: they depend on the seed, the position and p, and on nothing that was drafted.
 #
-# The Gumbel-max trick with common random numbers: every token of every place has its own number, made from (seed,
-# place, token) by a counter-based generator, and the token that is drawn is argmax log p + Gumbel. A draft that draws
-# with the same numbers from its q proposes the target's token wherever p and q are near enough: with probability at
-# least (1 - d) / (1 + d) for a total variation distance d (Daliri et al. 2024, arXiv 2408.07978), where rejection
-# sampling has 1 - d. What is said is then the same for every drafter, depth and batch.
+# The Gumbel-max trick with common random numbers: every token at every position has a number, made from (seed,
+# position, token) by a counter-based generator, and the sampled token is argmax log p + Gumbel. A draft that samples
+# with the same numbers from q proposes the target's token if p and q are near enough: with probability at least
+# (1 - d) / (1 + d) for a total variation distance d (Daliri et al. 2024, arXiv 2408.07978), while rejection sampling
+# has 1 - d. The output is then the same for every drafter, depth and batch.
 #
-# The generator is SplitMix64 (Steele, Lea, Flood 2014, doi 10.1145/2660193.2660195), one stream for each place, with
+# The generator is SplitMix64 (Steele, Lea, Flood 2014, doi 10.1145/2660193.2660195), one stream for each position, with
 # the token's id as the counter.
 
 
 class GumbelNoise:
-    """The numbers of one seed, at every place of a sequence."""
+    """The numbers of one seed, at every position of a sequence."""
 
     def __init__(self, seed: int) -> None:
         self._key = _mix(seed + _GAMMA & _MASK)
 
-    def draw(self, p: Distribution, place: int) -> int:
-        """The token of ``place`` (its index in the sequence) where the distribution there is ``p``."""
+    def sample(self, p: Distribution, position: int) -> int:
+        """The token at ``position`` (its index in the sequence), whose distribution is ``p``."""
         if p.few is not None:
-            return self._draw_of_few(*p.few, place)
-        places = p.probs.nonzero()[0]
-        ids = places if p.ids is None else p.ids[places]
-        return int(ids[(self.exponentials(ids, place) / p.probs[places]).argmin()])
+            return self._sample_of_few(*p.few, position)
+        nonzero = p.probs.nonzero()[0]
+        ids = nonzero if p.ids is None else p.ids[nonzero]
+        return int(ids[(self.exponentials(ids, position) / p.probs[nonzero]).argmin()])
 
-    def exponentials(self, ids: NDArray[np.int64], place: int) -> NDArray[np.float64]:
+    def exponentials(self, ids: NDArray[np.int64], position: int) -> NDArray[np.float64]:
         """E [n] of these tokens, exponentially distributed with mean 1: -log E are their Gumbel numbers."""
-        numbers = ids.astype(np.uint64) * np.uint64(_GAMMA) + np.uint64(self._stream(place))
+        numbers = ids.astype(np.uint64) * np.uint64(_GAMMA) + np.uint64(self._stream(position))
         numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(_MIX_1)
         numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(_MIX_2)
         numbers ^= numbers >> np.uint64(31)
         found: NDArray[np.float64] = -np.log(((numbers >> np.uint64(_UNUSED_BITS)).astype(np.float64) + 0.5) * _UNIT)
         return found
 
-    def _draw_of_few(self, probs: list[float], ids: list[int], place: int) -> int:
-        """In plain Python: right after a pass it is the faster one for a few dozen tokens, as in `Distribution`."""
+    def _sample_of_few(self, probs: list[float], ids: list[int], position: int) -> int:
+        """In plain Python: right after a pass it is faster for a few dozen tokens, as in `Distribution`."""
         if len(ids) == 1:
             return ids[0]
-        stream, best_id, least = self._stream(place), ids[0], inf
+        stream, best_id, least = self._stream(position), ids[0], inf
         for prob, token_id in zip(probs, ids, strict=True):
             if prob > 0.0:
                 number = _mix(token_id * _GAMMA + stream & _MASK)
@@ -101,8 +101,8 @@ class GumbelNoise:
                     best_id, least = token_id, time
         return best_id
 
-    def _stream(self, place: int) -> int:
-        return _mix(self._key + (place + 1) * _GAMMA & _MASK)
+    def _stream(self, position: int) -> int:
+        return _mix(self._key + (position + 1) * _GAMMA & _MASK)
 
 
 def _mix(number: int) -> int:
@@ -124,9 +124,9 @@ class Sampler:
         *,
         banned_before: float = inf,
     ) -> None:
-        """``banned_ids`` cannot be chosen for places before ``banned_before``, an index in the sequence.
+        """``banned_ids`` cannot be chosen at positions before ``banned_before``, an index in the sequence.
 
-        ``constraint`` is the answer's grammar, if it has one; ``random`` what is drawn with where no seed is.
+        ``constraint`` is the answer's grammar; ``random`` is used without a seed.
         """
         self.params = params
         self._constraint = constraint
@@ -139,46 +139,43 @@ class Sampler:
         self._penalties = params.penalty_last_n > 0 and (
             params.repeat_penalty != 1.0 or params.frequency_penalty != 0.0 or params.presence_penalty != 0.0
         )
-        self._greedy = params.greedy
+        self.greedy = params.greedy  # every choice is the argmax
         self.noise = GumbelNoise(params.seed) if params.seed is not None and not params.greedy else None
         self._edits = self._penalties or len(self._banned) > 0 or len(self._biased) > 0
         self._decisive_margin, self._min_p_reach = _decisive_margin(params), _min_p_reach(params)
 
-    @property
-    def greedy(self) -> bool:
-        """Whether every choice is the argmax."""
-        return self._greedy
-
     def bans(self, ids: frozenset[int]) -> bool:
-        """Whether none of these tokens, of which there are some, can ever be chosen."""
+        """Whether none of these tokens can ever be chosen; False if there are none."""
         return bool(ids) and self._banned_before == inf and ids.issubset(self._banned.tolist())
 
     def uniform(self) -> float:
-        """One number of the answer's own random stream, in [0, 1)."""
+        """One number of the answer's random stream, in [0, 1)."""
         if not self._numbers:  # right after a pass the first call of the generator takes 20 microseconds
             self._numbers = self._rng.random(_NUMBERS)[::-1].tolist()
         return self._numbers.pop()
 
-    def draw(self, distribution: Distribution, place: int) -> int:
-        """A token of ``distribution``, which is that of ``place``, the index of the token in the sequence."""
-        return distribution.draw(self.uniform()) if self.noise is None else self.noise.draw(distribution, place)
+    def sample(self, distribution: Distribution, position: int) -> int:
+        """A token of ``distribution``; ``position`` is its index in the sequence."""
+        if self.noise is None:
+            return distribution.sample(self.uniform())
+        return self.noise.sample(distribution, position)
 
     def choose(self, row: Row, history: History, pending: list[int]) -> int:
-        """The token that follows ``history`` and ``pending``: the argmax at temperature 0, else drawn.
+        """The token after ``history`` and ``pending``: the argmax at temperature 0, else sampled.
 
         Raises:
-            DecodeError: the row holds no numbers (a damaged model).
+            DecodeError: the row is not finite (a damaged model).
             GrammarError: no token may follow.
         """
-        if self._greedy:
+        if self.greedy:
             return self.argmax(row, history, pending)
-        return self.draw(self.distribution(row, history, pending), len(history) + len(pending))
+        return self.sample(self.distribution(row, history, pending), len(history) + len(pending))
 
     def argmax(self, row: Row, history: History, pending: list[int]) -> int:
         """The most likely token after penalties that the grammar allows; of equal ones the lowest id.
 
         Raises:
-            DecodeError: the row holds no numbers (a damaged model).
+            DecodeError: the row is not finite (a damaged model).
             GrammarError: no token may follow.
         """
         if self._edits:
@@ -188,13 +185,13 @@ class Sampler:
         return argmax(row)
 
     def distribution(self, row: Row, history: History, pending: list[int]) -> Distribution:
-        """What the chain gives for ``row``, after ``history`` followed by the ``pending`` tokens of a draft.
+        """The chain's distribution for ``row``, after ``history`` followed by the ``pending`` tokens of a draft.
 
         Raises:
-            DecodeError: the row holds no numbers (a damaged model).
+            DecodeError: the row is not finite (a damaged model).
             GrammarError: no token may follow.
         """
-        if self._greedy:
+        if self.greedy:
             return point_mass(self.argmax(row, history, pending))
         if self._edits:
             self._edit(row, history, pending)
@@ -204,7 +201,7 @@ class Sampler:
         return self._constrained(found, row, self._constraint, history, pending)
 
     def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
-        """Those of the ``candidates`` that are below ``n_vocab`` and may follow, penalties applied; maybe none."""
+        """Those of the ``candidates`` that are below ``n_vocab`` and may follow, penalties applied; may be empty."""
         ids, logits = candidates.ids, candidates.logits
         if not len(ids):
             return candidates
@@ -219,18 +216,18 @@ class Sampler:
             kept = (ids < n_vocab) & ~np.isin(ids, banned)
             ids, logits = ids[kept], logits[kept]
         if len(self._biased) and len(ids):
-            places = np.minimum(ids.searchsorted(self._biased), len(ids) - 1)
-            inside = ids[places] == self._biased
-            logits[places[inside]] += self._biases[inside]
+            indices = np.minimum(ids.searchsorted(self._biased), len(ids) - 1)
+            inside = ids[indices] == self._biased
+            logits[indices[inside]] += self._biases[inside]
         if self._penalties and len(ids):
             self._penalize(logits, history, pending, ids)
         return Candidates(ids, logits)
 
     def narrow_distribution(self, allowed: Candidates) -> Distribution:
-        """What the chain after the penalties gives, above temperature 0, where only what `allowed` gave can be drawn.
+        """The chain's distribution of candidates that `allowed` returned, above temperature 0.
 
         Raises:
-            DecodeError: the logits are no numbers (a damaged model).
+            DecodeError: the logits are not finite (a damaged model).
         """
         found = _chain(allowed.logits, self.params, self._min_p_reach)
         if found.few is not None:
@@ -238,7 +235,7 @@ class Sampler:
         return Distribution(found.probs, allowed.ids if found.ids is None else allowed.ids[found.ids])
 
     def _allowed_argmax(self, row: Row, constraint: Constraint, history: History, pending: list[int]) -> int:
-        """The greatest of ``row`` that the grammar allows; refused ones above it are left at minus infinity."""
+        """The greatest of ``row`` that the grammar allows; refused ones above it are set to minus infinity."""
         best = argmax(row)
         for _ in range(_FEW_REFUSED):
             allowed = constraint.allows(history, pending, [best])
@@ -257,7 +254,7 @@ class Sampler:
     def _constrained(
         self, found: Distribution, row: Row, constraint: Constraint, history: History, pending: list[int]
     ) -> Distribution:
-        """``found``, which the chain made of ``row``, without what the grammar refuses."""
+        """``found``, which the chain made of ``row``, without the tokens that the grammar refuses."""
         if found.few is not None:
             probs, ids = found.few
             allowed = constraint.allows(history, pending, ids)
@@ -267,25 +264,25 @@ class Sampler:
             if (total := fsum(x for x, _ in kept)) > 0.0:
                 return Distribution.of_few([x / total for x, _ in kept], [token_id for _, token_id in kept])
         else:
-            places = found.probs.nonzero()[0]
-            many = places if found.ids is None else found.ids[places]
+            nonzero = found.probs.nonzero()[0]
+            many = nonzero if found.ids is None else found.ids[nonzero]
             allowed = constraint.allows(history, pending, many)
             if allowed is None:
                 return found
-            weights = found.probs[places[allowed]]
+            weights = found.probs[nonzero[allowed]]
             if (total := float(weights.sum())) > 0.0:
                 return Distribution(weights / total, many[allowed])
         return self._chain_of_allowed(row, constraint, history, pending)
 
     def _chain_of_allowed(self, row: Row, constraint: Constraint, history: History, pending: list[int]) -> Distribution:
-        """What the chain gives of the allowed tokens of ``row``."""
+        """The chain's distribution of the allowed tokens of ``row``."""
         params = self.params
         reach = _NEGLIGIBLE_LOG * params.temperature
-        if params.top_p == 1.0:  # else what min-p drops counts for the share that top-p leaves
+        if params.top_p == 1.0:  # else tokens that min-p drops count for the share of top-p
             reach = min(reach, self._min_p_reach)
 
         def is_enough(allowed: Row, least: float) -> bool:
-            """Whether no token below ``least`` could come through."""
+            """Whether no token below ``least`` could pass the chain."""
             return 0 < params.top_k <= len(allowed) or bool(least < allowed.max() - reach)
 
         ids = self._likely_allowed(row, constraint, history, pending, is_enough)
@@ -300,9 +297,9 @@ class Sampler:
         pending: list[int],
         is_enough: Callable[[Row, float], bool],
     ) -> NDArray[np.int64]:
-        """Allowed tokens: all above some logit, ids in no order; at least one.
+        """Allowed tokens: at least one, and all above some logit; unordered ids.
 
-        ``is_enough`` is given the logits of those that were found, and the least logit that was looked at.
+        ``is_enough`` gets the logits of those found, and the least logit that was checked.
 
         Raises:
             GrammarError: there is none.
@@ -328,7 +325,6 @@ class Sampler:
         return everything
 
     def _banned_at(self, history: History, pending: list[int]) -> NDArray[np.int64]:
-        """What cannot be chosen next."""
         return self._banned if len(history) + len(pending) < self._banned_before else self._banned[:0]
 
     def _edit(self, row: Row, history: History, pending: list[int]) -> None:
@@ -344,7 +340,7 @@ class Sampler:
     def _penalize(
         self, row: Row, history: History, pending: list[int], of_ids: NDArray[np.int64] | None = None
     ) -> None:
-        """Repetition, frequency and presence penalties, as llama.cpp's `llama_sampler_penalties` applies them.
+        """Repetition, frequency and presence penalties, as in llama.cpp's `llama_sampler_penalties`.
 
         ``row`` [n] is of the tokens ``of_ids`` [n], ascending; without them of all tokens.
         """
@@ -355,23 +351,23 @@ class Sampler:
             tail = np.concatenate((tail, np.asarray(pending, dtype=np.int32)))[-window:]
         ids, counts = np.unique(tail, return_counts=True)
         if of_ids is None:
-            inside = (ids >= 0) & (ids < len(row))  # a place of a picture is no token
-            places = ids[inside]
+            inside = (ids >= 0) & (ids < len(row))  # ids of pictures are negative
+            indices = ids[inside]
         else:
-            places = np.minimum(of_ids.searchsorted(ids), len(of_ids) - 1)
-            inside = of_ids[places] == ids
-            places = places[inside]
+            indices = np.minimum(of_ids.searchsorted(ids), len(of_ids) - 1)
+            inside = of_ids[indices] == ids
+            indices = indices[inside]
         counts = counts[inside]
-        values = row[places]
+        values = row[indices]
         values = np.where(values > 0, values / params.repeat_penalty, values * params.repeat_penalty)
-        row[places] = values - counts * params.frequency_penalty - params.presence_penalty
+        row[indices] = values - counts * params.frequency_penalty - params.presence_penalty
 
 
 def argmax(row: Row) -> int:
-    """Where the greatest value of ``row`` is; of equal ones the first.
+    """Index of the greatest value of ``row``; of equal ones the first.
 
     Raises:
-        DecodeError: the row holds no numbers (a damaged model).
+        DecodeError: the row is not finite (a damaged model).
     """
     best = int(row.argmax())
     if row[best] != row[best]:  # NaN is the only value that differs from itself, and argmax finds it
@@ -380,10 +376,10 @@ def argmax(row: Row) -> int:
 
 
 def top_probability(row: Row, best: int) -> float:
-    """The softmax probability of ``best``, the argmax of ``row``, which it may write into: how sure a draft is."""
+    """The softmax probability of ``best``, the argmax of ``row``, which it may write into: the draft's confidence."""
     highest = row[best]
     if len(row) <= _MOST_SUMMED and -_SUMMABLE < highest < _SUMMABLE:
-        np.exp(row, row)  # in place: memory of its own would be one more thing to fetch right after a pass
+        np.exp(row, row)  # in place: other memory would have to be fetched, right after a pass
         return min(1.0, float(row.item(best) / row.dot(_ones(len(row))).item()))
     if len(row) < _ALL_AT_ONCE:
         row -= highest
@@ -404,10 +400,7 @@ def _ones(count: int) -> Row:
 
 
 def _chain(row: Row, params: SamplingParams, reach: float = inf, margin: float = inf) -> Distribution:
-    """Temperature, top-k, top-p, min-p over a row whose penalties are already applied.
-
-    ``reach`` is of `_min_p_reach`, ``margin`` of `_decisive_margin`.
-    """
+    """Temperature, top-k, top-p, min-p over a row after penalties; see `_min_p_reach` and `_decisive_margin`."""
     if reach < inf and len(row) < MOST_NEAR:
         few, ids = near(row, reach)
         if len(ids) == 1:
@@ -419,29 +412,29 @@ def _chain(row: Row, params: SamplingParams, reach: float = inf, margin: float =
     if params.top_p < 1.0 or 0 < params.top_k < len(row):
         if len(logits) <= _FEW and (left := _truncate_few(logits.tolist(), params)) is not None:
             return Distribution.of_few(left[0], found.ids_at(left[1]))
-        places, weights = _truncate(logits, found.highest, params)
-        return Distribution(weights / np.add.reduce(weights), found.ids_of(places))
+        indices, weights = _truncate(logits, found.highest, params)
+        return Distribution(weights / np.add.reduce(weights), found.ids_of(indices))
     weights = np.exp((logits.astype(np.float64) - found.highest) / params.temperature)
     if params.min_p > 0.0:
         weights[weights < params.min_p] = 0.0  # the best weighs exactly 1
     if found.is_row:
         return Distribution(weights / weights.sum())
-    places = weights.nonzero()[0]
-    weights = weights[places]
-    return Distribution(weights / weights.sum(), found.ids_of(places))
+    indices = weights.nonzero()[0]
+    weights = weights[indices]
+    return Distribution(weights / weights.sum(), found.ids_of(indices))
 
 
 def _min_p_reach(params: SamplingParams) -> float:
-    """How far below the greatest logit min-p leaves others; infinite where looking at these alone hardly ever tells."""
+    """How far below the greatest logit min-p leaves others; infinite if these alone hardly ever suffice."""
     if params.greedy or params.min_p < _TELLING_MIN_P:
         return inf
     return _AND_MORE * -params.temperature * log(params.min_p)
 
 
 def _decisive_margin(params: SamplingParams) -> float:
-    """How much greater than every other logit the greatest must be for the chain to leave nothing else.
+    """How much the greatest logit must exceed all others for the chain to leave nothing else.
 
-    Min-p drops what weighs less; or all that top-k leaves weighs so little that the best alone has top-p's share.
+    Either min-p drops the others; or all that top-k leaves weigh so little that the best alone has top-p's share.
     """
     if params.greedy or params.top_k < 2:
         return inf
@@ -452,11 +445,11 @@ def _decisive_margin(params: SamplingParams) -> float:
 def _truncate_few(
     logits: list[float], params: SamplingParams, *, is_all: bool = True
 ) -> tuple[list[float], list[int]] | None:
-    """Probabilities and places of what top-k, top-p and min-p leave of few candidates; of equal logits the first stay.
+    """Probabilities and indices of the candidates that top-k, top-p and min-p leave; of equal logits the first stay.
 
-    In lists: right after a pass, what a first call of each of NumPy's functions must fetch takes longer than this.
-    Where these are not all that top-k leaves, but all that min-p can leave: None where what is missing could matter,
-    because top-p might end before the last of them. The share of all of them is at least theirs.
+    With lists: right after a pass, the first call of each of NumPy's functions takes longer. If these are not all
+    candidates of top-k, but all that min-p can leave (``is_all`` False): None if the missing ones could matter, because
+    top-p might end before the last of them. The share of all is at least the share of these.
     """
     ranked = sorted(logits, reverse=True)
     highest, temperature = ranked[0], params.temperature
@@ -471,7 +464,7 @@ def _truncate_few(
             break
         share += weight
         count += 1
-        if share >= wanted:  # the smallest set of the likeliest whose share reaches it
+        if share >= wanted:  # the smallest set of the most likely tokens whose share reaches it
             break
     if not is_all and _AND_MORE * (share - weights[count - 1]) >= params.top_p * share:
         return None
@@ -485,7 +478,7 @@ def _truncate_few(
 
 
 def _truncate(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Places (ascending) and weights of what top-k, top-p and min-p leave; of equal logits the first stay."""
+    """Indices (ascending) and weights of what top-k, top-p and min-p leave; of equal logits the first stay."""
     if params.top_k == 0:
         return _nucleus(logits, highest, params)
     order = (-logits).argsort(kind="stable")[: params.top_k]
@@ -494,7 +487,7 @@ def _truncate(logits: Row, highest: float, params: SamplingParams) -> tuple[NDAr
         count = int((-weights).searchsorted(-params.min_p, side="right"))
     else:
         count = int(np.count_nonzero(weights))
-    if params.top_p < 1.0:  # the smallest set of the likeliest whose share reaches it
+    if params.top_p < 1.0:  # the smallest set of the most likely tokens whose share reaches it
         cumulated = weights.cumsum()
         count = min(count, int(cumulated.searchsorted(params.top_p * cumulated[-1])) + 1)
     order = order[:count]
@@ -510,16 +503,16 @@ def _weights(logits: Row, highest: float, params: SamplingParams) -> NDArray[np.
 
 
 def _nucleus(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """`_truncate` without top-k: no more are sorted than top-p can leave; sorting 152k takes tens of milliseconds."""
+    """`_truncate` without top-k: sorts only what top-p can leave; sorting 152k takes tens of milliseconds."""
     weights = _weights(logits, highest, params)
     wanted, least = params.top_p * float(np.add.reduce(weights)), _FIRST_LEAST
     while True:
-        places = (weights >= max(least, params.min_p)).nonzero()[0]
-        found = weights[places]
+        indices = (weights >= max(least, params.min_p)).nonzero()[0]
+        found = weights[indices]
         if least < params.min_p or least < _LAST_LEAST or np.add.reduce(found) > _AND_MORE * wanted:
             break
         least *= least
-    order = (-logits[places]).argsort(kind="stable")
+    order = (-logits[indices]).argsort(kind="stable")
     order = order[: int(found[order].cumsum().searchsorted(wanted)) + 1]
     order.sort()
-    return places[order], found[order]
+    return indices[order], found[order]

@@ -1,7 +1,7 @@
-"""Finds the likeliest tokens of a row of logits without sorting it.
+"""Finds the most likely tokens of a row of logits without sorting it.
 
-A row of a large vocabulary lies in no cache when a pass has computed it, so that reading it once is most of what it
-costs; and each function of NumPy that is called for the first time after the pass must be fetched from memory too.
+A row of a large vocabulary is in no cache after a pass, so that reading it once is most of the cost; and each function
+of NumPy that is called for the first time after the pass must be fetched from memory, too.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from engine.errors import DecodeError
 
 Row = NDArray[np.float32]  # [n_vocab] logits
 
-SMALLEST_LARGE = 4096  # rows of so many tokens are large
+SMALLEST_LARGE = 4096  # tokens of the smallest large row
 MOST_NEAR = 16_384  # from here on comparing all of a row costs more than its lanes do
-_LANE = 64  # for top-k a large row is seen as lanes of so many tokens: sorting their maxima costs least
-_ROUNDING = 1e-6  # more than a comparison in single precision can be off by, as a share of what is compared
+_LANE = 64  # for top-k a large row is split into lanes of this many tokens: sorting their maxima costs least
+_ROUNDING = 1e-6  # relative bound of the error of a comparison in single precision
 
 
 class TopTokens(NamedTuple):
     """Some ``logits`` [n] of a row, in the order of their ids, and the ``highest`` of all.
 
-    Of a large row, token i is in lane ``columns[places[i] % len(columns)]`` of ``width``; else ``places`` [n] are the
-    ids, and without them the logits are the row. Few are wanted of many, so that ids are made of what is kept only.
+    In a large row, token i is in lane ``columns[places[i] % len(columns)]`` of ``width``; else ``places`` [n] are the
+    ids, and without them the logits are the whole row. Few of many are wanted, so ids are computed for these only.
     """
 
     highest: float
@@ -37,11 +37,10 @@ class TopTokens(NamedTuple):
 
     @property
     def is_row(self) -> bool:
-        """Whether they are the whole row."""
         return self.places is None
 
     def ids_at(self, kept: list[int]) -> list[int]:
-        """The ids of those ``kept``."""
+        """Ids of the logits at indices ``kept``."""
         if self.places is None:
             return kept
         places = self.places.tolist()
@@ -52,7 +51,7 @@ class TopTokens(NamedTuple):
         return [places[i] // num * width + columns[places[i] % num] for i in kept]
 
     def ids_of(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The ids of those ``kept``, of many."""
+        """The same for many."""
         if self.places is None:
             return kept
         places = self.places[kept]
@@ -65,10 +64,10 @@ class TopTokens(NamedTuple):
 def candidates(row: Row, reach: float, count: int, margin: float = inf) -> TopTokens:
     """All within ``reach`` of the greatest value that the top ``count`` can be, ties and some more included.
 
-    ``count`` 0 is all. The greatest alone, where that is known at once to be greater than all others by ``margin``.
+    ``count`` 0 is all. The greatest alone, if it quickly turns out to exceed all others by ``margin``.
 
     Raises:
-        DecodeError: the row holds no numbers (a damaged model).
+        DecodeError: the row is not finite (a damaged model).
     """
     if count > 0 and len(row) >= SMALLEST_LARGE and len(row) // _LANE > 2 * count:
         return _of_lanes(row, reach, count, margin)
@@ -88,47 +87,47 @@ def candidates(row: Row, reach: float, count: int, margin: float = inf) -> TopTo
 
 
 def near(row: Row, reach: float) -> tuple[list[float], list[int]]:
-    """The logits of all within ``reach`` of the greatest, those of more by rounding included; and their ids, ascending.
+    """Logits and ids (ascending) of all within ``reach`` of the greatest, and of some more by rounding.
 
-    For few, in lists, with as few calls of NumPy as can be. Large rows have `candidates`, which reads them once.
+    For few tokens, in lists, with few calls of NumPy. For large rows `candidates` is faster, which reads them once.
 
     Raises:
-        DecodeError: the row holds no numbers (a damaged model).
+        DecodeError: the row is not finite (a damaged model).
     """
-    best = int(row.argmax())  # finds what is no number, too
+    best = int(row.argmax())  # finds NaN, too
     ids = (row >= _least(check_finite(row.item(best)), reach)).nonzero()[0].tolist()
     return [row.item(i) for i in ids], ids
 
 
 def _least(highest: float, reach: float) -> float:
-    """The least value within ``reach``, with room for what a comparison in single precision can be off by."""
+    """The least value within ``reach``, less the possible error of a comparison in single precision."""
     return highest - reach - _ROUNDING * (abs(highest) + reach)
 
 
 def _of_lanes(row: Row, reach: float, count: int, margin: float) -> TopTokens:
     """`candidates` of a large row.
 
-    The least of the ``count`` greatest maxima of lanes is a lower bound of what matters, and the lanes whose maxima
-    reach it hold all that does. Partitioning 152k values costs a millisecond, this 40 microseconds. Right after a pass
-    the weights have swept the caches and every call of NumPy costs a multiple of its usual, so there are few calls.
+    The least of the ``count`` greatest maxima of lanes is a lower bound of the candidates, and the lanes whose maxima
+    reach it contain all of them. Partitioning 152k values costs a millisecond, this 40 microseconds. Right after a pass
+    the weights have evicted the caches and every call of NumPy is slow, so there are few calls.
     """
     width = len(row) // _LANE
     end = _LANE * width
     lanes, tail = row[:end].reshape(_LANE, width), row[end:]
     maxima = np.maximum.reduce(lanes)
     ranked = maxima.copy()
-    ranked.sort()  # what is no number comes last
+    ranked.sort()  # NaN comes last
     highest, second = ranked.item(-1), ranked.item(-2)
     if len(tail):
         of_tail = float(np.maximum.reduce(tail))
-        highest, second = float(np.maximum(highest, of_tail)), max(second, of_tail)  # NumPy's keeps what is no number
+        highest, second = float(np.maximum(highest, of_tail)), max(second, of_tail)  # NumPy's keeps NaN
     check_finite(highest)
     if second < highest - margin:
         column = int(maxima.argmax())
         lane = lanes[:, column].tolist()
         if sum(logit >= highest - margin for logit in lane) == 1:
-            place = lane.index(highest) * width + column
-            return TopTokens(highest, row[place : place + 1], np.array([place]))
+            index = lane.index(highest) * width + column
+            return TopTokens(highest, row[index : index + 1], np.array([index]))
     border = max(highest - reach, ranked.item(-count))
     columns = (maxima >= border).nonzero()[0]
     logits = lanes.take(columns, 1).ravel()
@@ -143,18 +142,14 @@ def _of_lanes(row: Row, reach: float, count: int, margin: float) -> TopTokens:
 
 
 def check_finite(highest: float) -> float:
-    """The same.
-
-    Raises:
-        DecodeError: it is no number: the row that it is the greatest of holds none (a damaged model).
-    """
+    """Return ``highest``; raises `DecodeError` if it is not finite (a damaged model)."""
     if not isfinite(highest):
         raise not_finite_error()
     return highest
 
 
 def not_finite_error() -> DecodeError:
-    """What to raise over a row that holds no numbers."""
+    """The error of a row that is not finite."""
     return DecodeError(
         "The model computed values that are not numbers.",
         "The file is probably damaged: download it again, or choose another one.",

@@ -173,7 +173,7 @@ def _run_head(target: LoadedModel, head: LoadedHead) -> None:
     ids = [first, *(first + 1 + i for i in range(_READ))]
     ids = [one % target.model.vocab.n_vocab for one in ids]
     target.sequence.forward(ids[:-1], _READ)
-    if not head.gave_rows(_READ):
+    if not head.tap.gave_rows(_READ):
         raise DraftRefusedError(
             said("llama.cpp gives no hidden rows of {architecture} models.", architecture=target.info.architecture)
         )

@@ -12,6 +12,7 @@ import numpy as np
 from engine.decoding.detokenizer import Detokenizer, Piece
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.loops import is_loop, next_look, repeated_tail
+from engine.decoding.pass_report import PassObserver, PassReport, PlainRunReport
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
@@ -20,13 +21,12 @@ from engine.interfaces import Tokenizer
 from engine.pacing.draft_length import choose_draft_length
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
-from engine.pacing.pass_report import PassReport, PlainRunReport
-from engine.pacing.pass_trace import OnTrace
+from engine.pacing.pass_trace import OnTrace, PassTracer
 from engine.pacing.plain_speed import PlainPasses, PlainSpeed
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
-from engine.records import LEAST_ROOM as LEAST_ROOM  # noqa: PLC0414  (the session takes it from here)
 from engine.records import (
+    LEAST_ROOM,
     ChatRequest,
     Event,
     Finished,
@@ -44,27 +44,27 @@ from engine.sampling.sampler import History, Sampler
 from engine.sentences import Sentence, said
 from engine.sequence import CachedSequence
 
-TEXT_INTERVAL_S = 0.03  # text of plain passes leaves this often: letters seem to flow, and a pass has little beside it
-STATS_INTERVAL_S = 0.5  # between two updates of the counters: live, and time to read them; they take the window 4 ms
-# Hears of passes of the target that ran alike: the tokens of each, and the milliseconds; a sentence where that changes
-# how the model runs.
+TEXT_INTERVAL_S = 0.03  # between two pieces of text of plain passes: looks continuous, and leaves passes undisturbed
+STATS_INTERVAL_S = 0.5  # between two updates of the counters, each of which takes the window 4 ms
+# Tokens of each of several similar passes of the target, and their milliseconds -> a sentence if the way in which the
+# model runs has changed.
 OnPass = Callable[[int, Sequence[float]], str]
-ROOM_SHARE = 8  # where turns are left out, this part of the context is free for the answer
+ROOM_SHARE = 8  # if messages are left out, this part of the context stays free for the answer
 
 
 @dataclass(frozen=True)
 class AnswerPlan:
-    """How an answer is made, settled before it begins.
+    """How an answer is made.
 
     Attributes:
-        request: with the mode that runs, which need not be the one that was asked for.
+        request: with the mode that runs, which may differ from the requested mode.
         drafter: proposes tokens.
-        pacer: there where the costs are measured; it decides where the request leaves the depth to it.
+        pacer: set if the costs are known; decides if the request leaves the depth open.
         plain_passes: of the target's other answers in the last minutes.
         constraint: the request's grammar.
-        on_pass: hears of passes that ran alike.
-        on_trace: hears of every pass.
-        notes: what the statistics are to say of it, in sentences.
+        on_pass: called after similar passes.
+        on_trace: called after every pass.
+        notes: sentences for the statistics.
     """
 
     request: ChatRequest
@@ -78,7 +78,7 @@ class AnswerPlan:
 
 
 class Answer:
-    """The making of one answer, as a stream of events; implements `PassObserver`."""
+    """Makes one answer, as a stream of events; implements `PassObserver`."""
 
     def __init__(self, target: CachedSequence, tokenizer: Tokenizer, prompt: PromptBuilder, plan: AnswerPlan) -> None:
         request, pacer = plan.request, plan.pacer
@@ -89,11 +89,11 @@ class Answer:
         self._prompt = prompt
         needed = prompt.stop_texts if request.raw_prompt is None and not request.completes else ()
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
-        self._opened_tag = ""  # of reasoning, until it was told
+        self._opened_tag = ""  # of reasoning; for the first chunk
         self._ids: list[int] = []
         is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.completes)
         self._next_look = next_look(0) if is_free and request.messages else math.inf  # at loops
-        self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
+        self._logprobs: list[TokenLogprob] = []  # of tokens whose text has not been released
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
         self.plain_speed = PlainSpeed(plan.plain_passes, pacer)  # known at a fixed depth, too
@@ -103,7 +103,7 @@ class Answer:
         self.stats.decisions += [self._draft_length.reason, *plan.notes]
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
-        """Run it. `Finished` comes last, unless an `EngineError` is raised."""
+        """Make the answer. `Finished` comes last, unless an `EngineError` is raised."""
         prompt = self._prompt_ids()
         self._prompt_tokens = prompt
         self._opened_tag = self._prompt.opened_by(self._request, prompt.tolist())
@@ -140,9 +140,9 @@ class Answer:
         return np.asarray(ids, dtype=np.int32)
 
     def _shortened(self, request: ChatRequest) -> list[int] | None:
-        """The prompt without what has no room, as the request wants it; None where even the last question is too long.
+        """Shorten the prompt until it fits, as the request wants; None if even the last question is too long.
 
-        Questions that got no answer may go whatever is wanted: they are what `PromptTooLongError` was raised for.
+        Unanswered questions may always be left out: they are those that caused a `PromptTooLongError`.
         """
         size = self._target.n_ctx
         room, free_room = size - LEAST_ROOM, size - max(LEAST_ROOM, size // ROOM_SHARE)
@@ -178,13 +178,13 @@ class Answer:
         return ids
 
     def _prefill(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, bool]:
-        """Decode what the cache does not hold yet, all but the last token. True if it was cancelled."""
+        """Decode the prompt tokens that are not in the cache, except the last. True if it was cancelled."""
         cached = self._target.reuse(prompt)
         self.stats.prompt_tokens, self.stats.prompt_cached_tokens = len(prompt), cached
         self.stats.read_tokens = cached
         if should_stop():
             return True
-        if cached < len(prompt) - 1:  # beside other answers the first chunk can take seconds
+        if cached < len(prompt) - 1:  # the first chunk can take seconds beside other answers
             yield PrefillProgress(self._request.request_id, cached, len(prompt))
         try:
             for done in self._target.prefill(prompt[cached:-1]):
@@ -193,7 +193,7 @@ class Answer:
                 if should_stop():
                     return True
         except DecodeError:
-            if not should_stop():  # who stops an answer may end a pass in the middle
+            if not should_stop():  # stopping an answer may interrupt a pass
                 raise
             return True
         return False
@@ -210,14 +210,14 @@ class Answer:
         wanted = request.max_tokens if request.max_tokens is not None else self._target.n_ctx
         next_stats = 0.0
         while wanted > 0:
-            if speculation.room <= 0:
+            if speculation.free_tokens <= 0:
                 return FinishReason.CONTEXT
             block = None if should_stop() else self._block(speculation, wanted, should_stop)
             if block is None:
                 return FinishReason.CANCELLED
             ended = self._take(block)
             if pacer is not None:
-                stats.record_pacing(pacer)
+                stats.record_reason(pacer.reason)
             wanted -= len(block.ids)
             if self._piece.spans:
                 yield self._chunk(self._piece)
@@ -230,22 +230,22 @@ class Answer:
         return FinishReason.LENGTH
 
     def _loop_config(self, pacer: Pacer | None) -> LoopConfig:
-        """``pacer`` is there where it decides; what passes cost is always measured, so that it is known."""
-        plan = self._plan
-        return LoopConfig(
-            pacer=pacer,
-            prices=plan.pacer.prices if plan.pacer is not None else None,
-            on_trace=plan.on_trace,
-            observers=(self,),
-            num_logprobs=self._request.top_logprobs,
-        )
+        """``pacer`` is None at a fixed depth; then prices, if they are known, still learn from the passes."""
+        plan, observers = self._plan, list[PassObserver]()
+        if plan.on_trace is not None:
+            observers.append(PassTracer(plan.on_trace, len(self._prompt_tokens), pacer))
+        prices = plan.pacer.prices if plan.pacer is not None else None
+        learner: PassObserver | None = pacer or prices
+        observers += [self] if learner is None else [learner, self]
+        padded = prices.padded if prices is not None else None
+        return LoopConfig(pacer, padded, observers, self._request.top_logprobs)
 
     def _snapshot(self) -> RunStats:
         self.stats.plain_ms, self.stats.plain_error = self.plain_speed.estimate or (None, 0.0)
         return self.stats.snapshot()
 
     def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> StepOutput | None:
-        """Give the next tokens; None where a stop ended the pass in the middle."""
+        """Return the next tokens; None if a stop interrupted the pass."""
         try:
             return self._next_block(speculation, wanted)
         except DecodeError:
@@ -254,7 +254,7 @@ class Answer:
             return None
 
     def _next_block(self, speculation: Speculation, wanted: int) -> StepOutput:
-        """Make a pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
+        """Make one pass; after the first token, plain passes for about `TEXT_INTERVAL_S` seconds at once."""
         is_eog, drafter = self._tokenizer.is_eog, self._plan.drafter
         is_looked_at = self._detokenizer.has_stop_strings or self._request.top_logprobs is not None
         if not is_looked_at:
@@ -268,13 +268,12 @@ class Answer:
         return speculation.step(self._draft_length.depth, wanted)
 
     def on_pass(self, report: PassReport) -> None:
-        """See `PassObserver`. What a pass that was made with others' took says nothing of this answer."""
+        """A joined pass says nothing of this answer's costs."""
         self.plain_speed.on_pass(report)  # before another curve is in force
         if not report.is_joined:
             self._observe_passes(report.num_decoded, (report.forward_ms,))
 
     def on_plain_run(self, report: PlainRunReport) -> None:
-        """See `PassObserver`."""
         self.plain_speed.on_plain_run(report)
         if not report.num_joined:
             self._observe_passes(1, report.forward_ms)
@@ -285,7 +284,7 @@ class Answer:
             self.stats.add_decision(news)
 
     def _take(self, block: StepOutput) -> FinishReason | None:
-        """Count the block and turn it into text, up to an end inside it; return what ended the answer, if any."""
+        """Count the block and detokenize it, up to an end within it; return why the answer ended, if it did."""
         ids, sources = block.ids, block.sources
         ended: FinishReason | None = None
         for i, token_id in enumerate(ids):
@@ -308,7 +307,7 @@ class Answer:
         return ended
 
     def _loop_end(self, ids: list[int]) -> int:
-        """Give how many of the next tokens end an answer that says the same again and again; 0 where it does not."""
+        """Return how many of the next tokens end an answer that repeats itself; 0 if it does not."""
         num_ids, all_ids = len(self._ids), [*self._ids, *ids]
         while self._next_look <= len(all_ids):
             end = int(self._next_look)
@@ -335,12 +334,12 @@ class Answer:
         return TokenLogprob(token_id, self._bytes_of(token_id), found.logprob, top, top_ids)
 
     def _bytes_of(self, token_id: int) -> bytes:
-        """Give what a token stands for; of a control token its name."""
+        """Bytes of a token; of a control token its name."""
         return self._tokenizer.piece(token_id) or self._tokenizer.token_text(token_id).encode("utf-8", "replace")
 
 
 def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:
-    """Say whether the last token of a history ends an answer."""
+    """True if the last token of a history ends an answer."""
     return lambda history: is_eog(int(history[-1]))
 
 
@@ -375,13 +374,13 @@ def _joined_summary(stats: StatsRecorder) -> Sentence:
 
 
 def _too_long(ids: list[int], size: int) -> Sentence:
-    num_places = sum(one < 0 for one in ids)
-    if num_places:
+    num_picture_tokens = sum(one < 0 for one in ids)
+    if num_picture_tokens:
         return said(
             "The conversation has {num_ids:,} tokens, {num_places:,} of them for pictures, but the context holds "
             "{size:,} and the answer needs room.",
             num_ids=len(ids),
-            num_places=num_places,
+            num_places=num_picture_tokens,
             size=size,
         )
     return said(

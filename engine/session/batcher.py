@@ -1,8 +1,8 @@
-"""Continuous batching: join the passes of answers that run side by side.
+"""Continuous batching: joins the passes of answers that run side by side.
 
-Each answer is a greenlet, so decoding loop, drafters and verifiers know nothing of it. A task stops where it wants a
-pass; once all have stopped, one pass serves them all. Prompts are read in chunks beside the answers. A task that runs
-alone makes its passes itself.
+Each answer is a greenlet, so that the decoding loop, drafters and verifiers need not know of it. A task pauses when it
+needs a pass; once all tasks have paused, one pass serves them all. Prompts are read in chunks beside the answers. A
+single task makes its passes itself.
 
 Orca (Yu et al. 2022, https://www.usenix.org/conference/osdi22/presentation/yu), with the chunked prompts of Sarathi
 (Agrawal et al. 2024, arXiv 2403.02310).
@@ -18,19 +18,19 @@ from typing import TypeVar
 from greenlet import getcurrent, greenlet
 
 from engine.errors import CacheFullError, DecodeError
-from engine.interfaces import NOBODY, Beside, JoinedPass, Rows, TokenIds
+from engine.interfaces import ALONE, BatchComposition, JoinedPass, Rows, TokenIds
 from engine.llama.context import LlamaContext, PassPart
 from engine.sequence import CachedSequence, SequenceState
 
 Result = TypeVar("Result")
-LEAST_READ = 1  # tokens of prompts in a pass beside answers, whatever they cost: else a prompt would never be read
-ROOM_TO_RETURN = 64  # tokens that must be free beside those that an answer held, before it returns to the cache
-GAIN_RATE = 0.2  # weight of a pass in what an answer is expected to gain by its passes
+LEAST_READ = 1  # tokens of prompts in a pass beside answers, whatever they cost, so that prompts make progress
+SPACE_TO_RETURN = 64  # cells that must be free beside those that an answer held, before it returns to the cache
+GAIN_RATE = 0.2  # weight of a pass in the average tokens per pass of an answer
 
 
 @dataclass(slots=True)
-class _Wish:
-    """A pass that a task waits for, over ``ids``; ``done`` of them were read."""
+class _PassRequest:
+    """A pass that a task waits for, over ``ids``; ``done`` of them have been read."""
 
     sequence: LlamaContext
     ids: TokenIds
@@ -43,13 +43,13 @@ class _Wish:
         return not self.n_rows
 
     def part(self, most: int) -> PassPart:
-        """Take at most ``most`` of the tokens that are left; never cut a pass with rows."""
+        """The next tokens, at most ``most``; a pass with rows is never cut."""
         if self.n_rows:
             return PassPart(self.sequence, self.ids, self.n_rows, self.num_padding)
         return PassPart(self.sequence, self.ids[self.done : self.done + most], 0)
 
     def undo(self) -> None:
-        """Forget what was read: who is told of a failure knows its sequence as it was before."""
+        """Forget the tokens read: after a failure the sequence is as it was before the pass."""
         if self.done and not self.sequence.rollback(self.sequence.num_past - self.done):
             self.sequence.clear()
 
@@ -57,39 +57,39 @@ class _Wish:
 @dataclass(slots=True, eq=False)
 class _Task:
     run: greenlet
-    lane: int
+    slot: int
     should_stop: Callable[[], bool]
-    room_wanted: int = 0  # tokens, while it waits for room in a cache that others fill; 0: it does not wait
-    kept: SequenceState | None = None  # what its sequence held, meanwhile
-    wish: _Wish | None = None
-    call: Callable[[], object] | None = None  # what it wants done while nobody looks at the rows of a pass
-    answer: object = None
+    space_wanted: int = 0  # cells, while it waits for a full cache; 0: it does not wait
+    saved: SequenceState | None = None  # the content of its sequence, meanwhile
+    request: _PassRequest | None = None
+    call: Callable[[], object] | None = None  # to run while no rows are in use
+    result: object = None
     error: BaseException | None = None
-    past: dict[int, int] = field(default_factory=dict)  # tokens that a context held at its last pass with rows
+    past: dict[int, int] = field(default_factory=dict)  # tokens in each context at its last pass with rows
     num_tokens: int = 0  # in its last pass of the target with rows
-    gain: float = 1.0  # tokens by such a pass, on the average
+    gain: float = 1.0  # average tokens per such pass
     is_reading: bool = True
     is_drafting: bool = False
-    num_missed: int = 0  # passes that had no room for its wish
+    num_missed: int = 0  # passes that had no space for its request
 
     @property
     def is_stopped(self) -> bool:
-        return self.wish is not None or self.call is not None or self.waits
+        return self.request is not None or self.call is not None or self.waits
 
     @property
     def waits(self) -> bool:
-        return self.room_wanted > 0
+        return self.space_wanted > 0
 
 
 class Batcher:
-    """Run tasks side by side on the thread that calls `step`.
+    """Runs tasks side by side on the thread that calls `step`.
 
     Attributes:
         target: context in which the answers are made.
-        has_arrivals: asked before each pass of a task alone; True makes it stop, so that the engine sees its queue.
+        has_arrivals: called before each pass of a single task; True makes it pause, so that the engine sees its queue.
         read_budget: tokens of answers in a pass -> tokens of prompts to read beside them.
-        evict: empty the sequences of an idle lane.
-        on_pass: told of each joined pass of the target: tokens, milliseconds, tokens of prompts among them.
+        evict: empties the sequences of an idle slot.
+        on_pass: called after each joined pass of the target: tokens, milliseconds, tokens of prompts among them.
     """
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class Batcher:
         self.target: LlamaContext | None = None
         self.has_arrivals: Callable[[], bool] = lambda: False
         self.read_budget: Callable[[int], int] = lambda _num_tokens: 16
-        self.evict: Callable[[int], None] = lambda _lane: None
+        self.evict: Callable[[int], None] = lambda _slot: None
         self.on_pass: Callable[[int, float, int], None] = lambda _num_tokens, _milliseconds, _num_read: None
 
     def __len__(self) -> int:
@@ -108,7 +108,7 @@ class Batcher:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the running code may make passes by itself."""
+        """Whether the running code may make passes without the batcher."""
         return self._current is None or (len(self._tasks) == 1 and not self.has_arrivals())
 
     @property
@@ -117,7 +117,7 @@ class Batcher:
         return self._current is not None
 
     def add(self, context: LlamaContext, sequence: CachedSequence) -> None:
-        """Join the passes of ``sequence`` with those of the others of ``context``; it may copy their prompts."""
+        """Join the passes of ``sequence`` with those of the other sequences of ``context``, which share prompts."""
         key = (context.handle, context.seq_id)
         self._sequences[key] = sequence
 
@@ -127,127 +127,126 @@ class Batcher:
         sequence.join(self, beside)
 
     def forget(self) -> None:
-        """Drop all sequences before the models are closed."""
+        """Drop all sequences; called before the models are closed."""
         self._sequences.clear()
         self.target = None
 
     @property
-    def has_room(self) -> bool:
-        """Whether no task was put out of the cache."""
+    def has_space(self) -> bool:
+        """Whether no task was moved out of the cache."""
         return not any(task.waits for task in self._tasks)
 
-    def start(self, work: Callable[[], None], lane: int, should_stop: Callable[[], bool] = lambda: False) -> None:
-        """Add a task for the sequences numbered ``lane``; the next `step` begins it. ``work`` must not raise.
+    def start(self, work: Callable[[], None], slot: int, should_stop: Callable[[], bool] = lambda: False) -> None:
+        """Add a task for the sequences numbered ``slot``; the next `step` begins it. ``work`` must not raise.
 
-        Where ``should_stop`` says so, neither the rest of a prompt nor room in the cache is waited for: the pass fails.
+        If ``should_stop`` returns True, a task that waits for the rest of a prompt or for space in the cache fails.
         """
         num_missed = max((task.num_missed for task in self._tasks), default=0)
-        self._tasks.append(_Task(greenlet(work), lane, should_stop, num_missed=num_missed))
+        self._tasks.append(_Task(greenlet(work), slot, should_stop, num_missed=num_missed))
 
     # ---- in a task --------------------------------------------------------------------------------------------------
 
     def forward(
         self, sequence: LlamaContext, ids: TokenIds, n_rows: int, num_padding: int
     ) -> tuple[Rows, JoinedPass | None]:
-        """Wait for the joined pass; rows as of `LlamaContext.forward`. None in place of the pass: it was made alone.
+        """Wait for the joined pass; rows as of `LlamaContext.forward`. None in place of the pass if it was not joined.
 
         Raises:
             DecodeError: the pass failed.
         """
         if sequence.tap is not None:
             return self.call(lambda: sequence.forward(ids, n_rows, num_padding)), None
-        self._task.wish = _Wish(sequence, ids, n_rows, num_padding)
-        return self._stop()  # type: ignore[return-value]  # what `_take` gave
+        self._task.request = _PassRequest(sequence, ids, n_rows, num_padding)
+        return self._pause()  # type: ignore[return-value]  # set by `_take`
 
     def call(self, work: Callable[[], Result]) -> Result:
-        """Wait until the other tasks have stopped, so that no rows are in use, then run ``work`` and its passes."""
+        """Wait until the other tasks have paused, so that no rows are in use, then run ``work`` and its passes."""
         self._task.call = work
-        return self._stop()  # type: ignore[return-value]  # what ``work`` returned
+        return self._pause()  # type: ignore[return-value]  # the result of ``work``
 
-    def beside(self, *, is_drafting: bool) -> Beside:
-        """Tell the running task what the others add to its passes; note whether it drafts with a model."""
+    def composition(self, *, is_drafting: bool) -> BatchComposition:
+        """The other tasks' share of the running task's passes. Records whether the running task drafts with a model."""
         if self._current is None or len(self._tasks) == 1:
-            return NOBODY
+            return ALONE
         self._task.is_drafting = is_drafting
         able = (task for task in self._tasks if task is not self._current and not task.waits)
         others = [task for task in able if not task.is_reading]
         num_tokens = sum(max(task.num_tokens, 1) for task in others)
         gain, num_drafting = sum(task.gain for task in others), sum(task.is_drafting for task in others)
-        return Beside(len(self._tasks) - 1, num_tokens, gain, num_drafting)
+        return BatchComposition(len(self._tasks) - 1, num_tokens, gain, num_drafting)
 
     @property
     def _task(self) -> _Task:
-        assert self._current is not None  # noqa: S101  (who stops is in a task)
+        assert self._current is not None  # noqa: S101  (only a task pauses)
         return self._current
 
-    def _stop(self) -> object:
+    def _pause(self) -> object:
         assert self._hub is not None  # noqa: S101  (as above)
         self._hub.switch()
         task = self._task
-        answer, error, task.answer, task.error = task.answer, task.error, None, None
+        result, error, task.result, task.error = task.result, task.error, None, None
         if error is not None:
             raise error
-        return answer
+        return result
 
     # ---- around them ------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """Run every task up to its next pass, then make one pass of the target for all.
 
-        Passes of draft models come first, as many as are wanted: the target verifies what they propose.
+        Passes of draft models come first, as many as are requested: the target verifies their proposals.
         """
         self._hub = getcurrent()
         try:
             self._make_passes()
         finally:
-            # Of a thread that has ended greenlet frees it where nothing is found to refer to it, as while garbage is
-            # collected: what does all the same is then a pointer to nothing (`~ThreadState`).
+            # If its thread has ended, greenlet frees the hub when it finds no reference to it, as in a garbage
+            # collection; a reference that is left would then be a dangling pointer (`~ThreadState`).
             self._hub = None
 
     def _make_passes(self) -> None:
         self._end_stopped()
         self._return_to_cache()
         self._resume()
-        while wishes := self._wishes(lambda wish: not self._is_of_target(wish) and not wish.is_prompt):
-            self._make(wishes, [])
+        while requests := self._requests(lambda request: not self._is_of_target(request) and not request.is_prompt):
+            self._make(requests, [])
             self._resume()
-        for context_id in {self._context_of(wish) for _, wish in self._wishes(lambda w: not self._is_of_target(w))}:
-            self._make([], self._wishes(lambda wish, own=context_id: self._context_of(wish) == own))  # type: ignore[misc]
-        of_target = self._wishes(self._is_of_target)
+        for handle in {request.sequence.handle for _, request in self._requests(lambda r: not self._is_of_target(r))}:
+            self._make([], self._requests(lambda request, own=handle: request.sequence.handle == own))  # type: ignore[misc]
+        of_target = self._requests(self._is_of_target)
         self._make([one for one in of_target if one[1].n_rows], [one for one in of_target if not one[1].n_rows])
 
     def _end_stopped(self) -> None:
-        """Let tasks that are to stop go on, where they wait for more than one pass: for room, or for a prompt."""
+        """Fail stopped tasks that wait for more than one pass: for space, or for a prompt."""
         for task in self._tasks:
-            if (task.waits or (task.wish is not None and task.wish.is_prompt)) and task.should_stop():
+            if (task.waits or (task.request is not None and task.request.is_prompt)) and task.should_stop():
                 self._fail(task, DecodeError("The answer was stopped.", "Ask again."))
 
     @staticmethod
     def _fail(task: _Task, error: DecodeError) -> None:
-        if task.wish is not None:
-            task.wish.undo()
-        task.wish = task.call = task.kept = None
-        task.room_wanted, task.error = 0, error
+        if task.request is not None:
+            task.request.undo()
+        task.request = task.call = task.saved = None
+        task.space_wanted, task.error = 0, error
 
     def _resume(self) -> None:
-        """Run each task that waits for nothing until it stops or ends, then the calls that were asked for.
+        """Run each task that waits for nothing until it pauses or ends, then the requested calls.
 
-        A task goes on right behind its call: the next pass of the context overwrites the rows that the call may have
-        given.
+        A task continues right after its call, since the next pass of the context overwrites the rows of the call.
         """
         for task in list(self._tasks):
             if not task.is_stopped:
-                self._go_on(task)
+                self._continue(task)
         for task in list(self._tasks):
             if (work := task.call) is not None and not task.waits:
                 try:
-                    task.answer = work()
+                    task.result = work()
                 except Exception as error:  # noqa: BLE001  (the task's own)
                     task.error = error
                 task.call = None
-                self._go_on(task)
+                self._continue(task)
 
-    def _go_on(self, task: _Task) -> None:
+    def _continue(self, task: _Task) -> None:
         self._current = task
         try:
             task.run.switch()
@@ -256,51 +255,47 @@ class Batcher:
             if task.run.dead:
                 self._tasks.remove(task)
 
-    def _wishes(self, wanted: Callable[[_Wish], bool]) -> list[tuple[_Task, _Wish]]:
+    def _requests(self, wanted: Callable[[_PassRequest], bool]) -> list[tuple[_Task, _PassRequest]]:
         able = (task for task in self._tasks if not task.waits)
-        return [(task, task.wish) for task in able if task.wish is not None and wanted(task.wish)]
+        return [(task, task.request) for task in able if task.request is not None and wanted(task.request)]
 
-    def _is_of_target(self, wish: _Wish) -> bool:
-        return self.target is None or wish.sequence.handle == self.target.handle
+    def _is_of_target(self, request: _PassRequest) -> bool:
+        return self.target is None or request.sequence.handle == self.target.handle
 
-    @staticmethod
-    def _context_of(wish: _Wish) -> int:
-        return wish.sequence.handle
-
-    def _make(self, answers: list[tuple[_Task, _Wish]], prompts: list[tuple[_Task, _Wish]]) -> None:
+    def _make(self, answers: list[tuple[_Task, _PassRequest]], prompts: list[tuple[_Task, _PassRequest]]) -> None:
         """Make one pass for each context: answers as far as they fit, prompts as far as the budget allows."""
-        for handle in dict.fromkeys(self._context_of(wish) for _, wish in (*answers, *prompts)):
-            chosen, num_tokens, num_rows = list[tuple[_Task, _Wish, PassPart]](), 0, 0
-            wanted = [one for one in answers if self._context_of(one[1]) == handle]
-            for task, wish in sorted(wanted, key=lambda one: -one[0].num_missed):
-                size = len(wish.ids)
+        for handle in dict.fromkeys(request.sequence.handle for _, request in (*answers, *prompts)):
+            chosen, num_tokens, num_rows = list[tuple[_Task, _PassRequest, PassPart]](), 0, 0
+            wanted = [one for one in answers if one[1].sequence.handle == handle]
+            for task, request in sorted(wanted, key=lambda one: -one[0].num_missed):
+                size = len(request.ids)
                 fits = (
-                    num_tokens + size <= wish.sequence.n_batch
-                    and num_rows + wish.n_rows <= wish.sequence.params.max_rows
+                    num_tokens + size <= request.sequence.n_batch
+                    and num_rows + request.n_rows <= request.sequence.params.max_rows
                 )
                 task.num_missed += not fits
                 if fits:
-                    chosen.append((task, wish, wish.part(size)))
-                    num_tokens, num_rows = num_tokens + size, num_rows + wish.n_rows
-            reading = [one for one in prompts if self._context_of(one[1]) == handle]
-            for (task, wish), most in zip(reading, self._shares(reading, num_tokens), strict=True):
+                    chosen.append((task, request, request.part(size)))
+                    num_tokens, num_rows = num_tokens + size, num_rows + request.n_rows
+            reading = [one for one in prompts if one[1].sequence.handle == handle]
+            for (task, request), most in zip(reading, self._shares(reading, num_tokens), strict=True):
                 if most:
-                    chosen.append((task, wish, wish.part(most)))
+                    chosen.append((task, request, request.part(most)))
             self._run(chosen)
 
-    def _shares(self, reading: list[tuple[_Task, _Wish]], num_tokens: int) -> list[int]:
-        """Split the budget beside ``num_tokens`` of answers: how many tokens to read of each prompt."""
+    def _shares(self, reading: list[tuple[_Task, _PassRequest]], num_tokens: int) -> list[int]:
+        """How many tokens to read of each prompt, in a pass with ``num_tokens`` of answers."""
         if not reading:
             return []
         budget = max(self.read_budget(num_tokens), LEAST_READ) if num_tokens else reading[0][1].sequence.n_ubatch
         left, shares = min(budget, reading[0][1].sequence.n_batch - num_tokens), list[int]()
-        for i, (_, wish) in enumerate(reading):
-            share = min(-(-left // (len(reading) - i)), len(wish.ids) - wish.done)
+        for i, (_, request) in enumerate(reading):
+            share = min(-(-left // (len(reading) - i)), len(request.ids) - request.done)
             shares.append(share)
             left -= share
         return shares
 
-    def _run(self, chosen: list[tuple[_Task, _Wish, PassPart]]) -> None:
+    def _run(self, chosen: list[tuple[_Task, _PassRequest, PassPart]]) -> None:
         if not chosen:
             return
         parts = [part for _, _, part in chosen]
@@ -315,33 +310,33 @@ class Batcher:
         if self._is_of_target(chosen[0][1]):
             self.on_pass(num_tokens, took_ms, sum(len(part.ids) for part in parts if not part.n_rows))
         made = JoinedPass(num_tokens, len(parts), took_ms)
-        for (task, wish, part), given in zip(chosen, rows, strict=True):
-            self._take(task, wish, part, given, made)
+        for (task, request, part), given in zip(chosen, rows, strict=True):
+            self._take(task, request, part, given, made)
 
-    def _run_apart(self, chosen: list[tuple[_Task, _Wish, PassPart]], error: DecodeError) -> None:
+    def _run_apart(self, chosen: list[tuple[_Task, _PassRequest, PassPart]], error: DecodeError) -> None:
         """Repeat a joined pass that failed part by part, so that only the tasks that caused it fail.
 
         The rows of one part are overwritten by the next, so its task runs in between.
         """
-        task, wish, part = chosen[0]
+        task, request, part = chosen[0]
         if len(chosen) == 1:
-            if not (isinstance(error, CacheFullError) and self._is_of_target(wish) and self._make_room(task)):
+            if not (isinstance(error, CacheFullError) and self._is_of_target(request) and self._free_space(task)):
                 self._fail(task, error)
             return
-        self._run([(task, wish, part)])
+        self._run([(task, request, part)])
         for one in chosen[1:]:
-            if task.wish is None:  # it has its rows, which the next pass overwrites
-                self._go_on(task)
+            if task.request is None:  # it has its rows, which the next pass overwrites
+                self._continue(task)
             task = one[0]
-            if not task.waits:  # one before it may have taken its room, and with that what its sequence held
+            if not task.waits:  # an earlier one may have moved it out of the cache
                 self._run([one])
 
     # ---- where answers share the cells of a cache -------------------------------------------------------------------
 
-    def _make_room(self, task: _Task) -> bool:
-        """Empty idle lanes, or move the newest answer's state out of the cache until others end.
+    def _free_space(self, task: _Task) -> bool:
+        """Empty idle slots, or move the newest answer's state out of the cache until others end.
 
-        Return False where no other answer could go on instead, or the state cannot be exported.
+        Return False if no other answer could continue instead, or the state cannot be exported.
         """
         if self._evict_idle():
             return True
@@ -349,54 +344,55 @@ class Batcher:
         if len(able) < 2:
             return False
         newest, sequence = able[-1], self._sequence(able[-1])
-        if (wish := newest.wish) is not None and wish.done:  # a part of a prompt, which is read again then
-            wish.sequence.rollback(sequence.num_past)
-            wish.done = 0
+        if (request := newest.request) is not None and request.done:  # a part of a prompt, which is read again later
+            request.sequence.rollback(sequence.num_past)
+            request.done = 0
         if sequence.num_past:
-            newest.kept = sequence.export()
-            if newest.kept is None:
+            newest.saved = sequence.export()
+            if newest.saved is None:
                 return False
             sequence.clear()
-        held = len(newest.kept.ids) if newest.kept is not None else 0
-        newest.room_wanted = held + (len(wish.ids) if wish is not None else 0) + ROOM_TO_RETURN
+        held = len(newest.saved.ids) if newest.saved is not None else 0
+        newest.space_wanted = held + (len(request.ids) if request is not None else 0) + SPACE_TO_RETURN
         return True
 
     def _evict_idle(self) -> bool:
-        """Empty the lanes without an answer; return whether there were any."""
-        lanes = {one.lane for one in self._tasks}
-        idle = {lane for (_, lane), one in self._sequences.items() if lane not in lanes and one.num_past}
-        for lane in idle:
-            self.evict(lane)
+        """Empty the slots without an answer; return whether there were any."""
+        slots = {one.slot for one in self._tasks}
+        idle = {slot for (_, slot), one in self._sequences.items() if slot not in slots and one.num_past}
+        for slot in idle:
+            self.evict(slot)
         return bool(idle)
 
     def _return_to_cache(self) -> None:
-        """Put the oldest waiting answer back once there is room for it."""
+        """Put the oldest waiting answer back once there is space for it."""
         waiting = next((task for task in self._tasks if task.waits), None)
         if waiting is None or self.target is None:
             return
         free = self.target.num_cells - sum(self._sequence(task).num_past for task in self._tasks)
-        if free < waiting.room_wanted and not all(task.waits for task in self._tasks):
+        if free < waiting.space_wanted and not all(task.waits for task in self._tasks):
             return
         self._evict_idle()
-        kept, waiting.kept, waiting.room_wanted = waiting.kept, None, 0
-        if kept is not None and not self._sequence(waiting).adopt(kept):
+        saved, waiting.saved, waiting.space_wanted = waiting.saved, None, 0
+        if saved is not None and not self._sequence(waiting).adopt(saved):
             self._fail(waiting, DecodeError("An answer that waited for room could not go on.", "Ask again."))
 
     def _sequence(self, task: _Task) -> CachedSequence:
-        assert self.target is not None  # noqa: S101  (it has no room)
-        return self._sequences[self.target.handle, task.lane]
+        assert self.target is not None  # noqa: S101  (its cache is full)
+        return self._sequences[self.target.handle, task.slot]
 
-    def _take(self, task: _Task, wish: _Wish, part: PassPart, rows: Rows, made: JoinedPass) -> None:
-        """Record a computed part of a wish; hand over the rows and update the task's gain when all of it is done."""
-        wish.done += len(part.ids)
-        if wish.done < len(wish.ids):
+    def _take(self, task: _Task, request: _PassRequest, part: PassPart, rows: Rows, made: JoinedPass) -> None:
+        """Record a computed part; once the request is complete, hand over the rows and update the task's gain."""
+        request.done += len(part.ids)
+        if request.done < len(request.ids):
             return
-        task.wish, task.answer = None, (rows, made)
-        if not self._is_of_target(wish):
+        task.request, task.result = None, (rows, made)
+        if not self._is_of_target(request):
             return
-        task.is_reading = wish.is_prompt
-        if wish.n_rows:
-            before, now = task.past.get(wish.sequence.handle), wish.sequence.num_past - len(wish.ids)
+        task.is_reading = request.is_prompt
+        if request.n_rows:
+            handle = request.sequence.handle
+            before, now = task.past.get(handle), request.sequence.num_past - len(request.ids)
             if before is not None and now > before:
                 task.gain += (now - before - task.gain) * GAIN_RATE
-            task.past[wish.sequence.handle], task.num_tokens = now, len(wish.ids)
+            task.past[handle], task.num_tokens = now, len(request.ids)

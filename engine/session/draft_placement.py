@@ -1,8 +1,8 @@
-"""Where a draft model computes beside a target on a graphics processor; by measurement.
+"""Chooses the device of a draft model beside a target on a GPU, by measurement.
 
-A draft of a few million parameters is often faster on the processor: a step on a graphics processor takes its time to
-begin, whatever the size. Where a machine has several graphics processors, one alone is often faster than all that
-share the target. Each place is tried for a fraction of a second when a draft is first used; what was found is kept.
+A draft of a few million parameters is often faster on the processor: a step on a GPU takes its time to begin, whatever
+the size. If there are several GPUs, one alone is often faster than all that share the target. Each device is tried for
+a fraction of a second when a draft is first used; the result is stored.
 """
 
 from __future__ import annotations
@@ -10,17 +10,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
 
-import numpy as np
-
-from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.translation.comparison import find_translation
 from engine.drafters.translation.tables import Translation
-from engine.errors import DecodeError, DraftRefusedError, EngineError
+from engine.errors import DraftRefusedError, EngineError
 from engine.llama import library
 from engine.llama.devices import find_gpus, shared_by_default
-from engine.llama.vocab import Vocab
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
@@ -29,41 +24,39 @@ from engine.loading.loading import (
     open_model,
     target_options,
 )
-from engine.pacing.measuring import room_for
+from engine.pacing.measuring import measure_drafting
 from engine.pacing.thread_choice import choose_threads
-from engine.records import Device, LoadRequest, Placement, SamplingParams
-from engine.sampling.sampler import Sampler
+from engine.records import Device, LoadRequest, Placement
 from engine.sentences import said
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 
 log = logging.getLogger(__name__)
 
-LARGEST_BYTES = 1 << 30  # of a file: what a step of more has to read makes it slower on a processor, without a trial
-_BUDGET_S = 0.15  # for each place, and about as much for the number of threads
-_TOKENS, _TRIES = 4, 5
+LARGEST_BYTES = 1 << 30  # of a file: a larger draft is slower on a processor, so that it is not tried there
+_BUDGET_S = 0.15  # for each device, and about as much for the number of threads
 Open = Callable[[LoadOptions], LoadedModel]
 
 
 class DraftPlacement:
-    """Opens drafts where they are faster."""
+    """Opens drafts on the device where they are faster; results are stored in ``store``."""
 
     def __init__(self, store: CostStore, gpus: Callable[[], tuple[Device, ...]] | None = None) -> None:
-        """What was measured is kept in ``store``; ``gpus`` are all graphics processors, as llama.cpp lists them."""
+        """``gpus`` returns all GPUs as llama.cpp lists them."""
         self._store, self._gpus = store, gpus or find_gpus
 
     def has_choice(self, request: LoadRequest, target: LoadedModel) -> bool:
-        """Say whether the place is open: nobody asked for one, and the target is on a graphics processor."""
+        """Whether the device is open: the user has not chosen one, and the target is on a GPU."""
         was_asked = request.draft_gpu_layers is not None or bool(request.draft_devices)
         can = library.supports_gpu() or target_options(request).may_leave_main_memory
         return can and not was_asked and bool(target.model.gpu_layers)
 
     def is_processor_faster(self, path: str, options: LoadOptions) -> bool | None:
-        """Give what was found of a draft that was opened with these ``options`` before; None where nothing was."""
+        """The stored result for a draft opened with these ``options``; None if there is none."""
         known = self.known_best(path, options)
         return None if known is None else known.gpu_layers == 0
 
     def known_best(self, path: str, options: LoadOptions) -> LoadOptions | None:
-        """Give the options of the place that was found fastest; None where not all places were measured."""
+        """Options of the fastest device; None unless all devices were measured."""
         places = (options, *self._other_places(options))
         kept = [self._store.get(self._key(path, one)) for one in places]
         steps_ms = [costs.bands[min(costs.bands)][1] for costs in kept if costs is not None]
@@ -72,12 +65,12 @@ class DraftPlacement:
     def open(
         self, path: str, options: LoadOptions, open_with: Open, was_cancelled: Callable[[], bool] = lambda: False
     ) -> LoadedModel:
-        """Open the draft at the best place; ``options`` are those of the place by rule, beside the target.
+        """Open the draft on the best device; ``options`` are those of the default, beside the target.
 
-        Where that place has no room for all of it, or no other has, the rule stays.
+        The default stays if it has no memory for the whole draft, or if no other device has.
 
         Raises:
-            EngineError: it can be opened at no place, or that ``was_cancelled``.
+            EngineError: it cannot be opened on any device, or that ``was_cancelled``.
         """
         known = self.known_best(path, options)
         if known is not None and known != options:
@@ -94,7 +87,7 @@ class DraftPlacement:
     def _fastest(
         self, path: str, draft: LoadedModel, options: LoadOptions, open_with: Open, was_cancelled: Callable[[], bool]
     ) -> LoadedModel:
-        """Try one place after the other beside the fastest so far, keep what was found, and close what is slower."""
+        """Try each other device against the fastest so far, store the results, and close the slower ones."""
         tried: dict[str, SavedCosts] = {}
         for other in self._other_places(options):
             try:
@@ -122,7 +115,7 @@ class DraftPlacement:
         return key_of("place", *file_facts(path), *shape, *options.placement.facts, *library.machine_facts(), *gpus)
 
     def _other_places(self, options: LoadOptions) -> tuple[LoadOptions, ...]:
-        """Give the processor; and each graphics processor by itself, where there are several."""
+        """The processor, and each GPU alone if there are several."""
         gpus = shared_by_default(self._gpus())
         alone = [replace(options, placement=Placement((gpu.name,))) for gpu in gpus if len(gpus) > 1]
         kept = (one for one in alone if one.placement.devices != options.placement.devices)
@@ -130,7 +123,7 @@ class DraftPlacement:
 
 
 def _measured(one: LoadedModel, other: LoadedModel, options: LoadOptions, asked_threads: int | None) -> SavedCosts:
-    """Give what a step of ``one`` takes; where that fails, both are closed."""
+    """Measure a step of ``one``; if that fails, both are closed."""
     try:
         if options.gpu_layers == 0:
             choose_threads(one, asked_threads, (1,), _BUDGET_S)
@@ -151,42 +144,18 @@ def _step(costs: SavedCosts) -> float:
 
 
 def _is_worth_trying(draft: LoadedModel) -> bool:
-    """Say whether all of it came to the graphics processor, so that memory is not short, and it is small enough."""
+    """Whether the GPU holds all of it, so that memory is not short, and it is small enough."""
     whole = draft.model.gpu_layers > draft.model.n_layer
     return whole and draft.can_rollback and draft.info.size_bytes <= LARGEST_BYTES
 
 
 def step_ms(draft: LoadedModel) -> float:
-    """Give milliseconds of a drafted token, drawn as an answer draws it: the least of a few tries.
-
-    Raises:
-        DecodeError: a pass failed.
-    """
-    sequence = draft.sequence
-    past = room_for(sequence, _TOKENS + 2)
-    history = np.zeros(past + 1, dtype=np.int32)
-    drafter = DraftModelDrafter(sequence, sequence.n_vocab, frozenset())
-    drafter.begin(history, Sampler(SamplingParams(seed=0)))
-    ends, best_s = perf_counter() + _BUDGET_S, float("inf")
-    for _ in range(_TRIES):
-        started = perf_counter()
-        drafter.propose(history, _TOKENS)
-        elapsed_s = perf_counter() - started
-        if drafter.failure:
-            raise DecodeError(drafter.failure)
-        drafter.truncate(past)
-        best_s = min(best_s, elapsed_s)
-        if started + elapsed_s > ends:
-            break
-    return best_s * 1000.0 / _TOKENS
+    """Milliseconds of a drafted token."""
+    return measure_drafting(draft.sequence, draft.sequence.n_vocab, budget_s=_BUDGET_S).step_ms
 
 
 def check_memory(draft: LoadedModel) -> None:
-    """See that a draft can forget what was rejected.
-
-    Raises:
-        DraftRefusedError: it cannot.
-    """
+    """Raise `DraftRefusedError` if the draft's memory cannot drop rejected tokens."""
     if not draft.can_rollback:
         raise DraftRefusedError(
             said(
@@ -201,7 +170,7 @@ def check_memory(draft: LoadedModel) -> None:
 def open_draft(
     path: str, target: LoadedModel, request: LoadRequest, store: CostStore, progress: Callable[[float], bool]
 ) -> tuple[LoadedModel, Translation | None]:
-    """Open a draft that fits the target, where it was asked to be, or where it is faster; and how it is translated.
+    """Open a draft that fits the target, on the device that was chosen or is faster; and its translation.
 
     Raises:
         DraftRefusedError: it does not fit.
@@ -217,7 +186,9 @@ def open_draft(
     def open_with(options: LoadOptions) -> LoadedModel:
         draft = open_model(path, fit_context([path], options), go_on)
         try:
-            translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
+            translations[id(draft)] = find_translation(
+                *((one.model.vocab, one.model.chat_template) for one in (target, draft))
+            )
             check_memory(draft)
         except Exception:
             draft.close()
@@ -232,7 +203,3 @@ def open_draft(
     else:
         draft = open_with(options)
     return draft, translations[id(draft)]
-
-
-def _tokenizing(loaded: LoadedModel) -> tuple[Vocab, str | None]:
-    return loaded.model.vocab, loaded.model.chat_template

@@ -1,4 +1,4 @@
-"""Which drafter a mode stands for, with the text index that is kept from answer to answer."""
+"""Chooses the drafter of a mode; keeps its text index from answer to answer."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from engine.records import ChatRequest, Mode, Source, ToolFormat
 from engine.sentences import said
 from engine.tools.outlines import call_outlines
 
-# Suffix decoding stands for prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) prompt lookup
-# alone foresaw 3 and suffix decoding alone 6; asking both gained nothing.
+# Suffix decoding replaces prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) prompt lookup
+# alone predicted 3 and suffix decoding alone 6; asking both gained nothing.
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
 NO_DRAFT = said("No draft model is chosen.")
@@ -41,11 +41,11 @@ class DraftersByMode:
     def __init__(self) -> None:
         self._lookup = PromptLookupDrafter()
         self._suffix = SuffixDrafter()
-        self._outlined: tuple[str, ref[Vocab]] | None = None  # what `_outlines` are of
+        self._outlined: tuple[str, ref[Vocab]] | None = None  # the tools and the vocabulary of `_outlines`
         self._outlines: SuffixIndex | None = None
 
     def outlines(self, request: ChatRequest, tool_format: ToolFormat, vocab: Vocab) -> SuffixIndex | None:
-        """Text of calls that the answer may make, to be looked into as if it were past; kept for the same tools."""
+        """Index of the text of calls that the answer may make, searched like past text; kept for the same tools."""
         if not request.tools or request.mode not in _WITH_SUFFIX:
             return None
         tools = json.dumps([tool_format, request.tools])
@@ -65,14 +65,14 @@ class DraftersByMode:
         ends: frozenset[int] = frozenset(),
         predicted: Sequence[int] = (),
     ) -> Drafter:
-        """Make the drafter of one answer; without a ``pacer`` it drafts as far as it is let.
+        """Make the drafter of one answer; without a ``pacer`` it always drafts up to its limit.
 
-        ``past`` is what suffix matching looks into where this conversation has no better match; a token of ``ends``
-        ends an answer. ``predicted`` is text that the answer may well say: it is looked into in place of ``past``.
+        Suffix matching searches ``past`` if this conversation has no better match, or ``predicted``, the expected text
+        of the answer, in place of ``past``. A token of ``ends`` ends an answer.
         """
         self._suffix.predicted = list(predicted)
         self._suffix.past, self._suffix.ends, self._lookup.ends = past, ends, ends
-        # Whether what follows a single token may pay is a question of costs.
+        # With a pacer, measured costs decide whether a match of a single token pays off.
         self._suffix.min_match = PACED_MIN_MATCH if pacer is not None else MIN_MATCH
         if mode is Mode.OFF:
             return NoDrafter()
@@ -94,10 +94,10 @@ def model_drafter(
     *,
     sees_nothing: bool,
 ) -> DraftModelDrafter | None:
-    """Make the drafter of the loaded draft, which may be ``translated``, for one answer; None where there is none.
+    """Make the drafter of the loaded draft, which may be ``translated``, for one answer; None if there is no draft.
 
-    ``vocab`` is the target's. ``sees_nothing``: there are pictures in the prompt. A draft reads a word in their places,
-    a head passes over them.
+    ``vocab`` is the target's. ``sees_nothing``: the prompt has pictures. A draft model reads a word in their place, a
+    head skips them.
     """
     if draft is None:
         return None
@@ -113,7 +113,7 @@ def model_drafter(
 def unavailable_modes(
     target: LoadedModel, draft: Loaded | None, draft_reason: str, head_reason: str
 ) -> dict[Mode, str]:
-    """Say why which mode cannot run with what is loaded; the reasons given are why there is no draft, and no head."""
+    """Say which modes are not available and why; the arguments say why there is no draft, and no head."""
     if not target.can_rollback:
         reason = said(
             "The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to "

@@ -1,4 +1,4 @@
-"""The heads of a session: whether a target brings its own, and how they and those in files are opened."""
+"""The heads of a session: detects a target's own heads, and opens them or those in a file."""
 
 from __future__ import annotations
 
@@ -22,29 +22,24 @@ from engine.sentences import said
 NO_HEAD = said("This model has no next-token layers (MTP), and no file with a head for it is chosen.")
 
 
-def trust(_target: Path, _head: Path | None, _should_stop: Callable[[], bool]) -> None:
-    """Inspect nothing: for files that are known."""
-
-
 class HeadChoice:
-    """``reason`` says why the target has no head of its own in use."""
+    """Opens heads; ``inspect`` checks them before. ``reason`` says why the target's own heads are not in use."""
 
     def __init__(self, inspect: InspectHead | None) -> None:
-        """``inspect`` looks at heads before they are opened here."""
-        self.inspect = inspect or trust
+        self.inspect: InspectHead = inspect or (lambda *_: None)
         self.reason: str = NO_HEAD
 
     @property
     def are_known(self) -> bool:
-        """Whether the target's file has heads, or had them before they were left out."""
+        """Whether the target's file has heads, or had them before they were removed."""
         return self.reason != NO_HEAD
 
     def settle(self, path: str, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
-        """``options`` with a context that fits, and with the target's own heads where it has any that run and fit.
+        """Complete ``options`` with a context that fits, and with the target's own heads if they can be used.
 
         Raises:
-            ModelFileError: a header cannot be read, or nobody wants the file any more.
-            NotEnoughMemoryError: it cannot fit the free main memory.
+            ModelFileError: a header cannot be read, or the load was cancelled.
+            NotEnoughMemoryError: the model does not fit the free main memory.
         """
         self.reason = NO_HEAD
         header = read_header(Path(path))
@@ -67,7 +62,7 @@ class HeadChoice:
         return fit_context([path], options)
 
     def open_own(self, target: LoadedModel, request: LoadRequest) -> LoadedHead | None:
-        """The target's own heads; None where it has none in memory, or they cannot be opened: `reason` says why."""
+        """Open the target's own heads; None if it has none in memory, or opening fails: `reason` says why."""
         if not target.model.has_heads:
             return None
         try:
@@ -84,7 +79,7 @@ class HeadChoice:
         progress: Callable[[float], bool],
         should_stop: Callable[[], bool],
     ) -> LoadedHead | None:
-        """Give the head in a file; None where the file is a model of its own.
+        """Open the head in a file; None if the file is a complete model.
 
         Raises:
             DraftRefusedError: it does not belong to this target.
@@ -104,7 +99,7 @@ class HeadChoice:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """Say of a target that llama.cpp refuses inside the block that its heads were left out, where they were.
+    """If llama.cpp refuses the target inside the block, add to the error that its heads were removed, if they were.
 
     Raises:
         ModelLoadError: with that sentence behind llama.cpp's.
@@ -120,7 +115,7 @@ def explained(path: str) -> Iterator[None]:
 
 
 def is_head_file(path: str) -> bool:
-    """Say whether a file holds a head of another model. What cannot be read is none: opening it says why."""
+    """Whether a file holds a head of another model; False if it cannot be read: opening it says why."""
     try:
         return bool(head_method(read_header(Path(path))))
     except EngineError:

@@ -1,7 +1,7 @@
-"""One target with its cache kept across turns, and what may draft for it: from a request to a stream of events.
+"""One target with a cache that is kept across requests, and its draft: from a request to a stream of events.
 
-A session holds the loaded models and chooses the drafter. It has no thread of its own: whoever iterates over the events
-drives it; `engine.session.worker` does on the engine thread.
+A session holds the loaded models and chooses the drafter. It has no thread: the thread that iterates over the events
+does the work; in `engine.session.worker` that is the engine thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import EngineError, ModeUnavailableError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
-from engine.grammar.held_calls import held_calls
+from engine.grammar.tool_calls import held_calls
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import Computing
 from engine.llama import library
@@ -35,8 +35,8 @@ from engine.loading.loading import (
     open_model,
     sequence_beside,
     target_options,
+    with_draft_memory,
     with_parallel,
-    with_room_for,
 )
 from engine.pacing.acceptance_store import AcceptanceStore
 from engine.pacing.constants import BUDGET_S
@@ -46,11 +46,11 @@ from engine.pacing.plain_speed import PlainPasses
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
-from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
+from engine.records import LEAST_ROOM, ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sandbox.machine_check import gpu_notices, kernel_notices
 from engine.sandbox.probe import InspectHead, InspectSide
 from engine.sentences import said
-from engine.session.answer import LEAST_ROOM, Answer, AnswerPlan
+from engine.session.answer import Answer, AnswerPlan
 from engine.session.batcher import Batcher
 from engine.session.draft_placement import open_draft
 from engine.session.drafter_choice import NO_DRAFT, WITH_MODEL, DraftersByMode, model_drafter, unavailable_modes
@@ -62,17 +62,22 @@ from engine.storage.pass_samples import SampleStore
 
 log = logging.getLogger(__name__)
 
-Progress = Callable[[str, float], bool]  # path, fraction -> go on?
-# Raises where a file must not be opened here; may be stopped. With a third True, main memory need not hold all of it.
+Progress = Callable[[str, float], bool]  # path, fraction -> continue?
+# Raises if a file must not be opened in this process. If the third argument is True, it may exceed main memory.
 Inspect = Callable[..., object]
 
 
 class Session:
-    """Loads, answers, switches drafts. Not thread-safe: one thread owns it.
+    """Loads models, answers, switches drafts. Not thread-safe: one thread owns it.
 
-    ``inspect`` looks at every file before it is opened here; the probe in a child process is such a look. What passes
-    cost is kept in ``cost_folder`` for the next start, what conversations said in ``past_folder``, and their caches in
+    ``inspect`` checks every file before it is opened in this process, for example by a child process. Costs of passes
+    are stored in ``cost_folder`` for the next start, text of conversations in ``past_folder``, and their caches in
     ``state_folder``, once ``states`` has a limit.
+
+    Attributes:
+        request: the last load.
+        on_trace: called after every pass of the answers that follow.
+        interrupt: ends the current pass after `should_stop` has become True.
     """
 
     def __init__(
@@ -85,11 +90,11 @@ class Session:
         inspect_side: InspectSide | None = None,
     ) -> None:
         self._inspect: Inspect = inspect or (lambda *_: None)
-        self.is_load_cancelled: Callable[[], bool] = lambda: False  # then a look at a file ends without a verdict
-        self._request = LoadRequest("")
+        self.is_load_cancelled: Callable[[], bool] = lambda: False  # ends an inspection without a result
+        self.request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: Loaded | None = None
-        self._translated: TranslatedSequence | None = None  # of a draft that has another vocabulary
+        self._translated: TranslatedSequence | None = None  # of a draft with another vocabulary
         self._prompt: PromptBuilder | None = None
         self._library_notices: tuple[str, ...] = ()
         self._drafters = DraftersByMode()
@@ -103,27 +108,29 @@ class Session:
         self._sight = Sight(inspect_side)
         self.states = StateCache(state_folder)
         self.batcher = Batcher()
-        self._lane = 0
-        self._lanes: list[Session] = []  # of the answers beside those of this one
-        self._main: Session | None = None  # of which this is a lane
+        self._slot = 0
+        self._slots: list[Session] = []  # for the answers beside those of this session
+        self._main: Session | None = None  # the session that this is a slot of
         self._plain_passes = PlainPasses()  # of the target
-        self.on_trace: OnTrace | None = None  # hears of every pass of the answers that follow
-        self.interrupt = Interrupt()  # for whoever knows that `should_stop` says yes now, and does not want to wait
+        self.on_trace: OnTrace | None = None
+        self.interrupt = Interrupt()
 
     # ---- loading ------------------------------------------------------------------------------------------------
 
     def load(self, request: LoadRequest, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
-        """Load a target, and a draft where one is asked for; a refused draft leaves the target without one.
+        """Load a target, and a draft if requested; if the draft is refused, the target is loaded without it.
 
         Raises:
-            EngineError: the target cannot be loaded; what was loaded before still answers.
+            EngineError: the target cannot be loaded; the models that were loaded before still answer.
         """
         elsewhere = (True,) if target_options(request).may_leave_main_memory else ()
         with explained(request.target):
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
         options, why_no_more = with_parallel(request, options)
-        options = self._sight.settle(request, with_room_for(request.draft, request, options), self.is_load_cancelled)
+        options = self._sight.settle(
+            request, with_draft_memory(request.draft, request, options), self.is_load_cancelled
+        )
         with explained(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
@@ -145,9 +152,9 @@ class Session:
         except Exception:
             target.close()
             raise
-        self._close_models()
+        self.unload()
         self._sight.use(encoder, target, prompt)
-        self._request, self._prompt = request, prompt
+        self.request, self._prompt = request, prompt
         self._target = replace(target, info=info)
         self._library_notices = library.library_notices()
         self.states.attach("target", target.sequence, cache_identity(target))
@@ -164,11 +171,11 @@ class Session:
         return replace(self.ready(), notices=notices)
 
     def set_draft(self, path: str | None, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
-        """Use another draft model, or none; the target and its cache stay as they are.
+        """Use another draft model, or none; the target and its cache do not change.
 
         Raises:
             DraftRefusedError: it does not fit the target.
-            EngineError: it cannot be loaded. The draft before it stays in use.
+            EngineError: it cannot be loaded. The previous draft stays in use.
         """
         target = self._loaded()
         if path is None:
@@ -179,13 +186,13 @@ class Session:
         def on_progress(fraction: float) -> bool:
             return progress(path, fraction)
 
-        head = self._heads.open_file(path, target, self._request, on_progress, self.is_load_cancelled)
+        head = self._heads.open_file(path, target, self.request, on_progress, self.is_load_cancelled)
         if head is not None:
             self._close_draft("")
             self._use_draft(head)
             return self.ready()
         self._inspect(Path(path), self.is_load_cancelled)
-        draft, translation = open_draft(path, target, self._request, self._store, on_progress)
+        draft, translation = open_draft(path, target, self.request, self._store, on_progress)
         self._close_draft("")
         if translation is not None:
             draft = replace(draft, info=replace(draft.info, speaks=translation.speaks))
@@ -194,23 +201,23 @@ class Session:
         return self.ready()
 
     def _use_own_heads(self) -> None:
-        """Draft with the target's own heads, where it has any and nothing else drafts."""
+        """Draft with the target's own heads, if it has any and nothing else drafts."""
         target = self._loaded()
-        head = self._heads.open_own(target, self._request) if self._draft is None and target.can_rollback else None
+        head = self._heads.open_own(target, self.request) if self._draft is None and target.can_rollback else None
         if head is not None:
             self._close_draft(self._draft_reason)
             self._use_draft(head)
 
     def _use_draft(self, draft: Loaded) -> None:
         self._draft = draft
-        self.states.attach("draft", draft.sequence, cache_identity(draft), self._lane)
+        self.states.attach("draft", draft.sequence, cache_identity(draft), self._slot)
         self._join_batch(draft)
 
     def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
-        """Give another session on the models that are loaded here: weights are shared, caches and text are not.
+        """Return another session on the loaded models: weights are shared, caches and text are not.
 
-        Its contexts hold ``n_ctx`` tokens. It shares the kept costs of passes and the `interrupt`, and keeps nothing
-        else on the disk. Close it before anything is loaded or closed here.
+        Its contexts hold ``n_ctx`` tokens. It shares the stored costs and the `interrupt`, and stores nothing else.
+        Close it before models are loaded or closed here.
 
         Raises:
             EngineError: nothing is loaded, or there is no memory for its contexts.
@@ -218,43 +225,58 @@ class Session:
         target = self._loaded()
         if self._costs is not None:
             self._costs.save()
-        other = Session()
-        other._store, other._acceptance, other.interrupt = self._store, self._acceptance, self.interrupt
-        other._request = self._request if with_draft else replace(self._request, draft=None)
-        other._prompt, other._inspect = self._prompt, self._inspect
+        other: Session = self._sibling()
+        other._samples = SampleStore()
+        other.request = self.request if with_draft else replace(self.request, draft=None)
+        other._prompt = self._prompt
         other._target = open_beside(target, n_ctx)
         other._sight = self._sight.beside(other._target)
         other.states.attach("target", other._target.sequence, cache_identity(other._target))
-        if with_draft and self._draft is not None:
+        draft = self._draft if with_draft else None
+        if draft is not None:
             try:
-                other._draft = self._draft_beside(self._draft, other._target, n_ctx)
+                if isinstance(draft, LoadedHead):
+                    other._draft = draft.beside(other._target)
+                else:
+                    assert isinstance(draft, LoadedModel)  # noqa: S101  (every other draft is a model)
+                    other._draft = open_beside(draft, n_ctx, narrows=True)
             except EngineError:
                 other.close()
                 raise
-            if self._translated is not None:
-                other._translated = TranslatedSequence(other._draft.sequence, self._translated.translation)
+            other._translate_as(self, other._draft)
             other.states.attach("draft", other._draft.sequence, cache_identity(other._draft))
         return other
 
+    def _sibling(self) -> Session:
+        """An empty session with the stores, the inspection and the `interrupt` of this one."""
+        other = Session(self._inspect)
+        other._store, other._acceptance, other._samples = self._store, self._acceptance, self._samples
+        other.interrupt = self.interrupt
+        return other
+
+    def _translate_as(self, main: Session, draft: Loaded) -> None:
+        if main._translated is not None:
+            self._translated = TranslatedSequence(draft.sequence, main._translated.translation)
+
     @property
     def parallel(self) -> int:
-        """How many answers can be made side by side with what is loaded."""
+        """How many answers can be made side by side with the loaded models."""
         return 1 if self._target is None else self._target.context.params.num_sequences
 
-    def lane(self, number: int) -> Session:
-        """Give the session of answers that are made beside those of this one; lane 0 is this one.
+    def slot(self, number: int) -> Session:
+        """Return the session of answers that are made beside those of this one; slot 0 is this session.
 
-        Each lane has a sequence of each context. What is loaded, what it costs, past text and kept caches are shared.
+        Each slot has a sequence of each context. Models, costs, past text and stored caches are shared.
         """
-        if number and not self._lanes:
-            self._lanes = [self._make_lane(other) for other in range(1, self.parallel)]
-        return self._lanes[number - 1] if number else self
+        if number and not self._slots:
+            self._slots = [self._make_slot(other) for other in range(1, self.parallel)]
+        return self._slots[number - 1] if number else self
 
-    def _make_lane(self, number: int) -> Session:
-        target, other = self._loaded(), Session(self._inspect)
-        other._store, other._acceptance, other._samples = self._store, self._acceptance, self._samples
-        other._request, other._prompt, other.interrupt = self._request, self._prompt, self.interrupt
-        other._past, other.states, other.batcher, other._lane = self._past, self.states, self.batcher, number
+    def _make_slot(self, number: int) -> Session:
+        target = self._loaded()
+        other: Session = self._sibling()
+        other.request, other._prompt = self.request, self._prompt
+        other._past, other.states, other.batcher, other._slot = self._past, self.states, self.batcher, number
         other._draft_reason, other._heads, other._main = self._draft_reason, self._heads, self
         other._target = sequence_beside(target, number)
         other._sight = self._sight.beside(other._target)
@@ -263,15 +285,14 @@ class Session:
         if isinstance(self._draft, LoadedModel) and self._draft.context.params.num_sequences > number:
             draft = sequence_beside(self._draft, number)
             other._use_draft(draft)
-            if self._translated is not None:
-                other._translated = TranslatedSequence(draft.sequence, self._translated.translation)
+            other._translate_as(self, draft)
         elif self._draft is not None:
             other._draft_reason = said("It drafts for one answer at a time, and another is being made.")
-        other._costs = self._pair_costs().of_lane(other._target)
+        other._costs = self._pair_costs().of_slot(other._target)
         return other
 
-    def prepare_lanes(self, should_stop: Callable[[], bool]) -> None:
-        """Have what answers side by side need to know of costs, before the first of them; see `PairCosts.prepare`.
+    def prepare_slots(self, should_stop: Callable[[], bool]) -> None:
+        """Measure the costs that answers side by side need; see `PairCosts.prepare`.
 
         Raises:
             DecodeError: a pass failed.
@@ -283,39 +304,29 @@ class Session:
         batcher.evict = self.states.leave
 
     def leave(self) -> None:
-        """End an answer of this lane: what its sequences hold is kept elsewhere, but that of the first lane."""
-        if self._lane:
-            self.states.leave(self._lane)
+        """End an answer: the caches of its slot are saved, except those of slot 0, which stay."""
+        if self._slot:
+            self.states.leave(self._slot)
 
     def _join_batch(self, loaded: Loaded) -> None:
-        """Have passes of several answers at once made together."""
+        """Join the passes of several answers."""
         if self.parallel < 2 or not isinstance(loaded, LoadedModel):
             return
         self.batcher.add(loaded.context, loaded.sequence)
-        if loaded is self._target and not self._lane:
+        if loaded is self._target and not self._slot:
             self.batcher.target = loaded.context
 
     def apart(self) -> Session:
-        """Give an empty session for another target, which knows what was measured here and looks at files alike.
+        """Return an empty session for another target, with the stores and inspections of this one.
 
-        It keeps no conversations, and is stopped by the same `interrupt`.
+        It stores no conversations, and has the same `interrupt`.
         """
-        other = Session(self._inspect)
-        other._store, other._acceptance, other._samples = self._store, self._acceptance, self._samples
-        other._heads, other.interrupt = HeadChoice(self._heads.inspect), self.interrupt
-        other._sight = Sight(self._sight.inspect)
+        other: Session = self._sibling()
+        other._heads, other._sight = HeadChoice(self._heads.inspect), Sight(self._sight.inspect)
         return other
 
-    @staticmethod
-    def _draft_beside(draft: Loaded, target: LoadedModel, n_ctx: int) -> Loaded:
-        """Give the same draft with a context of its own, for a target that is beside its own."""
-        if isinstance(draft, LoadedHead):
-            return draft.beside(target)
-        assert isinstance(draft, LoadedModel)  # noqa: S101  (what is no head is a model)
-        return open_beside(draft, n_ctx, narrows=True)
-
     def ready(self) -> EngineReady:
-        """Give what is loaded, and why which mode cannot run."""
+        """Describe the loaded models, and why which mode is not available."""
         target = self._loaded()
         draft = self._draft.info if self._draft else None
         is_own = isinstance(self._draft, LoadedHead) and self._draft.is_own
@@ -325,20 +336,15 @@ class Session:
             draft,
             self._unavailable(target),
             devices=find_gpus(),
-            remote_devices=remote_devices(self._request),
+            remote_devices=remote_devices(self.request),
             own_head=own_head,
             has_heads=self._heads.are_known,
             library_notices=self._library_notices,
         )
 
     @property
-    def request(self) -> LoadRequest:
-        """What was asked to be loaded."""
-        return self._request
-
-    @property
     def threads(self) -> int:
-        """How many threads compute the target's passes now: those asked for, or those that were found fastest.
+        """How many threads compute the target's passes now.
 
         Raises:
             EngineError: no model is loaded.
@@ -346,8 +352,8 @@ class Session:
         return self._loaded().context.threads
 
     def close(self) -> None:
-        """Free all models, and write what is kept for the next start."""
-        self._close_models()
+        """Free all models, and write what is stored for the next start."""
+        self.unload()
         self.states.flush()
 
     @property
@@ -357,9 +363,6 @@ class Session:
 
     def unload(self) -> None:
         """Free all models; another `load` may follow."""
-        self._close_models()
-
-    def _close_models(self) -> None:
         self._close_draft(NO_DRAFT)
         self.states.detach("target")
         self._past.leave()
@@ -380,11 +383,12 @@ class Session:
     ) -> Iterator[Event]:
         """Answer ``request``: progress, text and counters as they come, `Finished` last.
 
-        A mode that cannot run is decoded plain; the statistics' decisions say why. A conversation that is too long has
-        its oldest turns summarised first, if the request allows it; ``should_skip`` gives up the summary only.
+        A mode that is not available is replaced by plain decoding; the decisions in the statistics say why. If the
+        conversation is too long and the request allows it, its oldest messages are summarised first;
+        ``should_skip`` cancels the summary only.
 
         Raises:
-            EngineError: the prompt is too long or not possible, or a pass failed; the session stays usable.
+            EngineError: the prompt is too long or invalid, or a pass failed; the session stays usable.
         """
         target, prompt = self._loaded(), self.prompts
         note = ""
@@ -412,7 +416,7 @@ class Session:
         outlines = self._drafters.outlines(request, prompt.tool_format, vocab)
         index = self._past.index if request.use_past else outlines
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
-        # Nothing of a picture is proposed, nor what followed one.
+        # Pictures are not proposed, nor what followed one.
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)
         constraint = GrammarConstraint(start_of(vocab, grammar)) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
@@ -432,7 +436,7 @@ class Session:
         if model is not None:
             model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.count_draft_prompt
             model.on_failure = lambda why: answer.stats.add_decision(said("draft left out: {reason}", reason=why))
-        self.states.begin(request.conversation_id, answer.stats, self._lane)
+        self.states.begin(request.conversation_id, answer.stats, self._slot)
         with self.interrupt.attached_to(self._contexts()):
             yield from answer.events(should_stop)
         if answer.plain_speed.is_curve_too_high:
@@ -441,7 +445,7 @@ class Session:
             self._past.learn([one for one in answer.conversation_ids if one >= 0], vocab)
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:
-        """Give the ids that ``request`` would be answered from, for whoever asks another engine the same.
+        """Return the ids of the prompt for ``request``.
 
         Raises:
             EngineError: no model is loaded, it is much too long, or the template refuses the messages.
@@ -452,7 +456,7 @@ class Session:
             return self.prompts.of_request(request)
 
     def count_tokens(self, text: str | PictureSize) -> int | None:
-        """Give how many tokens a text has for the loaded model, or a picture of a size; None where none is loaded."""
+        """Number of tokens of a text or of a picture of this size; None if no model is loaded."""
         if not isinstance(text, str):
             return None if self._target is None else self._sight.count(*text)
         return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
@@ -475,14 +479,14 @@ class Session:
         return self.states.has_work or self._past.has_work
 
     def use_idle_time(self, budget_s: float) -> None:
-        """Keep caches; read, index and keep what past conversations said; for about so many seconds."""
+        """Save caches; read, index and save text of past conversations; for about ``budget_s`` seconds."""
         if self.states.has_work:
             self.states.work(budget_s)
         else:
             self._past.work(budget_s, self._loaded().model.vocab)
 
     def forget_past(self) -> None:
-        """Lose what past conversations said, of every model; what is said from now on may be learnt again.
+        """Delete the text of past conversations, of every model; text from now on may be learnt again.
 
         Raises:
             OSError: a file cannot be deleted.
@@ -492,7 +496,7 @@ class Session:
     # ---- costs --------------------------------------------------------------------------------------------------
 
     def measure(self, budget_s: float = BUDGET_S, should_stop: Callable[[], bool] = lambda: False) -> None:
-        """Measure what passes cost here, once for a loaded pair, within about ``budget_s`` seconds.
+        """Measure the costs of the loaded pair once, within about ``budget_s`` seconds.
 
         Raises:
             EngineError: no model is loaded, or a pass failed.
@@ -513,11 +517,11 @@ class Session:
     def _pair_costs(self) -> PairCosts:
         if self._costs is None:
             stores = (self._store, self._acceptance, self._samples)
-            self._costs = PairCosts(self._loaded(), self._draft, self._request, *stores)
+            self._costs = PairCosts(self._loaded(), self._draft, self.request, *stores)
         return self._costs
 
     def _observe_draft_step(self, step_ms: float) -> None:
-        if len(self.batcher) < 2:  # else the others' work is in it
+        if len(self.batcher) < 2:  # else the time includes the work of others
             self._pair_costs().observe_draft_step(step_ms)
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
@@ -530,13 +534,13 @@ class Session:
 
     @property
     def prompts(self) -> PromptBuilder:
-        """What makes the prompts. Raises `ModeUnavailableError` where no model is loaded."""
+        """Makes the prompts. Raises `ModeUnavailableError` if no model is loaded."""
         if self._prompt is None:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
         return self._prompt
 
     def _close_draft(self, reason: str) -> None:
-        self._draft_reason, self._lanes = reason, []
+        self._draft_reason, self._slots = reason, []
         if self._costs:
             self._costs.save()
         self._costs = None

@@ -1,4 +1,4 @@
-"""What lets a session's target see: the side file that was asked for, and the encoder that was loaded of it."""
+"""Lets a session's target see: chooses and opens its side file (mmproj)."""
 
 from __future__ import annotations
 
@@ -26,16 +26,14 @@ from engine.sandbox.probe import InspectSide
 from engine.sentences import said
 
 
-def trust(_target: Path, _side: Path, _should_stop: Callable[[], bool]) -> None:
-    """Inspect nothing: for files that are known."""
-
-
 class Sight:
-    """One for a session. A side file that does not fit leaves the target without sight; ``notices`` say why."""
+    """The encoder of a session. If a side file does not fit, the target does not see; ``notices`` say why.
+
+    ``inspect`` checks side files before they are opened here.
+    """
 
     def __init__(self, inspect: InspectSide | None) -> None:
-        """``inspect`` looks at side files before they are opened here."""
-        self.inspect = inspect or trust
+        self.inspect: InspectSide = inspect or (lambda *_: None)
         self.notices: tuple[str, ...] = ()
         self._encoder: PictureEncoder | None = None
         self._owns_encoder = True
@@ -44,7 +42,7 @@ class Sight:
         self._opened: PictureEncoder | None = None
 
     def settle(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
-        """``options`` for a target that sees, where the request names a side file for it that can be used."""
+        """Complete ``options`` for a target that sees, if the request names a side file that can be used."""
         self.notices, self._chosen = (), None
         self._close_opened()  # of a load that failed
         if request.mmproj is None:
@@ -67,7 +65,7 @@ class Sight:
         return replace(options, num_at_once=at_once)
 
     def open(self, target: LoadedModel) -> PictureEncoder | None:
-        """Load what `settle` has chosen, for a target that was opened with its options."""
+        """Open the side file that `settle` has chosen, for a target that was opened with its options."""
         if self._chosen is None:
             return None
         try:
@@ -77,14 +75,14 @@ class Sight:
         return self._opened
 
     def use(self, encoder: PictureEncoder | None, target: LoadedModel, prompt: PromptBuilder) -> None:
-        """Have pictures in prompts go through this encoder from now on, if there is one."""
+        """Encode pictures in prompts by this encoder from now on, if there is one."""
         self._encoder, self._opened = encoder, None
         if encoder is not None:
             target.sequence.runs = encoder.runs_for(target.context)
             prompt.ids_of_picture = encoder.ids_of
 
     def beside(self, target: LoadedModel) -> Sight:
-        """Give the same for another context of the target."""
+        """The same for another context of the target."""
         other = Sight(self.inspect)
         other._encoder, other._owns_encoder = self._encoder, False
         if self._encoder is not None:
@@ -92,10 +90,10 @@ class Sight:
         return other
 
     def ids_in(self, request: ChatRequest) -> frozenset[int]:
-        """Give the ids that the places of a request's pictures will have; none where it has no pictures.
+        """Return the ids that a request's pictures will have; none if it has no pictures.
 
         Raises:
-            PictureError: a picture cannot be taken, or the target does not see.
+            PictureError: a picture cannot be used, or the target does not see.
         """
         pictures: list[Picture] = [picture for message in request.messages for _, picture in message.pictures]
         if not pictures or request.raw_prompt is not None:
@@ -105,15 +103,15 @@ class Sight:
         return frozenset(one for picture in pictures for one in self._encoder.ids_of(picture) if one < 0)
 
     def count(self, width: int, height: int) -> int:
-        """How many tokens and places a picture of a size will take; 0 where the target does not see, or takes none."""
+        """How many tokens a picture of this size will take; 0 if the target cannot use it."""
         try:
             return self._encoder.count(width, height) if self._encoder is not None else 0
         except PictureError:
-            return 0  # which is told when it is sent
+            return 0  # sending it reports the error
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Inside it pictures of prompts are there to be read, whichever other answer ends meanwhile."""
+        """Keep encoded pictures in memory inside the block, also if another answer ends meanwhile."""
         encoder = self._encoder
         if encoder is None:
             yield
@@ -127,7 +125,6 @@ class Sight:
                 encoder.release()
 
     def close(self) -> None:
-        """Free the encoder."""
         if self._encoder is not None and self._owns_encoder:
             self._encoder.close()
         self._encoder = None
@@ -139,18 +136,14 @@ class Sight:
 
 
 def sees(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:
-    """Give the fields of a loaded target's facts that say whether it sees."""
+    """Fields of `ModelInfo` that say whether the target sees."""
     if encoder is None:
         return {"sees": False}
     return {"sees": True, "unused": tuple(part for part in info.unused if part != PICTURES)}
 
 
 def _check_room(side: Path, options: LoadOptions) -> None:
-    """See that the encoder has room beside what is in use.
-
-    Raises:
-        NotEnoughMemoryError: it has none.
-    """
+    """Raise `NotEnoughMemoryError` if there is no free memory for the encoder."""
     needed = side.stat().st_size + ENCODER_BYTES
     if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
         raise NotEnoughMemoryError(

@@ -1,14 +1,14 @@
-"""A conversation that has outgrown the context: the model itself summarises its oldest turns, and goes on from that.
+"""Lets the model summarise the oldest messages of a conversation that exceeds the context.
 
-Decides which turns, asks for the summary, and puts it in their place. Where that cannot be, the caller leaves turns out
-as `engine.prompt.overflow` does. The caller runs the answers.
+Chooses the messages, requests the summary, and replaces the messages by it. If that is not possible, the caller leaves
+messages out as `engine.prompt.overflow` does. The caller runs the answers.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from engine.errors import EngineError
 from engine.prompt.overflow import without_oldest, without_oversized
@@ -35,7 +35,7 @@ _INSTRUCTION = (
     "Write only the summary."
 )
 _HEADING = "Summary of our conversation so far:"
-_THOUGHT = closes_reasoning()  # a model that reasons first means what follows
+_THOUGHT = closes_reasoning()  # matches reasoning before the summary
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|\Z)|\n")
 
 Build = Callable[[Sequence[Message]], list[int]]  # a prompt's ids
@@ -43,12 +43,12 @@ Run = Callable[[ChatRequest], Iterator[Event]]  # makes an answer
 
 
 def in_front(summary: str, question: str) -> str:
-    """A question with the summary of what came before it: what the model is sent in place of those turns."""
+    """A question behind the summary of the messages before it, as the model is sent it."""
     return f"{_HEADING}\n{summary}\n\n{question}"
 
 
 def with_summary(messages: Sequence[Message], num_messages: int, summary: str) -> tuple[Message, ...]:
-    """Put a summary in the place of the oldest messages; a system prompt stays in front and does not count.
+    """Replace the oldest messages by a summary; a system prompt stays in front and does not count.
 
     The first message that stays is a question, as `without_oldest` cuts.
     """
@@ -61,16 +61,8 @@ def with_summary(messages: Sequence[Message], num_messages: int, summary: str) -
     return (*messages[:first], question, *rest)
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryPlan:
-    """So many of the oldest messages are to be summarised, by this request."""
-
-    num_messages: int
-    request: ChatRequest
-
-
 class Summariser:
-    """Makes a request fit. ``count`` gives the tokens of a message, ``n_ctx`` is what the context holds."""
+    """Makes a request fit. ``count`` gives the tokens of a message, ``n_ctx`` is the size of the context."""
 
     def __init__(self, build: Build, count: Callable[[Message], int], n_ctx: int, least_room: int) -> None:
         self._build = build
@@ -82,31 +74,31 @@ class Summariser:
     def fit(
         self, request: ChatRequest, run: Run, should_stop: Callable[[], bool]
     ) -> Generator[Event, None, ChatRequest]:
-        """Yield how the summary comes along; return the request to answer, which leaves turns out if it must.
+        """Yield the progress of the summary; return the request to answer, which leaves messages out if it must.
 
-        ``should_stop`` says that the whole answer is not wanted any more; then nothing is said of a failure.
+        ``should_stop`` cancels the whole answer; then a failure is not reported.
         """
         dropping = replace(request, overflow=Overflow.DROP)
         if len(self._build(request.messages)) <= self._n_ctx - self._least_room:
             return dropping
         answerable = without_oversized(request.messages, self._of_text, self._n_ctx - self._least_room)
         if answerable.num_left_out and len(self._build(answerable.messages)) <= self._n_ctx - self._least_room:
-            return dropping  # it is enough to leave questions out that had no answer, and so the answer will
+            return dropping  # leaving unanswered questions out is enough, and the answer does that
         plan = self._plan(replace(request, messages=answerable.messages))
         if plan is None:
             yield self._failed(request, 0, said("The oldest messages are too long to be summarised."))
             return dropping
         try:
-            summary, why = yield from self._write(plan, run)
+            summary, why = yield from self._write(*plan, run)
         except EngineError as error:
             summary, why = "", error.message
         if not summary:
             if not should_stop():
-                yield self._failed(request, plan.num_messages, why)
+                yield self._failed(request, plan[0], why)
             return dropping
-        self.note = _note(plan.num_messages)
-        yield SummaryUpdate(request.request_id, plan.num_messages, summary, complete=True)
-        return replace(dropping, messages=with_summary(request.messages, plan.num_messages, summary))
+        self.note = _note(plan[0])
+        yield SummaryUpdate(request.request_id, plan[0], summary, complete=True)
+        return replace(dropping, messages=with_summary(request.messages, plan[0], summary))
 
     @staticmethod
     def _failed(request: ChatRequest, num_messages: int, why: str) -> SummaryUpdate:
@@ -115,8 +107,11 @@ class Summariser:
     def _of_text(self, text: str) -> int:
         return self._count(Message("user", text))
 
-    def _plan(self, request: ChatRequest) -> SummaryPlan | None:
-        """Give as few of the oldest turns as leave room for summary and answer; None where that cannot be."""
+    def _plan(self, request: ChatRequest) -> tuple[int, ChatRequest] | None:
+        """Choose as few of the oldest messages as free enough of the context; with the request for their summary.
+
+        None if that is not possible.
+        """
         length = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._n_ctx // ROOM_SHARE))
         room = max(self._least_room, self._n_ctx // ROOM_SHARE)
         first = 1 if request.messages[0].role == "system" else 0
@@ -129,16 +124,16 @@ class Summariser:
                 return None
             plain = SamplingParams(temperature=0.0)
             inner = replace(request, messages=asked, sampling=plain, max_tokens=length, use_past=False, stop=())
-            return SummaryPlan(kept.num_left_out, replace(inner, overflow=Overflow.STOP, ignore_eos=False))
+            return kept.num_left_out, replace(inner, overflow=Overflow.STOP, ignore_eos=False)
         return None
 
     @staticmethod
-    def _write(plan: SummaryPlan, run: Run) -> Generator[Event, None, tuple[str, str]]:
-        """Have it written; return it, or nothing and why."""
-        text, number, request_id = "", plan.num_messages, plan.request.request_id
+    def _write(number: int, request: ChatRequest, run: Run) -> Generator[Event, None, tuple[str, str]]:
+        """Write the summary; return it, or an empty text and why."""
+        text, request_id = "", request.request_id
         yield SummaryUpdate(request_id, number)
         reason = FinishReason.END
-        for event in run(plan.request):
+        for event in run(request):
             if isinstance(event, PrefillProgress):
                 yield SummaryUpdate(request_id, number, done=event.done, total=event.total)
             elif isinstance(event, TextChunk):
@@ -159,7 +154,7 @@ def _note(num_messages: int) -> Sentence:
 
 
 def _tidied(text: str, *, cut: bool) -> str:
-    """Give the summary without what was thought before it; one that was cut ends with its last whole sentence."""
+    """The summary without the reasoning before it; if it was cut, it ends with its last complete sentence."""
     text = _THOUGHT.sub("", text).strip()
     if cut:
         ends = [match.end() for match in _SENTENCE_END.finditer(text)]

@@ -1,7 +1,6 @@
-"""How many tokens texts have, counted a slice at a time, so that nothing else waits for a long text.
+"""Counts tokens of texts a slice at a time, so that a long text delays nothing else.
 
-A long text is cut at line ends and its slices are counted apart; where words meet a cut, that may differ from the whole
-by a token.
+A long text is cut at line ends and its slices are counted separately, which may change the count by a token per cut.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ Count = Callable[[str | PictureSize], int | None]
 
 
 class TokenCounter:
-    """Counts one request after the other; belongs to one thread."""
+    """Counts one request after the other; used by one thread."""
 
     def __init__(self) -> None:
-        self._number = 0  # of the request at hand
-        self._counts: list[int] = []  # of it, text by text
-        self._rest: deque[str | PictureSize] = deque()  # slices of its text that is being counted
+        self._number = 0  # of the current request
+        self._counts: list[int] = []  # of its texts
+        self._rest: deque[str | PictureSize] = deque()  # slices of the current text
 
     def work(self, request: CountRequest, count: Count) -> TokensCounted | None:
-        """Count one slice of a request; return the answer where it was the last one.
+        """Count one slice of a request; return the counts after the last slice.
 
-        ``count`` gives the tokens of a text or the places of a picture, or None where there is no vocabulary.
+        ``count`` gives the tokens of a text or of a picture, or None if no model is loaded.
         """
         if request.request_id != self._number:
             self._begin(request.request_id)
@@ -46,7 +45,7 @@ class TokenCounter:
         return counted
 
     def give_up(self, request: CountRequest) -> TokensCounted:
-        """Answer a request without counts: what `work` calls has raised something."""
+        """Answer a request without counts, after `work` has raised an exception."""
         self._begin(0)
         return TokensCounted(request.request_id, None)
 
@@ -56,7 +55,7 @@ class TokenCounter:
 
 
 def slices(text: str) -> Iterator[str]:
-    """Cut a text into pieces of about `SLICE_CHARS`, after the last line end of each where it has one."""
+    """Cut a text into pieces of about `SLICE_CHARS`, at line ends if possible."""
     begin = 0
     while begin < len(text):
         end = begin + SLICE_CHARS

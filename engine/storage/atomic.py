@@ -1,6 +1,6 @@
-"""Files written whole or not at all: until the new one is complete, the old one stays, and a failure leaves nothing.
+"""Writes files atomically: the old file stays until the new one is complete, and a failure leaves no partial file.
 
-Nothing waits for the disk: what the engine keeps between starts can be measured or computed again.
+Without fsync: the engine can measure or compute again what it stores.
 """
 
 from __future__ import annotations
@@ -12,22 +12,14 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a small file, which other processes may write at the same time: the last one that is done counts.
-
-    Raises:
-        OSError: the folder or the disk does not take it.
-    """
+    """Write a small file, which other processes may write at the same time: the last one wins; raises `OSError`."""
     with replacing(path, path.with_name(f"{path.name}.{os.getpid()}.part")) as part:
         part.write_bytes(data)
 
 
 @contextlib.contextmanager
 def replacing(path: Path, part: Path) -> Iterator[Path]:
-    """Let ``part`` be written in the block; at its end it becomes ``path``, after a failure it is gone.
-
-    Raises:
-        OSError: the folder or the disk does not take it.
-    """
+    """Let the block write ``part``; at its end it becomes ``path``, after a failure it is deleted; raises `OSError`."""
     try:
         yield part
         part.replace(path)

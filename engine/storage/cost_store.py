@@ -1,7 +1,4 @@
-"""Keeps measured costs for the next start: a small JSON file in a folder that the caller names.
-
-A damaged or foreign file is as good as none. Whoever measures gives the key.
-"""
+"""Stores measured costs for the next start in a small JSON file. A damaged file counts as missing."""
 
 from __future__ import annotations
 
@@ -14,29 +11,29 @@ from engine.gguf.model_parts import all_parts
 from engine.storage.json_store import JsonStore, with_latest
 
 FILE_NAME = "pass-costs.json"
-_FORMAT = 1  # of what is in it; another number forgets it all
+_FORMAT = 1  # of the contents; a change of it drops them
 MAX_KEPT = 64
 _FASTEST_MS, _SLOWEST_MS = 1e-4, 3_600_000.0
-_MOST_THREADS = 512  # llama.cpp ends the process where there are more
+_MOST_THREADS = 512  # llama.cpp ends the process with more
 _MOST = 1 << 31  # tokens
 
 
 @dataclass(frozen=True, slots=True)
 class SavedCosts:
-    """Costs with so many threads, by band of the cache's fill: milliseconds by tokens of a pass."""
+    """Costs with this number of threads, by band of the cache's fill: milliseconds by tokens of a pass."""
 
     threads: int
     bands: dict[int, dict[int, float]]
 
 
 def key_of(*facts: object) -> str:
-    """A key from everything that changes the costs."""
+    """Hash everything that affects the costs."""
     reported = "\n".join(map(str, facts))
-    return hashlib.sha256(reported.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # a name of a file may be no text
+    return hashlib.sha256(reported.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # file names may be no UTF-8
 
 
 def file_facts(path: str) -> tuple[object, ...]:
-    """What makes a model this very model: name, size and time of its files; nothing of it where one cannot be read."""
+    """Name, size and time of a model's files, which identify it; only the path if one cannot be read."""
     try:
         facts = [(part.name, part.stat()) for part in all_parts(Path(path))]
     except OSError:
@@ -45,7 +42,7 @@ def file_facts(path: str) -> tuple[object, ...]:
 
 
 class CostStore:
-    """Costs by key: in memory, and in ``folder`` where one is given."""
+    """Costs by key: in memory, and in ``folder`` if one is given."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._file = JsonStore(folder / FILE_NAME, "costs", _FORMAT) if folder is not None else None
@@ -53,13 +50,12 @@ class CostStore:
         self._kept = dict(list(kept.items())[-MAX_KEPT:])
 
     def get(self, key: str) -> SavedCosts | None:
-        """What was kept under ``key``."""
         return self._kept.get(key)
 
     def put(self, key: str, costs: SavedCosts) -> None:
-        """Keep ``costs``, and what other processes have put since; of more than `MAX_KEPT` the oldest goes.
+        """Store ``costs`` beside those of other processes; the oldest of more than `MAX_KEPT` is dropped.
 
-        A folder that cannot be written is only logged.
+        An unwritable folder is only logged.
         """
         costs = SavedCosts(costs.threads, {band: _rounded(points) for band, points in costs.bands.items()})
         if self._file is None:
@@ -87,7 +83,7 @@ def _costs(entry: dict[str, Any]) -> SavedCosts:
 
 
 def _merged(before: SavedCosts | None, there: SavedCosts | None, ours: SavedCosts) -> SavedCosts:
-    """Ours, and the bands that another process has put since ``before`` and that were not in use here."""
+    """Ours, and the bands that another process has stored since ``before`` and that were not used here."""
     if there is None or there.threads != ours.threads:
         return ours
     known = before.bands if before is not None else {}

@@ -1,6 +1,6 @@
-"""A small JSON file of entries by key that a later start may find: written whole, and as good as none if damaged.
+"""A small JSON file of entries by key: written atomically, and treated as missing if damaged.
 
-The caller reads and checks the entries.
+The caller checks the entries.
 """
 
 from __future__ import annotations
@@ -29,21 +29,20 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-WAIT_S = 1.0  # a write takes milliseconds: who holds it longer was stopped, and nobody waits for that
+WAIT_S = 1.0  # a write takes milliseconds: a process that holds the lock longer is stopped, and is not waited for
 _LOOK_S = 0.005
 log = logging.getLogger(__name__)
 _MAX_BYTES = 2_000_000
 Entry = TypeVar("Entry")
 
 
-# A lock between processes, by a file of its own: who reads a file, changes it and writes it, is alone meanwhile.
-#
-# The system lets go of it where a process ends, however that happens.
+# A lock between processes, by a separate file, for reading, changing and writing a file. The system releases it when a
+# process ends.
 
 
 @contextmanager
 def locked(file: Path) -> Iterator[bool]:
-    """Hold the lock that is ``file``; False where it could not be had: then whoever writes last wins."""
+    """Hold the lock that is ``file``; False if it was not available: then the last writer wins."""
     try:
         handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
@@ -53,7 +52,7 @@ def locked(file: Path) -> Iterator[bool]:
     try:
         yield _wait_for(handle, file)
     finally:
-        os.close(handle)  # and with it goes the lock
+        os.close(handle)  # releases the lock
 
 
 def _wait_for(handle: int, file: Path) -> bool:
@@ -71,16 +70,16 @@ def _wait_for(handle: int, file: Path) -> bool:
 
 
 class JsonStore:
-    """Entries under ``noun`` in one file, of a ``format``; another number forgets it all."""
+    """Entries under ``noun`` in one file; with another ``format_number`` the file counts as empty."""
 
     def __init__(self, file: Path, noun: str, format_number: int) -> None:
         self._file, self._noun, self._format = file, noun, format_number
 
     def read(self, entry_of: Callable[[Any], Entry]) -> dict[str, Entry]:
-        """All entries, each as ``entry_of`` understands it; none where it raises one of the usual errors."""
+        """All entries, parsed by ``entry_of``; none if it raises one of the usual errors."""
         try:
             with self._file.open("rb") as file:
-                saved = json.loads(file.read(_MAX_BYTES))  # a larger one is cut, and so cannot be read
+                saved = json.loads(file.read(_MAX_BYTES))  # a larger file is cut, and so invalid
             entries = saved[self._noun] if saved["format"] == self._format else {}
             return {str(key): entry_of(entry) for key, entry in entries.items()}
         except FileNotFoundError:
@@ -91,7 +90,7 @@ class JsonStore:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from writing, for who reads what is there now and adds to it."""
+        """Keep other processes from writing while entries are read and added."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
         except OSError:  # writing will say so
@@ -101,7 +100,7 @@ class JsonStore:
             yield
 
     def write(self, entries: Mapping[str, object]) -> None:
-        """Replace the file; a folder that cannot be written is only logged."""
+        """Replace the file; an unwritable folder is only logged."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._file, json.dumps({"format": self._format, self._noun: entries}).encode())
@@ -112,14 +111,14 @@ class JsonStore:
 def with_latest(
     known: Mapping[str, Entry], there: Mapping[str, Entry], key: str, entry: Entry, most: int
 ) -> dict[str, Entry]:
-    """All entries, the oldest first, of which the first go where there are more than ``most``.
+    """All entries, the oldest first, the last ``most`` of them.
 
     Args:
-        known: here, of an earlier look at the file, and put since.
-        there: in the file now: where both have one, another process may have put it since.
+        known: read from the file earlier, or put since.
+        there: in the file now; they take precedence, since another process may have put them.
         key: of the latest.
         entry: the latest.
-        most: entries.
+        most: number of entries.
     """
     entries = {known_key: one for known_key, one in known.items() if known_key not in there} | dict(there)
     entries.pop(key, None)

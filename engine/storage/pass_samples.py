@@ -1,6 +1,6 @@
-"""What passes of models took on this machine, kept with what they read: what others will take is told from them.
+"""Stores what passes of models took on this machine, with the bytes that they read, for forecasts of other models.
 
-`engine.storage.cost_store` keeps the same for the model itself; its keys tell nothing of what was measured.
+`engine.storage.cost_store` stores the same for the model itself; its keys say nothing of the model.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _MOST_MS, _MOST_BYTES = 3_600_000.0, 1 << 50
 
 @dataclass(frozen=True, slots=True)
 class PassSample:
-    """One model in one placement. ``points_ms``: passes by their tokens, on a nearly empty cache.
+    """One model in one placement. ``points_ms``: passes by number of tokens, on a nearly empty cache.
 
-    ``name`` is that of the file without its folder; ``size_bytes`` and it tell a model from others.
+    ``name`` is the file's name without its folder, which identifies a model together with ``size_bytes``.
     """
 
     name: str
@@ -39,16 +39,16 @@ class PassSample:
     on_gpu: bool
     cache_type: str
     points_ms: Mapping[int, float]
-    step_ms: float | None = None  # of a drafted token, where it drafted
+    step_ms: float | None = None  # of a drafted token, if it drafted
 
     @property
     def plain_ms(self) -> float:
-        """A pass of one token; of a model that only drafted, a drafted token."""
+        """A pass of one token; for a draft a drafted token."""
         return self.points_ms.get(1, self.step_ms or 0.0)
 
 
 class SampleStore:
-    """Samples of this machine; in memory only where no folder is given."""
+    """Samples of this machine; in memory only without a folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._file = JsonStore(folder / FILE_NAME, "samples", _FORMAT) if folder is not None else None
@@ -56,11 +56,11 @@ class SampleStore:
 
     @property
     def samples(self) -> tuple[PassSample, ...]:
-        """All of them, the newest last."""
+        """The newest last."""
         return tuple(self._kept.values())
 
     def put(self, sample: PassSample) -> None:
-        """Keep a measurement in place of an older one; what the newer one does not say stays."""
+        """Store a measurement in place of an older one, whose missing parts it keeps."""
         key = f"{sample.name} {sample.size_bytes} {sample.threads} {sample.on_gpu} {sample.cache_type}"
         if self._file is None:
             self._kept = with_latest(self._kept, {}, key, _joined(self._kept.get(key), sample), MAX_KEPT)
@@ -72,16 +72,12 @@ class SampleStore:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of all parts of a model that are there.
-
-    Raises:
-        OSError: one cannot be looked at.
-    """
+    """Bytes of all existing parts of a model; raises `OSError`."""
     return sum(part.stat().st_size for part in all_parts(path))
 
 
 def weights_of_file(path: Path) -> TokenWeights | None:
-    """What a pass of a model of this disk reads; None where its header cannot be read."""
+    """The weights that a pass of a model reads; None if its header cannot be read."""
     try:
         header, size = read_header(path), size_of(path)
     except (EngineError, OSError) as error:
@@ -93,7 +89,7 @@ def weights_of_file(path: Path) -> TokenWeights | None:
 
 
 def weights_of_head(target: Path, head: Path | None) -> TokenWeights | None:
-    """What a token that a head drafts reads, the target's own where no file is given; None where nothing tells."""
+    """The weights that a drafted token of a head reads; ``head`` None: the target's own. None if unknown."""
     try:
         return head_weights(read_header(target), read_header(head) if head is not None else None)
     except EngineError as error:
@@ -115,7 +111,7 @@ def _data(sample: PassSample) -> dict[str, Any]:
 
 
 def _sample(entry: dict[str, Any]) -> PassSample:
-    """Read one entry; whatever is not as it should be makes the file count as none."""
+    """Read one entry; raises an error if it is invalid."""
     weights = entry["weights"]
     read = {str(kind): int(number) for kind, number in weights["bytes_by_kind"].items()}
     points = {int(n): float(ms) for n, ms in entry["points_ms"].items()}

@@ -1,1 +1,1 @@
-"""Calls of tools: how models write them, and how they are read."""
+"""Tool calls: how models write them, and how they are read."""

@@ -1,7 +1,7 @@
-"""How models write that they call a tool: one description of each form, for reading a call and for demanding one.
+"""The forms in which models write tool calls: one description each, for reading a call and for enforcing one.
 
-The forms are those of the chat templates of the field; a new one is a line in `SYNTAXES`. Blanks between the parts of
-a call may differ, so a part is told by its other characters.
+The forms are those of the field's chat templates; a new one is a line in `SYNTAXES`. Blanks between the parts of a call
+may differ, so parts are identified by their other characters.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from enum import Enum, StrEnum
 
 
 class ToolFormat(StrEnum):
-    """The name of a form."""
+    """The name of a form of calls."""
 
-    NONE = ""  # the template takes no tools, or writes calls in a way that is not known
+    NONE = ""  # the template takes no tools, or writes calls in an unknown form
     HERMES = "hermes"  # Qwen, Hermes, Granite 4 and others
     FUNCTION = "function"  # Qwen3-Coder, Qwen3.5, Nemotron 3, StepFun
     SEED = "seed"  # Seed-OSS
@@ -38,7 +38,7 @@ class ToolFormat(StrEnum):
     FUNCTOOLS = "functools"  # Firefunction
     FUNCTION_CALL = "function-call"  # GigaChat 3.1
     FUNCTION_CALL_ROLE = "function-call-role"  # GigaChat 3
-    LLAMA = "llama"  # Llama 3.1 and later: nothing but the object
+    LLAMA = "llama"  # Llama 3.1 and later: the object alone
     BARE = "bare"  # the same with other keys
     MISTRAL = "mistral"
     MISTRAL_ARGS = "mistral-args"  # Mistral Small 3.2, Devstral and later
@@ -54,7 +54,7 @@ class ToolFormat(StrEnum):
 
 
 class Body(Enum):
-    """What stands in a call."""
+    """The content of a call."""
 
     OBJECT = "an object with the name and the arguments"
     NAMED_OBJECT = "an object of the arguments under the name"
@@ -66,7 +66,7 @@ class Body(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CallSyntax:
-    """How calls are written: ``block``, for each call ``begin``, what it says, ``end``; and ``block_end``.
+    """The syntax of calls: ``block``, for each call ``begin``, its content, ``end``; and ``block_end``.
 
     ``begin`` has ``{name}``, and maybe ``{id}`` and ``{index}``; the tags of an argument have ``{key}``. One block has
     all calls (``separator`` between them), or each has its own (``is_block_each``).
@@ -82,14 +82,14 @@ class CallSyntax:
     name_key: str = "name"
     arguments_key: str = "arguments"
     key: str = ""
-    json_key: str = ""  # before a value that is no text, where it differs
+    json_key: str = ""  # before a value that is no text, if it differs
     value_end: str = ""
-    is_told: bool = False  # templates tell the model of this form, and leave calls out of a history
-    other_marks: tuple[str, ...] = ()  # of calls without the block around them, or in another order
+    is_told: bool = False  # templates describe this form to the model, and leave calls out of a history
+    other_marks: tuple[str, ...] = ()  # of calls without the block, or in another order
 
     @property
     def mark(self) -> str:
-        """What an answer has where calls begin; empty for a form that has nothing around it."""
+        """Text at the beginning of calls; empty for a form without any."""
         return self.block.removesuffix("[").rstrip() or self.begin.partition("{")[0]
 
 
@@ -211,9 +211,9 @@ _CONTROL = re.compile(r"<[|｜]?/?[\w:▁]+[|｜]?>|\[[A-Z_]+\]|]<]minimax\[>\[|
 
 
 def tool_markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
-    """The control tokens of a vocabulary that calls are written with: without them a call would be words like others.
+    """The control tokens of a vocabulary that occur in calls, so that their text has to be kept.
 
-    ``<|sep|>`` and its like mean other things elsewhere: they count only where a whole call can be written with them.
+    ``<|sep|>`` and the like have other meanings elsewhere: they count only if a complete call can be written with them.
     """
     present, kept = set(control_texts), set[str]()
     for syntax in SYNTAXES.values():
@@ -227,7 +227,7 @@ def tool_markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
 
 
 def takes_text(schema: object) -> bool:
-    """Whether a value between tags is a text as it stands: where the schema allows a string, or tells nothing."""
+    """Whether a value between tags is plain text: if the schema allows a string, or gives no type."""
     if not isinstance(schema, Mapping):
         return True
     choices = schema.get("anyOf") or schema.get("oneOf")

@@ -1,4 +1,4 @@
-"""Calls while they are written: the name as soon as it is certain, and the arguments as JSON, piece by piece."""
+"""Reads calls while they are written: the name as soon as it is certain, and the arguments as JSON, in pieces."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OBJECT = re.compile(
     rf'\s*\[?\s*\{{\s*{_EXTRA}"(?:name|tool_name)"\s*:\s*"(?P<name>[^"\\]+)"\s*,\s*{_EXTRA}'
     r'"(?:arguments|parameters)"\s*:\s*(?=\{)'
 )
-# A character of a string, or an escape; of two halves of a character together.
+# A character of a string, or an escape; two halves of a character together.
 _UNIT = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[^u]|[^\\]")
 _ESCAPE_BEGUN = re.compile(r"(?:\\(?:u[0-9a-fA-F]{0,3})?)?")
 _HALF = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
@@ -33,20 +33,20 @@ _NAMED = re.compile(r'\s*\[?\s*\{\s*"(?P<name>[^"\\]+)"\s*:\s*(?=\{)')
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A call that has begun: the name of the tool, and where its arguments begin."""
+    """A call that has begun: the name of the tool, and the offset of its arguments."""
 
     name: str
     start: int
 
 
 def begun_call(text: str, tool_format: ToolFormat) -> Begun | None:
-    """The call that a text begins with, as soon as its arguments begin."""
+    """The call at the beginning of a text, as soon as its arguments begin."""
     syntax = SYNTAXES[tool_format]
     if syntax.body in (Body.OBJECT, Body.NAMED_OBJECT):
         found = (_OBJECT if syntax.body is Body.OBJECT else _NAMED).match(text)
         return None if found is None else Begun(found["name"], found.end())
     if syntax.body not in (Body.ARGUMENTS, Body.TAGS):
-        return None  # what is written there is no JSON; it comes as a whole
+        return None  # not JSON; read as a whole
     head = call_head(text, tool_format)
     if head is None or isinstance(head, Pending):
         return None
@@ -59,74 +59,73 @@ def begun_call(text: str, tool_format: ToolFormat) -> Begun | None:
 
 
 class LiveObject:
-    """The arguments as a JSON object, as it comes: but with line ends in strings escaped, and whole characters."""
+    """The arguments as a JSON object, in pieces: line ends in strings escaped, and characters complete."""
 
     def __init__(self) -> None:
-        self._place = self._depth = 0
+        self._offset = self._depth = 0
         self._in_string = False
-        self.end: int | None = None  # of the arguments, once they are whole
+        self.end: int | None = None  # of the arguments, once they are complete
 
     def advance(self, text: str) -> str:
-        """Take the text of the arguments so far, and give what is new of them."""
+        """Take the text of the arguments so far; return the new part."""
         new = list[str]()
-        while self._place < len(text) and self.end is None:
-            letter = text[self._place]
+        while self._offset < len(text) and self.end is None:
+            letter = text[self._offset]
             if self._in_string:
-                unit = _UNIT.match(text, self._place)
+                unit = _UNIT.match(text, self._offset)
                 if unit is None or (unit[0].startswith("\\") and _ESCAPE_BEGUN.fullmatch(text, unit.end())):
-                    break  # more of it may come
-                self._place = unit.end()
+                    break  # incomplete
+                self._offset = unit.end()
                 self._in_string = letter != '"'
                 new.append(json.dumps(letter)[1:-1] if letter < " " else _whole(unit[0]))
                 continue
-            self._place += 1
+            self._offset += 1
             new.append(letter)
             self._in_string = letter == '"'
             self._depth += (letter in "{[") - (letter in "}]")
             if self._depth == 0:
-                self.end = self._place
+                self.end = self._offset
         return "".join(new)
 
 
 def _whole(unit: str) -> str:
-    """The same with U+FFFD for an escape of half a character."""
+    """U+FFFD for an escape of half a character."""
     return "\\ufffd" if _HALF.fullmatch(unit) else unit
 
 
 class LiveTags:
-    """The arguments between tags, as the JSON object that they are: a text as it comes, other values when whole."""
+    """The arguments between tags, as a JSON object: texts in pieces, other values when complete."""
 
     def __init__(self, name: str, syntax: CallSyntax, schemas: Schemas = MappingProxyType({})) -> None:
         self._syntax = syntax
         self._properties: Mapping[str, Any] = schemas.get(name, {}).get("properties", {})
-        self._place = 0
-        self._num_given = 0  # characters of the text that is given out
-        self._is_open = False  # a text is
+        self._offset = 0
+        self._num_given = 0  # characters of the current text that were returned
+        self._is_open = False  # a text is being returned
         self._keys = set[str]()
         self.end: int | None = None
 
     def advance(self, text: str) -> str:
-        """Take the text of the arguments so far, and give what is new of them as JSON."""
+        """Take the text of the arguments so far; return the new part as JSON."""
         new = ""
         while self.end is None:
-            part = next_tags_part(text, self._place, self._syntax)
+            part = next_tags_part(text, self._offset, self._syntax)
             if not isinstance(part, TagsPart):
                 break
             if part.key is None:
                 self.end = part.end
                 return new + ("}" if self._keys else "{}")
             if not self._is_open and part.key in self._keys:
-                break  # it has two values: no object can say that
-            said = self._said(part)
-            new += said
+                break  # two values, which no object can have
+            new += self._json_of(part)
             if part.end is None:
                 break
-            self._place = part.end
+            self._offset = part.end
         return new
 
-    def _said(self, part: TagsPart) -> str:
-        """What is new of an argument."""
-        assert part.key is not None  # noqa: S101  (the caller has looked)
+    def _json_of(self, part: TagsPart) -> str:
+        """The new part of an argument."""
+        assert part.key is not None  # noqa: S101  (checked by the caller)
         schema = self._properties.get(part.key)
         is_text = takes_text(schema) if part.is_text is None else part.is_text
         is_whole = part.end is not None

@@ -1,7 +1,7 @@
-"""What calls of tools look like but for the values of their arguments: text to draft from.
+"""Outlines of tool calls without the values of their arguments, as text to draft from.
 
-A prompt defines its tools; how a call is laid out it says once, if at all. So the names in a call are found in the
-prompt, but what stands between them is not, before a first call was made.
+A prompt defines its tools, but shows the layout of a call at most once. So the names are found in the prompt, but not
+the text between them, before the first call was made.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_KEYS = 12  # of one tool
 
 
 class _Layout(NamedTuple):
-    """What stands around the name, before another argument, and at the end."""
+    """The text around the name, between arguments, and at the end."""
 
     begin: str
     before_arguments: str
@@ -26,9 +26,9 @@ class _Layout(NamedTuple):
 
 
 def call_outlines(tool_format: ToolFormat, tools: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The pieces of calls of ``tools`` (of `ChatRequest`), with a value between two; none for a form that is no object.
+    """The pieces of calls of ``tools`` (of `ChatRequest`) between their values; none unless the form is an object.
 
-    As the form has them, and with indents, as Qwen2.5 Coder writes them into a block of Markdown whatever it was told.
+    In the form's layout, and indented, as Qwen2.5 Coder writes them into a Markdown block in any case.
     """
     syntax = SYNTAXES[tool_format] if tool_format else None
     if syntax is None or syntax.body is not Body.OBJECT:
@@ -47,8 +47,8 @@ def _pieces(function: Mapping[str, Any], layout: _Layout) -> Iterator[str]:
     properties = (function.get("parameters") or {}).get("properties")
     arguments = list(properties.items())[:MAX_KEYS] if isinstance(properties, Mapping) else []
     piece = layout.begin + json.dumps(function["name"], ensure_ascii=False) + layout.before_arguments
-    for place, (key, schema) in enumerate(arguments):
+    for number, (key, schema) in enumerate(arguments):
         quote = '"' if takes_text(schema) else ""
-        yield f"{piece}{layout.separator if place else ''}{json.dumps(key, ensure_ascii=False)}: {quote}".rstrip(" ")
+        yield f"{piece}{layout.separator if number else ''}{json.dumps(key, ensure_ascii=False)}: {quote}".rstrip(" ")
         piece = quote
     yield piece + layout.end

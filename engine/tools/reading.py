@@ -1,4 +1,4 @@
-"""Reads calls of tools as `engine.tools.formats` describes them. What is not whole yet may become one."""
+"""Reads tool calls by the descriptions of `engine.tools.formats`; an incomplete text is pending."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 
 from engine.tools.formats import GEMMA_QUOTE, MINIMAX_TAG, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
 
-Schemas = Mapping[str, Mapping[str, Any]]  # of the parameters, by the tools' names: forms with tags say no types
-_DECODER = json.JSONDecoder(strict=False)  # models write line ends into their strings as they are
-_ENVELOPE = frozenset({"id", "type", "index", "tool_call_id"})  # beside name and arguments these say nothing
+Schemas = Mapping[str, Mapping[str, Any]]  # of the parameters, by the tools' names: forms with tags give no types
+_DECODER = json.JSONDecoder(strict=False)  # models write plain line ends into strings
+_ENVELOPE = frozenset({"id", "type", "index", "tool_call_id"})  # ignored beside name and arguments
 _SLOT = re.compile(r"\{(name|key|id|index|type)\}")
 _SPACE = re.compile(r"\s*")
 _ELEMENT = re.compile(rf"\s*{re.escape(MINIMAX_TAG)}<([^<>/]+)>")
@@ -25,7 +25,7 @@ _HARMONY = re.compile(
     r"\s*(?:<\|start\|>assistant)?\s*(?:<\|channel\|>commentary)?\s*to=functions\.(?P<name>[^\s<]+)\s*"
     r"(?:<\|channel\|>commentary)?\s*(?:<\|constrain\|>)?\s*(?:json)?\s*<\|message\|>"
 )
-_HARMONY_HEAD = 200  # characters of all before the arguments
+_HARMONY_HEAD = 200  # most characters before the arguments
 _GEMMA_WORD = re.compile(r"[^,:{}\[\]<\s][^,:{}\[\]<]*")
 _MAX_DEPTH = 32
 
@@ -41,14 +41,14 @@ PENDING: Final = Pending.PENDING
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Calls, as names and arguments (objects), and where they end; none where what was read is no call."""
+    """Calls, as names and arguments (objects), and their end; empty if the text read is no call."""
 
     calls: tuple[tuple[str, dict[str, Any]], ...]
     end: int
 
 
 def read_calls(text: str, tool_format: ToolFormat, schemas: Schemas = MappingProxyType({})) -> Read | Pending | None:
-    """Read what stands behind the mark of a block, or behind another call in it; None where it is not of this form."""
+    """Read the text behind the mark of a block, or behind another call in it; None if it does not have this form."""
     syntax = SYNTAXES[tool_format]
     if syntax.body in (Body.OBJECT, Body.NAMED_OBJECT):
         return read_objects(text, is_named=syntax.body is Body.NAMED_OBJECT)
@@ -63,7 +63,7 @@ def read_calls(text: str, tool_format: ToolFormat, schemas: Schemas = MappingPro
 
 
 def call_head(text: str, tool_format: ToolFormat) -> tuple[str, int] | Pending | None:
-    """The name in what stands before the arguments of a call, and where that ends."""
+    """The name in the head of a call, and the offset of its arguments."""
     begun = _head(text, tool_format)
     return (begun.values["name"], begun.end) if isinstance(begun, _Matched) else begun
 
@@ -73,7 +73,7 @@ def _head(text: str, tool_format: ToolFormat) -> _Matched | Pending | None:
 
 
 def read_objects(text: str, *, needs_arguments: bool = False, is_named: bool = False) -> Read | Pending | None:
-    """Read a JSON object that is a call, or a list of them; no calls where one of them is none."""
+    """Read a JSON object that is a call, or a list of them; no calls if one of them is none."""
     value = first_json(text)
     if not isinstance(value, _Json):
         return value
@@ -88,7 +88,7 @@ class _Json(NamedTuple):
 
 
 def first_json(text: str, start: int = 0) -> _Json | Pending | None:
-    """The object or list that a text begins with, and its end; None where it has none, whatever follows."""
+    """The object or list at the beginning of a text, and its end; None if there is none."""
     start = _space(text, start)
     if start == len(text):
         return PENDING
@@ -97,14 +97,14 @@ def first_json(text: str, start: int = 0) -> _Json | Pending | None:
     try:
         return _Json(*_DECODER.raw_decode(text, start))
     except json.JSONDecodeError as error:
-        inside = error.msg.startswith(("Unterminated string", "Invalid \\"))  # which may go on
+        inside = error.msg.startswith(("Unterminated string", "Invalid \\"))  # may continue
         return None if not inside and error.pos < len(text.rstrip()) - len("false") else PENDING
     except (ValueError, RecursionError):
         return None
 
 
 def ends_in_string(text: str) -> bool:
-    """Whether a JSON value was cut inside a string: what stands there is a part of it, whatever it looks like."""
+    """Whether a JSON value was cut inside a string."""
     try:
         _DECODER.raw_decode(text, _space(text, 0))
     except json.JSONDecodeError as error:
@@ -117,10 +117,7 @@ def ends_in_string(text: str) -> bool:
 def _call_in(
     value: object, *, needs_arguments: bool = False, is_named: bool = False
 ) -> tuple[str, dict[str, Any]] | None:
-    """Name and arguments of an object that is a call.
-
-    Arguments beside the name, and not under a key of their own, are in no form: such a value is none.
-    """
+    """Name and arguments of an object that is a call; None if the arguments are beside the name, without a key."""
     if not isinstance(value, dict):
         return None
     if is_named and len(value) == 1:
@@ -147,42 +144,42 @@ class _Matched(NamedTuple):
     end: int
 
 
-def _space(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    return place if found is None else found.end()
+def _space(text: str, offset: int) -> int:
+    found = _SPACE.match(text, offset)
+    return offset if found is None else found.end()
 
 
 @cache
 def _atoms(pattern: str) -> tuple[str | re.Pattern[str], ...]:
-    """Texts that must stand there, with any blanks between them, and what its names stand for."""
+    """The literal parts of a pattern, with any blanks between them, and expressions for its names."""
     atoms = list[str | re.Pattern[str]]()
-    place = 0
+    begin = 0
     for slot in _SLOT.finditer(pattern):
-        atoms += pattern[place : slot.start()].split()
+        atoms += pattern[begin : slot.start()].split()
         after = pattern[slot.end() : slot.end() + 1].strip()
         quote = '"?' if not pattern[: slot.start()].endswith('"') else ""
         lines = r"\n" if slot[1] == "key" else r"\s"  # a parameter's name may have blanks
         atoms.append(re.compile(rf"{quote}(?P<{slot[1]}>[^{lines}<>\"|\[\](){{}}{re.escape(after)}]+){quote}"))
-        place = slot.end()
-    return (*atoms, *pattern[place:].split())
+        begin = slot.end()
+    return (*atoms, *pattern[begin:].split())
 
 
-def _matched(text: str, place: int, pattern: str) -> _Matched | Pending | None:
-    """Match a pattern from a place on; pending where the text ends within it."""
+def _matched(text: str, offset: int, pattern: str) -> _Matched | Pending | None:
+    """Match a pattern from an offset on; pending if the text ends within it."""
     values = dict[str, str]()
     for atom in _atoms(pattern):
-        place = _space(text, place)
+        offset = _space(text, offset)
         if isinstance(atom, str):
-            if not text.startswith(atom, place):
-                return PENDING if atom.startswith(text[place:]) else None
-            place += len(atom)
+            if not text.startswith(atom, offset):
+                return PENDING if atom.startswith(text[offset:]) else None
+            offset += len(atom)
             continue
-        found = atom.match(text, place)
+        found = atom.match(text, offset)
         if found is None or found.end() == len(text):
-            return PENDING if place == len(text) or found is not None or text[place:] == '"' else None
+            return PENDING if offset == len(text) or found is not None or text[offset:] == '"' else None
         values.update(found.groupdict())
-        place = found.end()
-    return _Matched(values, place)
+        offset = found.end()
+    return _Matched(values, offset)
 
 
 def _arguments(text: str, begun: _Matched) -> Read | Pending | None:
@@ -194,7 +191,7 @@ def _arguments(text: str, begun: _Matched) -> Read | Pending | None:
 
 
 def _harmony_head(text: str) -> _Matched | Pending | None:
-    """What stands before the arguments in a call of gpt-oss, in one of its orders."""
+    """The head of a call of gpt-oss, in one of its orders."""
     found = _HARMONY.match(text)
     if found is None:
         return PENDING if "<|message|>" not in text and len(text) < _HARMONY_HEAD else None
@@ -205,28 +202,28 @@ def _harmony_head(text: str) -> _Matched | Pending | None:
 
 
 def _read_tags(text: str, begun: _Matched, syntax: CallSyntax, schemas: Schemas) -> Read | Pending | None:
-    name, place = begun.values["name"], begun.end
+    name, offset = begun.values["name"], begun.end
     properties = schemas.get(name, {}).get("properties", {})
     arguments = dict[str, object]()
     while True:
-        part = next_tags_part(text, place, syntax)
+        part = next_tags_part(text, offset, syntax)
         if not isinstance(part, TagsPart):
             return part
         if part.end is None:
             return PENDING
         if part.key is None:
             return Read(((name, arguments),), part.end)
-        if part.key in arguments:  # which of them counts?
+        if part.key in arguments:  # ambiguous
             return None
         is_text = takes_text(properties.get(part.key)) if part.is_text is None else part.is_text
         arguments[part.key] = part.value if is_text else value_of(part.value)
-        place = part.end
+        offset = part.end
 
 
 class TagsPart(NamedTuple):
-    """An argument, or (without a ``key``) the end of a call; ``is_text`` where the tag says so.
+    """An argument, or (without a ``key``) the end of a call; ``is_text`` if the tag says so.
 
-    ``end`` is behind it; None where the value is not whole: then ``value`` is what is certain of it.
+    ``end`` is the offset behind it; None if the value is incomplete: then ``value`` is the certain part.
     """
 
     key: str | None
@@ -235,14 +232,14 @@ class TagsPart(NamedTuple):
     end: int | None
 
 
-def next_tags_part(text: str, place: int, syntax: CallSyntax) -> TagsPart | Pending | None:
-    """Read the next argument of a call; None where there is none, and no end."""
-    end = _end_of_call(text, place, syntax)
+def next_tags_part(text: str, offset: int, syntax: CallSyntax) -> TagsPart | Pending | None:
+    """Read the next argument of a call, or its end; None if there is neither."""
+    end = _end_of_call(text, offset, syntax)
     if end is PENDING:
         return PENDING
     if end is not None:
         return TagsPart(None, "", None, end)
-    key = _key(text, place, syntax)
+    key = _key(text, offset, syntax)
     if not isinstance(key, _Key):
         return key
     value_end, is_certain = _end_of_value(text, key.end, syntax, key.name)
@@ -253,26 +250,26 @@ def next_tags_part(text: str, place: int, syntax: CallSyntax) -> TagsPart | Pend
     return TagsPart(key.name, value, key.is_text, tag_end if is_certain else None)
 
 
-def _end_of_call(text: str, place: int, syntax: CallSyntax) -> int | Pending | None:
-    """Where a call ends that has no more arguments; None where it goes on."""
-    place = _space(text, place)
+def _end_of_call(text: str, offset: int, syntax: CallSyntax) -> int | Pending | None:
+    """The end of a call without more arguments; None if there are more."""
+    offset = _space(text, offset)
     ends = [syntax.end.strip()] if syntax.end else [syntax.block_end, syntax.mark]
     for end in ends:
-        if text.startswith(end, place):
-            return place + (len(end) if syntax.end else 0)
-    return PENDING if any(end.startswith(text[place:]) for end in ends) else None
+        if text.startswith(end, offset):
+            return offset + (len(end) if syntax.end else 0)
+    return PENDING if any(end.startswith(text[offset:]) for end in ends) else None
 
 
 class _Key(NamedTuple):
     name: str
-    is_text: bool | None  # where the tag says so
+    is_text: bool | None  # if the tag says so
     end: int
 
 
-def _key(text: str, place: int, syntax: CallSyntax) -> _Key | Pending | None:
+def _key(text: str, offset: int, syntax: CallSyntax) -> _Key | Pending | None:
     found: list[_Matched | Pending | None] = []
     for pattern in (syntax.key, *([syntax.json_key] if syntax.json_key else [])):
-        matched = _matched(text, place, pattern)
+        matched = _matched(text, offset, pattern)
         if isinstance(matched, _Matched):
             is_text = None if not syntax.json_key else pattern == syntax.key
             return _Key(matched.values["key"].strip(), is_text, matched.end)
@@ -285,26 +282,26 @@ def _value_tag(syntax: CallSyntax, key: str) -> str:
 
 
 def _end_of_value(text: str, start: int, syntax: CallSyntax, key: str) -> tuple[int, bool]:
-    """Where a value ends, and whether that is certain; -1 where the next argument begins before it was ended.
+    """The end of a value, and whether that is certain; -1 if the next argument begins before.
 
-    A value may have the tag of its end in it: the right one is followed by what may follow.
+    A value may contain its end tag: the right one is followed by a possible next part.
     """
     tag, next_key = _value_tag(syntax, key), syntax.key.partition("{")[0]
     is_nested = "{key}" in syntax.value_end and text.startswith(next_key, start)  # a list, or an object
     following = (next_key, syntax.end.strip()) if syntax.end else (next_key, syntax.block_end, syntax.mark)
-    place = start
-    while (place := text.find(tag, place)) >= 0:
-        after = _space(text, place + len(tag))
-        if not is_nested and next_key in text[start:place]:
+    end = start
+    while (end := text.find(tag, end)) >= 0:
+        after = _space(text, end + len(tag))
+        if not is_nested and next_key in text[start:end]:
             return -1, True
-        if is_nested and not _is_balanced(text[start:place], key):
-            place += 1
+        if is_nested and not _is_balanced(text[start:end], key):
+            end += 1
             continue
         if any(text.startswith(one, after) for one in following):
-            return place, True
+            return end, True
         if any(one.startswith(text[after:]) for one in following):
-            return place, False
-        place += 1
+            return end, False
+        end += 1
     if not is_nested and next_key in text[start:]:
         return -1, True
     held = range(min(max(len(tag), len(next_key)) - 1, len(text) - start), 0, -1)
@@ -312,7 +309,7 @@ def _end_of_value(text: str, start: int, syntax: CallSyntax, key: str) -> tuple[
 
 
 def value_of(raw: str) -> object:
-    """A value that is no text: JSON, or elements as MiniMax M3 nests them; the text where it is neither."""
+    """A value that is no text: JSON, or nested elements of MiniMax M3; the text itself if it is neither."""
     try:
         return json.loads(raw, strict=False)
     except (ValueError, RecursionError):
@@ -320,15 +317,15 @@ def value_of(raw: str) -> object:
 
 
 def _is_balanced(text: str, key: str) -> bool:
-    """Whether as many elements of this name end in a text as begin in it."""
+    """Whether a text ends as many elements of this name as it begins."""
     return text.count(f"{MINIMAX_TAG}<{key}>") == text.count(f"{MINIMAX_TAG}</{key}>")
 
 
 def _elements(raw: str) -> object:
-    """A list of items, or an object by the names of its elements; the text itself where it is no whole of them."""
+    """A list of items, or an object by the names of its elements; the text itself if it is incomplete."""
     found: list[tuple[str, object]] = []
-    place = 0
-    while begin := _ELEMENT.match(raw, place):
+    offset = 0
+    while begin := _ELEMENT.match(raw, offset):
         tag = f"{MINIMAX_TAG}</{begin[1]}>"
         end = raw.find(tag, begin.end())
         while end >= 0 and not _is_balanced(raw[begin.end() : end], begin[1]):
@@ -336,8 +333,8 @@ def _elements(raw: str) -> object:
         if end < 0:
             return raw
         found.append((begin[1], value_of(raw[begin.end() : end])))
-        place = end + len(tag)
-    if raw[place:].strip():
+        offset = end + len(tag)
+    if raw[offset:].strip():
         return raw
     return [value for _, value in found] if all(key == "item" for key, _ in found) else dict(found)
 
@@ -358,11 +355,7 @@ def _read_python(text: str, syntax: CallSyntax) -> Read | Pending | None:
 
 
 def _python_call(node: ast.expr) -> tuple[str, dict[str, Any]]:
-    """Name and arguments of a call.
-
-    Raises:
-        ValueError: it is none, or has arguments that are no literals, or without a name.
-    """
+    """Name and arguments of a call; raises `ValueError` unless all arguments are named literals."""
     if not isinstance(node, ast.Call) or node.args:
         raise ValueError("no call")
     return ast.unparse(node.func), {_keyword(one): _literal(one.value) for one in node.keywords}
@@ -386,11 +379,11 @@ def _literal(node: ast.expr) -> object:
 
 
 class _GemmaError(ValueError):
-    """What stands there is no argument."""
+    """The text is no argument."""
 
 
 class _GemmaEndError(ValueError):
-    """The text ended."""
+    """The text ended within an argument."""
 
 
 def _read_gemma(text: str, begun: _Matched) -> Read | Pending | None:
@@ -403,17 +396,17 @@ def _read_gemma(text: str, begun: _Matched) -> Read | Pending | None:
     return Read(((begun.values["name"], value),), end) if isinstance(value, dict) else Read((), end)
 
 
-def _gemma_value(text: str, place: int, depth: int) -> tuple[object, int]:
-    """A string between quotes of its own, a number, a word, a list or an object, and its end."""
-    place = _space(text, place)
-    if GEMMA_QUOTE.startswith(text[place : place + len(GEMMA_QUOTE)]):
-        end = text.find(GEMMA_QUOTE, place + len(GEMMA_QUOTE))
-        if end < 0 or not text.startswith(GEMMA_QUOTE, place):
+def _gemma_value(text: str, offset: int, depth: int) -> tuple[object, int]:
+    """A quoted string, a number, a word, a list or an object, and its end."""
+    offset = _space(text, offset)
+    if GEMMA_QUOTE.startswith(text[offset : offset + len(GEMMA_QUOTE)]):
+        end = text.find(GEMMA_QUOTE, offset + len(GEMMA_QUOTE))
+        if end < 0 or not text.startswith(GEMMA_QUOTE, offset):
             raise _GemmaEndError
-        return text[place + len(GEMMA_QUOTE) : end], end + len(GEMMA_QUOTE)
-    if text[place] in "{[" and depth < _MAX_DEPTH:
-        return _gemma_members(text, place, depth)
-    word = _GEMMA_WORD.match(text, place)
+        return text[offset + len(GEMMA_QUOTE) : end], end + len(GEMMA_QUOTE)
+    if text[offset] in "{[" and depth < _MAX_DEPTH:
+        return _gemma_members(text, offset, depth)
+    word = _GEMMA_WORD.match(text, offset)
     if word is None:
         raise _GemmaError
     if word.end() == len(text):
@@ -421,44 +414,44 @@ def _gemma_value(text: str, place: int, depth: int) -> tuple[object, int]:
     return value_of(word[0].strip()), word.end()
 
 
-def _gemma_members(text: str, place: int, depth: int) -> tuple[object, int]:
-    closing = "}" if text[place] == "{" else "]"
+def _gemma_members(text: str, offset: int, depth: int) -> tuple[object, int]:
+    closing = "}" if text[offset] == "{" else "]"
     found = list[tuple[str, object]]()
-    place = _space(text, place + 1)
-    while not text.startswith(closing, place):
+    offset = _space(text, offset + 1)
+    while not text.startswith(closing, offset):
         key = ""
         if closing == "}":
-            key, place = _gemma_key(text, place)
-        value, place = _gemma_value(text, place, depth + 1)
+            key, offset = _gemma_key(text, offset)
+        value, offset = _gemma_value(text, offset, depth + 1)
         found.append((key, value))
-        place = _space(text, place)
-        if text.startswith(",", place):
-            place = _space(text, place + 1)
-        elif not text.startswith(closing, place):
-            raise _GemmaEndError if place == len(text) else _GemmaError
-    return (dict(found) if closing == "}" else [value for _, value in found]), place + 1
+        offset = _space(text, offset)
+        if text.startswith(",", offset):
+            offset = _space(text, offset + 1)
+        elif not text.startswith(closing, offset):
+            raise _GemmaEndError if offset == len(text) else _GemmaError
+    return (dict(found) if closing == "}" else [value for _, value in found]), offset + 1
 
 
-def _gemma_key(text: str, place: int) -> tuple[str, int]:
-    key, place = _gemma_value(text, place, _MAX_DEPTH)
-    place = _space(text, place)
-    if not text.startswith(":", place):
-        raise _GemmaEndError if place == len(text) else _GemmaError
-    return str(key), place + 1
+def _gemma_key(text: str, offset: int) -> tuple[str, int]:
+    key, offset = _gemma_value(text, offset, _MAX_DEPTH)
+    offset = _space(text, offset)
+    if not text.startswith(":", offset):
+        raise _GemmaEndError if offset == len(text) else _GemmaError
+    return str(key), offset + 1
 
 
-# ---- which form a template has --------------------------------------------------------------------------------------
+# ---- the form of a template -----------------------------------------------------------------------------------------
 
 
 def format_of(text: str, wanted: tuple[str, dict[str, Any]], schemas: Schemas) -> ToolFormat:
-    """The form in which a text has this call; NONE where it has it in none. Calls in their blocks come first."""
+    """The form in which a text has this call; NONE if in none. Calls in their blocks come first."""
     marks = [(tool_format, syntax.mark or "{") for tool_format, syntax in SYNTAXES.items()]
     marks += [(tool_format, mark) for tool_format, syntax in SYNTAXES.items() for mark in syntax.other_marks]
     for tool_format, mark in marks:
-        syntax, place = SYNTAXES[tool_format], text.find(mark)
-        if place < 0:
+        syntax, begin = SYNTAXES[tool_format], text.find(mark)
+        if begin < 0:
             continue
-        inside = text[place + (len(mark) if syntax.block and mark == syntax.mark else 0) :]
+        inside = text[begin + (len(mark) if syntax.block and mark == syntax.mark else 0) :]
         if syntax.body is Body.OBJECT and not _has_shape(inside, syntax):
             continue
         found = read_calls(inside, tool_format, schemas)
@@ -468,7 +461,7 @@ def format_of(text: str, wanted: tuple[str, dict[str, Any]], schemas: Schemas) -
 
 
 def _has_shape(text: str, syntax: CallSyntax) -> bool:
-    """Whether objects stand in a list where this form has one, and have its keys."""
+    """Whether the text is a list if the form is, and has its keys."""
     is_list = text.lstrip().startswith("[")
     keys = (f'"{syntax.name_key}"', f'"{syntax.arguments_key}"')
     return is_list == syntax.block.endswith("[") and all(key in text for key in keys)

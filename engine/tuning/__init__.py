@@ -1,1 +1,1 @@
-"""Threads, caches and attention: what is fastest on this machine, by measurement."""
+"""Finds the fastest number of threads and drafts made of the target itself, by measurement."""

@@ -1,9 +1,9 @@
-"""A draft made of the target itself: a copy without some of its layers, kept only where that can pay, by measurement.
+"""Makes drafts of the target itself: copies without some of its layers, kept only if that can pay off, by measurement.
 
-Leaving layers out makes a model quicker by less than it makes it worse, unless it was trained for it, as LayerSkip's
-were (Elhoushi et al. 2024, arXiv 2404.16710). So copies of several shapes are made, each is asked what it would have
-said at every token of a few answers of the target, and what a token takes both is timed in turn. Of Qwen2.5-Coder 1.5B
-four of 28 layers less agree on .78 to .91 of the tokens and take .89 of a pass: nothing is gained.
+Without layers a model gets faster by less than it gets worse, unless it was trained for it, as LayerSkip's were
+(Elhoushi et al. 2024, arXiv 2404.16710). So copies of several shapes are made, each is compared at every token of a few
+answers of the target, and tokens of both are timed in turn. Of Qwen2.5-Coder 1.5B a copy with four of 28 layers less
+agrees on .78 to .91 of the tokens and takes .89 of a pass: nothing is gained.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ QUESTIONS = (
 )
 _ANSWER_TOKENS = 48  # of each answer
 _N_CTX = 512
-_LEAST_LAYERS = 4  # of a model that can do without some
+_LEAST_LAYERS = 4  # of a model from which some can be left out
 _SPARE_BYTES = 64 << 20
 _MOST_DEPTH = 16
 LEAST_GAIN = 1.05
 
-Progress = Callable[[str, float], None]  # what is done now, and how far it is, from 0 to 1
+Progress = Callable[[str, float], None]  # the current step, and its progress from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class SelfDraft:
     """A copy of a model without the layers ``left_out`` of its ``n_layer``.
 
-    ``agreement`` is the share of ``num_tokens`` of the model's own answers at which both say the same, ``share`` what a
-    token takes it beside a pass of the model.
+    ``agreement`` is the share of ``num_tokens`` of the model's answers at which both have the same argmax, ``share``
+    the time of a token of the copy over a pass of the model.
     """
 
     path: Path
@@ -61,18 +61,18 @@ class SelfDraft:
 
     @property
     def pays(self) -> bool:
-        """Whether drafting with it can be faster than plain decoding, by more than verifying is sure to take."""
+        """Whether drafting with it can be faster than plain decoding."""
         return self.most_gain >= LEAST_GAIN
 
     @property
     def most_gain(self) -> float:
-        """Times plain decoding, at the best depth, were verifying free; 1 where none pays."""
+        """Speed over plain decoding at the best depth if verifying were free; at least 1."""
         kept = [sum(self.agreement**i for i in range(depth + 1)) for depth in range(1, _MOST_DEPTH + 1)]
         return max(1.0, *(tokens / (1.0 + self.share * depth) for depth, tokens in enumerate(kept, 1)))
 
     @property
     def words(self) -> Sentence:
-        """What was measured, and what follows."""
+        """The result as sentences."""
         measured = said(
             "Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and "
             "a token takes {share:.0f}% of a pass of the whole model.",
@@ -92,7 +92,7 @@ class SelfDraft:
 
 
 def shapes(n_layer: int) -> tuple[tuple[int, ...], ...]:
-    """Which layers to leave out: an eighth and a quarter of them, spread over the middle, and the second half.
+    """Layers to leave out: an eighth and a quarter of them, spread over the middle, and the second half.
 
     Raises:
         ToolError: there are too few.
@@ -119,13 +119,13 @@ def make_self_draft(
     wanted: Sequence[Sequence[int]] = (),
     progress: Progress = lambda _what, _fraction: None,
 ) -> tuple[SelfDraft, ...]:
-    """Make copies of ``target`` in ``folder`` and measure them; the best first, whose file stays if it can pay.
+    """Make copies of ``target`` in ``folder`` and measure them; the best comes first, and its file stays if it can pay.
 
-    ``wanted`` are the layers to leave out, for each copy; none: those of `shapes`. ``progress`` hears what is done. For
-    a process of its own (`engine.sandbox.self_draft_child`), which can be ended at any time.
+    ``wanted`` are the layers to leave out, for each copy; default: `shapes`. Runs in a separate process
+    (`engine.sandbox.self_draft_child`), which can be ended at any time.
 
     Raises:
-        EngineError: the target cannot be used or has too few layers, or there is no room; then no copy stays.
+        EngineError: the target cannot be used or has too few layers, or the disk is full; then no copy stays.
     """
     header = read_header(target)
     count = header.own("block_count")
@@ -166,12 +166,12 @@ def _name(target: Path, plan: tuple[int, ...]) -> str:
 
 def _remove(paths: Sequence[Path]) -> None:
     for path in paths:
-        with contextlib.suppress(OSError):  # where nothing can be written there may be nothing to look for
+        with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
 
 
 def _write(target: Path, destination: Path, plan: tuple[int, ...], num_bytes: int) -> None:
-    """Write the copy; it has its name when it is whole."""
+    """Write the copy, under its name only when it is complete."""
     part = destination.with_name(f"{destination.name}.part")
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
@@ -190,7 +190,7 @@ def _write(target: Path, destination: Path, plan: tuple[int, ...], num_bytes: in
 
 
 class _Measured:
-    """The whole model, asked for answers and timed beside its copies."""
+    """The whole model, which answers and is timed beside its copies."""
 
     def __init__(self, target: Path, options: LoadOptions) -> None:
         self._options = options
@@ -204,7 +204,7 @@ class _Measured:
         self._target.close()
 
     def answers(self, progress: Callable[[float], None]) -> list[tuple[list[int], list[int]]]:
-        """The prompt of each question, and the beginning of the model's own answer, as ids."""
+        """The prompt of each question, and the beginning of the model's answer, as ids."""
         found = []
         for number, question in enumerate(QUESTIONS):
             progress(number / len(QUESTIONS))
@@ -230,9 +230,9 @@ class _Measured:
     def compare(
         self, path: Path, answers: list[tuple[list[int], list[int]]], progress: Callable[[float], None]
     ) -> tuple[float, float, int]:
-        """How often a copy says the same, what a token takes it beside a pass, the least of both; of how many tokens.
+        """Share of equal tokens of a copy, time of its token over that of the model (minimums), and number of tokens.
 
-        Both read each token in turn, so that what else the machine does meets both.
+        Both read each token in turn, so that other load of the machine affects both.
         """
         draft = open_model(path, self._options)
         same, num_tokens, best_s = 0, 0, [float("inf"), float("inf")]
@@ -244,10 +244,10 @@ class _Measured:
                 for token_id in ids:
                     same += argmax(row) == token_id
                     num_tokens += 1
-                    for place, loaded in enumerate((self._target, draft)):
+                    for index, loaded in enumerate((self._target, draft)):
                         started = perf_counter()
                         row = loaded.sequence.forward([token_id], 1)[0]
-                        best_s[place] = min(best_s[place], perf_counter() - started)
+                        best_s[index] = min(best_s[index], perf_counter() - started)
         finally:
             draft.close()
         return same / num_tokens, best_s[1] / best_s[0], num_tokens

@@ -1,6 +1,6 @@
-"""How many threads compute: chosen by measurement, fewer while other programs want the cores, more again after.
+"""Chooses the number of threads by measurement: fewer while other programs use the cores, more again afterwards.
 
-OpenMP's threads wait for each other at every operation; when another program takes one of their cores, passes suddenly
+OpenMP's threads wait for each other at every operation; if another program takes one of their cores, passes suddenly
 take several times as long, and fewer threads are faster.
 """
 
@@ -12,20 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from engine.sentences import Sentence, said
 from engine.tuning.free_cores import FreeCores
 
-COLLAPSED = 2.5  # times what a pass of this size usually takes
+COLLAPSED = 2.5  # times the usual time of a pass of this size
 PATIENCE = 4  # such passes in a row
-_TRIAL_PASSES = 3  # passes that a trial of another number is judged by
-_BETTER = 0.9  # a trial must take at most this share of what passes take now
-_FIRST_WAIT_S, _LAST_WAIT_S = 1.0, 64.0  # between trials of more threads, doubling while they fail
-_LOSS_SHARE = 0.005  # of the time may be lost by trials while another program has the cores: no need to wait longer
-_FALLS, _RISES, _RECENT = 0.3, 0.05, 0.4  # weights of one pass in what is usual, and in what passes take now
-_TRIES = 4  # passes of which the least counts
+_TRIAL_PASSES = 3  # passes of a trial of another number
+_BETTER = 0.9  # a trial must take at most this share of the current time
+_FIRST_WAIT_S, _LAST_WAIT_S = 1.0, 64.0  # between trials of more threads, doubled while they fail
+_LOSS_SHARE = 0.005  # of the time may be lost by trials while another program has the cores
+_FALLS, _RISES, _RECENT = 0.3, 0.05, 0.4  # weights of one pass in the usual time, and in the current one
+_TRIES = 4  # passes of which the minimum counts
 _FIRST_DOUBT_S = 4.0  # until fewer threads are tried without a collapse; doubling
-_ENOUGH = 1.03  # fewer threads that are slower by less than this are taken: they leave room to others
+_ENOUGH = 1.03  # fewer threads are preferred if they are slower by less: they leave cores to other programs
 
 
 def candidates(most: int) -> list[int]:
-    """Numbers of threads that are worth measuring, the most first: halves down to one."""
+    """Numbers of threads that are worth measuring, in descending order: halves down to one."""
     counts = [most]
     while counts[-1] > 1:
         counts.append(counts[-1] // 2)
@@ -33,7 +33,7 @@ def candidates(most: int) -> list[int]:
 
 
 def choose(costs_ms: Mapping[int, tuple[float, ...]]) -> int:
-    """The number of threads whose passes (the same sizes for each number) cost least, each size weighing the same."""
+    """The number of threads with the lowest cost; each pass size weighs the same, and all have the same sizes."""
     best = tuple(min(costs) for costs in zip(*costs_ms.values(), strict=True))
     scores = {
         count: sum(ms / least for ms, least in zip(costs, best, strict=True)) for count, costs in costs_ms.items()
@@ -43,7 +43,7 @@ def choose(costs_ms: Mapping[int, tuple[float, ...]]) -> int:
 
 
 class ThreadControl:
-    """The number of threads in force; hears of every pass and changes it."""
+    """The number of threads in use; observes every pass and changes it."""
 
     def __init__(
         self,
@@ -56,22 +56,22 @@ class ThreadControl:
     ) -> None:
         """``best`` was found fastest; up to ``most`` are tried now and then. ``clock`` counts seconds.
 
-        With ``doubts`` fewer are tried now and then as well: the best may have been found in a disturbed moment.
-        ``free`` says when a disturbance seems to be over, so that it need not be found out by trials.
+        With ``doubts`` fewer are tried as well, since the best may have been found in a disturbed moment. ``free``
+        detects the end of a disturbance without trials.
         """
         self.best = self.threads = best
         self.most = max(best, most)
         self.reason: str = ""
         self._clock, self._free = clock, free
-        self._trusts_free_cores = False  # that the cores are free again: the trial is because of that
-        self._usual: dict[int, dict[int, float]] = {}  # by threads and size of a pass, with nobody in the way
-        self._recent: dict[int, float] = {}  # with the threads in force, whatever happens
+        self._trusts_free_cores = False  # the current trial is because cores seem to be free
+        self._usual: dict[int, dict[int, float]] = {}  # undisturbed times, by threads and size of a pass
+        self._recent: dict[int, float] = {}  # current times, with the threads in use
         self._num_collapsed = 0
-        self._before: int | None = None  # on trial: go back to this where it is not better
+        self._before: int | None = None  # during a trial: the number to return to if it is not better
         self._shares: list[float] = []
-        self._lost_ms = 0.0  # by the trial, against what passes took before
+        self._lost_ms = 0.0  # by the trial
         self._patient = False
-        self._fewer: dict[int, float] = {}  # what passes took before threads were added, and what that has won
+        self._fewer: dict[int, float] = {}  # times before threads were added, whose gain `_won_ms` counts
         self._won_ms = float("inf")
         self._wait_s = _FIRST_WAIT_S
         self._try_at = clock() + (_FIRST_WAIT_S if self.best < self.most else 0.0)
@@ -80,20 +80,20 @@ class ThreadControl:
 
     @property
     def settled(self) -> int:
-        """The number that is in force but for a trial, which lasts for some passes of this model only."""
+        """The number in use, without a trial, which lasts for a few passes of this model only."""
         return self.threads if self._before is None else self._before
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether fewer threads than the best compute, or another number is on trial."""
+        """Whether fewer threads than the best are in use, or another number is on trial."""
         return self.threads < self.best or self._before is not None
 
     def expect(self, usual_ms: Mapping[int, float]) -> None:
-        """Passes of these sizes usually take so long with the threads in force: a collapse is then seen at once."""
+        """Set the usual times of passes with the threads in use, so that a collapse is detected at once."""
         self._usual[self.threads] = dict(usual_ms)
 
     def observe(self, num_tokens: int, milliseconds: float) -> bool:
-        """A pass of so many tokens took so long. True where `threads` is another number from now on."""
+        """Record a pass; True if `threads` has changed."""
         if self._before is not None:
             return self._judge(num_tokens, milliseconds)
         recent = self._recent.get(num_tokens, milliseconds)
@@ -133,14 +133,14 @@ class ThreadControl:
         return True
 
     def _judge(self, num_tokens: int, milliseconds: float) -> bool:
-        """Compare a pass on trial with what passes of its size took before; decide when enough were seen."""
+        """Compare a pass of a trial with the times before; decide after enough of them."""
         before = self._before
-        assert before is not None  # noqa: S101  (the caller has looked)
+        assert before is not None  # noqa: S101  (checked by the caller)
         usual = _nearest(self._recent, num_tokens)
         share = milliseconds / usual
         self._shares.append(share)
         self._lost_ms += milliseconds - usual
-        # Except in a collapse one pass that is slower is enough to know: another might cost dearly.
+        # Except in a collapse a single slower pass is enough: another might cost dearly.
         hopeless = share > 1.0 and not self._patient
         if len(self._shares) < _TRIAL_PASSES and not hopeless:
             return False
@@ -151,7 +151,7 @@ class ThreadControl:
             return False
         rises, self.threads = self.threads > before, before
         if was_collapse:
-            self._usual.pop(before, None)  # it is not the threads: passes have become dearer
+            self._usual.pop(before, None)  # the threads are not the cause: passes have become slower
         if was_collapse or rises:
             self._postpone(self._lost_ms)
         if self._trusts_free_cores and self._free is not None:
@@ -179,7 +179,7 @@ class ThreadControl:
         self.reason = _changed(before, self.threads, why)
 
     def _postpone(self, lost_ms: float) -> None:
-        """Wait before the next trial; where threads were taken away, no longer than makes such losses small."""
+        """Wait before the next trial; after threads were taken away, only until such losses are small."""
         self._try_at = self._clock() + self._wait_s
         longest_s = _LAST_WAIT_S
         if self.threads < self.best:
@@ -194,9 +194,9 @@ def measure(
     sizes: tuple[int, ...],
     budget_s: float,
 ) -> dict[int, tuple[float, ...]]:
-    """Milliseconds of passes for each number of threads: at least one of one token for the first two of ``counts``.
+    """Milliseconds of passes for each number of threads: of one token for at least the first two of ``counts``.
 
-    Where ``budget_s`` seconds allow, all of ``counts`` are tried so, and the best two on passes of all ``sizes``.
+    If ``budget_s`` seconds allow, for all of ``counts``, and for the best two of all ``sizes``.
     """
     ends = time.perf_counter() + budget_s
     first: dict[int, tuple[float, ...]] = {}
@@ -204,7 +204,7 @@ def measure(
         if i > 1 and time.perf_counter() > ends:
             break
         set_threads(count)
-        run_pass(1)  # the threads of a new number have to start
+        run_pass(1)  # new threads have to start
         first[count] = (_least_ms(run_pass, 1, budget_s / 4),)
     both: dict[int, tuple[float, ...]] = {}
     for count in sorted(first, key=first.__getitem__)[:2]:
@@ -217,7 +217,7 @@ def measure(
 
 
 def _least_ms(run_pass: Callable[[int], None], num_tokens: int, budget_s: float) -> float:
-    """The least of a few passes: one alone may have met another program."""
+    """The minimum of a few passes."""
     begun = time.perf_counter()
     best_ms = float("inf")
     for _ in range(_TRIES):

@@ -137,12 +137,13 @@ class Answers:
         for _ in target.prefill(prompt[cached:-1]):
             pass
         recorder = StatsRecorder(Mode.OFF, target.n_ctx)
-        config = LoopConfig(pacer=self._pacer)
+        pacer = self._pacer
+        config = LoopConfig(pacer, pacer.prices.padded, (pacer,)) if pacer is not None else LoopConfig()
         # One that draws as without a seed, but the same numbers each time.
         sampler = Sampler(replace(sampling, seed=None), random=np.random.default_rng(sampling.seed))
         speculation = Speculation(target, self._drafter, sampler, recorder, prompt, config)
         ids: list[int] = []
-        while len(ids) < NUM_POSITIONS and speculation.room > 0:
+        while len(ids) < NUM_POSITIONS and speculation.free_tokens > 0:
             before, padded = recorder.proposed, self._curve.num_padded
             ids += self._next(speculation, NUM_POSITIONS - len(ids)).ids
             self.totals.padded += self._curve.num_padded - padded

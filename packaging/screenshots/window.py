@@ -162,7 +162,7 @@ def draw_work(app_window: AppWindow, options: argparse.Namespace) -> None:
     app_window.window.models.leave()
     app_window.window.composer.mode_chosen.emit(Mode.AUTO)
     app_window.wait(app_window.ready, "loading")
-    Pictures(app_window, options.out).draw()
+    Pictures(app_window, options.out).sample()
 
 
 class Pictures:
@@ -171,7 +171,7 @@ class Pictures:
     def __init__(self, app_window: AppWindow, out: Path) -> None:
         self._app, self._window, self._out = app_window, app_window.window, out
 
-    def draw(self) -> None:
+    def sample(self) -> None:
         """All of them."""
         self._app.settle(4.0)  # the costs of a pass are measured while nothing is asked
         self._app.shoot(self._out, "start")

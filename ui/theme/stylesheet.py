@@ -207,8 +207,8 @@ QListWidget#hubNav::item { padding: 7px; border-radius: 6px; color: $text; }
 QListWidget#hubNav::item:hover { background: $hover; }
 QListWidget#hubNav::item:selected { background: $selected; color: $text; }
 QListWidget#hubNav::item:focus { border: 2px solid $focus; padding: 5px; }
-QTableView#statsTable, QTreeView#projectFiles { background: transparent; border: 1px solid $border; border-radius: 6px; outline: none;
-  selection-background-color: $selected; selection-color: $text; }
+QTableView#statsTable, QTreeView#projectFiles { background: transparent; border: 1px solid $border; border-radius: 6px;
+  outline: none; selection-background-color: $selected; selection-color: $text; }
 QTableView#statsTable:focus, QTreeView#projectFiles:focus { border: 1px solid $focus; }
 QTableView#statsTable::item { padding: 2px 5px; }
 QTreeView#projectFiles::item { padding: 4px 5px; }

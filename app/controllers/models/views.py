@@ -199,7 +199,7 @@ def link_view(request: DownloadRequest, known: KnownModel, hosts: tuple[str, ...
 
 def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
     """Rows of target and draft side by side, and the verdict on each memory."""
-    needed, room = table.needed, table.room
+    needed, room = table.needed, table.free
     places = [_memory(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
     if len(room.devices) > 1:
         used = zip(table.devices_bytes, room.devices, strict=False)

@@ -1,7 +1,7 @@
 """The models that programs may request: the chats' model and, if the settings allow it, the library's.
 
 One is in memory at a time. A model loaded for a program stays until the window needs the engine; then the chats' model
-is loaded again (`engine.own_models`).
+is loaded again (`LoadedModels` in `engine.session.worker`).
 """
 
 from __future__ import annotations

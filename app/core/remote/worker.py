@@ -32,7 +32,7 @@ from engine.records import (
     RunStats,
     ThinkingOption,
 )
-from engine.request_queue import Asked, RequestQueue
+from engine.request_queue import QueuedRequest, RequestQueue
 from engine.requests import OnEvent, Request
 from engine.sentences import said
 
@@ -138,7 +138,7 @@ class RemoteWorker:
                 self._client = None
                 self._queue.done(asked)
 
-    def _execute(self, asked: Asked) -> None:
+    def _execute(self, asked: QueuedRequest) -> None:
         request = asked.request
         if isinstance(request, LoadRequest):
             self._load(asked, request)
@@ -147,13 +147,13 @@ class RemoteWorker:
         else:
             raise TypeError(type(request).__name__)
 
-    def _begin(self, asked: Asked, record: EngineRecord, engines: Engines) -> RemoteClient:
+    def _begin(self, asked: QueuedRequest, record: EngineRecord, engines: Engines) -> RemoteClient:
         client = self._client = engines.client(record)
         if asked.is_cancelled:
             client.abort()
         return client
 
-    def _load(self, asked: Asked, request: LoadRequest) -> None:
+    def _load(self, asked: QueuedRequest, request: LoadRequest) -> None:
         """Check that the server has the model.
 
         Raises:
@@ -180,7 +180,7 @@ class RemoteWorker:
         info = model_info(record, model, request.target, tuple(way.option for way in ways))
         asked.on_event(EngineReady(info, unavailable=unavailable, request_id=asked.number))
 
-    def _answer(self, asked: Asked, request: ChatRequest) -> None:
+    def _answer(self, asked: QueuedRequest, request: ChatRequest) -> None:
         """Run an answer.
 
         Raises:

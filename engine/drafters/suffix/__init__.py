@@ -1,1 +1,1 @@
-"""Suffix decoding: an automaton of all that was said, and the drafter that reads it."""
+"""Suffix decoding: an automaton of the conversation, and the drafter that reads it."""

@@ -1,7 +1,7 @@
 """Suffix decoding: propose what most often followed the longest match of the conversation's end.
 
-Oliaro et al. 2024, arXiv 2411.04975: frequencies decide what follows and how far. The paper's trees are suffix automata
-here, one for the conversation and, if given, one for what came before it.
+Oliaro et al. 2024, arXiv 2411.04975: frequencies decide what is proposed and how far. The paper's suffix trees are
+suffix automata here, one for the conversation and, if given, one for past text.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _BEFORE_PREDICTED = 8  # tokens of the prompt
 
 @dataclass(frozen=True, slots=True)
 class SuffixRules:
-    """When to propose and how far. ``max_match`` is at most `suffix_index.DEPTH`."""
+    """When to propose and how far. ``max_match`` is at most `DEPTH` of the index."""
 
     min_match: int = 2  # a single token matches nearly always; what follows it is right in one case of four
-    tail_match: int = 8  # the same after tokens that a draft model has drawn: its own next one is good, too
+    tail_match: int = 8  # the same after sampled tokens of a draft model, whose next token is good as well
     max_match: int = 32
-    tokens_per_match: float = 4.0  # the paper's alpha: how many tokens a matched one is good for
-    min_probability: float = 0.1  # of the whole proposal, as the frequencies have it
+    tokens_per_match: float = 4.0  # the paper's alpha: proposed tokens per matched token
+    min_probability: float = 0.1  # of the whole proposal, by the frequencies
 
 
 class SuffixDrafter:
-    """Implements `Drafter`: the longest match first; of two equally long the conversation's own before the past one.
+    """Implements `Drafter`: the longest match first; of equally long ones the conversation's before the past text's.
 
     Example:
         After [1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2] it proposes 4, which followed (1, 2) twice, not 3, which did once.
@@ -43,48 +43,48 @@ class SuffixDrafter:
     def __init__(
         self, rules: SuffixRules | None = None, past: SuffixIndex | None = None, ends: frozenset[int] = frozenset()
     ) -> None:
-        """``past`` is looked into and never written; it may grow or be another one after an answer, before `begin`.
+        """``past`` is read only; it may grow or be replaced after an answer, before `begin`.
 
-        A token of ``ends`` ends an answer: neither it nor what followed it in the text is proposed.
+        A token of ``ends`` ends an answer: neither it nor what followed it is proposed.
         """
         self._rules = rules or SuffixRules()
         self._index = SuffixIndex()
         self.past, self.ends = past, ends
-        self.predicted: list[int] = []  # what the answer may well say; in place of the past, from `begin` on
+        self.predicted: list[int] = []  # expected text of the answer; replaces the past text from `begin` on
         self.min_match = self._rules.min_match
         self._past_match = NO_MATCH
-        self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
-        self._waiting: list[int] = []  # the tokens after these, not looked for yet: they would not be enough
+        self._ahead = self._past_ahead = NO_MATCH  # the matches, some tokens ahead of the history
+        self._waiting: list[int] = []  # following tokens that were not matched yet, as they would not be enough
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
-        """Keep the index where ``history`` continues what is indexed, else start over."""
+        """Keep the index if ``history`` continues the indexed text, else start over."""
         known = len(self._index)
         if known > len(history) or not np.array_equal(history[:known], self._index.ids):
             self._index = SuffixIndex()
-        if self.predicted:  # it follows the prompt, so that its beginning is found, too
+        if self.predicted:  # behind the end of the prompt, so that its beginning is found as well
             self.past = SuffixIndex([*history[-_BEFORE_PREDICTED:].tolist(), *self.predicted])
         self._past_match = NO_MATCH
         self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
         self.follow(history[len(self._index) :].tolist())
 
     def propose(self, history: History, limit: int) -> Draft:
-        """The most frequent continuation of the longest match, token by token, for as long as the rules allow."""
+        """Propose the most frequent continuation of the longest match, as far as the rules allow."""
         self.follow(history[len(self._index) :].tolist())
         self._ahead = self._index.suffix(self._rules.max_match)
         self._past_ahead, self._waiting = self._past_match, []
         return self._proposal(limit, self.min_match)
 
     def follow(self, ids: Sequence[int]) -> None:
-        """The known history goes on with ``ids``."""
+        """Append ``ids`` to the history."""
         self._index.extend(ids)
         self._follow_past(ids[-self._rules.max_match :])
 
     def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
-        """What would follow if ``ids`` came after the history of the last `propose` and the ids of calls since then."""
+        """Propose what follows ``ids`` after the history of the last `propose` and the ids of calls since then."""
         self._waiting += ids
         reached = max(self._ahead.length, self._past_ahead.length) + len(self._waiting)
         if reached < self._rules.tail_match:
-            return _EMPTY  # however well they match; asked after every token that a draft model looks at
+            return _EMPTY  # whatever they match; called after every token of a draft model
         max_match = self._rules.max_match
         for token_id in self._waiting:
             self._ahead = self._index.follow(self._ahead, token_id, max_match)
@@ -110,11 +110,10 @@ class SuffixDrafter:
         predicted = range(len(ids)) if self.predicted and index is self.past else ()
         return Draft(ids, self.source, None, scores, match.length, predicted=predicted).before(self.ends)
 
-    def observe(self, num_accepted: int) -> None:
-        """Nothing to learn: kept tokens come back in the next history."""
+    def observe(self, num_accepted: int) -> None: ...
 
     def _follow_past(self, ids: Sequence[int]) -> None:
-        """Match ``ids`` in the past index; of many tokens the last are enough."""
+        """Match ``ids`` in the past text."""
         past = self.past
         if past is not None:
             for token_id in ids:

@@ -1,4 +1,4 @@
-"""Every substring of token ids, how often it came and what followed it most often; grows token by token.
+"""Counts every substring of token ids, and what followed it most often; grows token by token.
 
 An online suffix automaton (Blumer et al. 1985, doi:10.1016/0304-3975(85)90157-4) with counts.
 """
@@ -7,26 +7,25 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-NONE = 0  # no transition leads to the root, so its number is free to mean none
+NONE = 0  # no transition leads to the root, so that its number can mean none
 _IN_DICT = -1
 _MOST = 8  # a state with more transitions keeps them in a dictionary
 DEPTH = 32  # counts are kept for substrings of up to this many tokens
-BOUNDARY = -1  # stands between conversations in one index; never matches a token, and nothing is proposed beyond it
+BOUNDARY = -1  # separates conversations in one index; never matches a token, and nothing is proposed beyond it
 _ROOT = 0
-_SURELY = 1.000001  # times more, and rounding does not matter
-_ONCE = 0.75  # the estimate where something followed once out of once
+_SURELY = 1.000001  # times more, so that rounding does not matter
+_ONCE = 0.75  # the estimate for a continuation that came once out of once
 
 
 class SuffixEdges:
-    """A list of edges for each state, in flat arrays; a dictionary for the few states that have many.
+    """A list of edges for each state, in flat arrays; a dictionary for the few states with many edges.
 
     A state with a single transition has no edges; others have one for each. Dictionaries for all of them would be
-    objects by the ten thousand, and Python's garbage collector would stop the answer for looking at them.
+    tens of thousands of objects, and Python's garbage collector would delay the answer to visit them.
     """
 
     def __init__(self) -> None:
@@ -37,11 +36,10 @@ class SuffixEdges:
         self._dicts: dict[int, dict[int, int]] = {}
 
     def add_state(self) -> None:
-        """The next state, without edges."""
         self._first.append(NONE)
 
     def find(self, state: int, token_id: int) -> int:
-        """Where the edge with ``token_id`` leads, or NONE."""
+        """Target of the edge with ``token_id``, or NONE."""
         edge = self._first[state]
         if edge == _IN_DICT:
             return self._dicts[state].get(token_id, NONE)
@@ -51,9 +49,9 @@ class SuffixEdges:
         return self._to[edge]
 
     def find_or_add(self, state: int, token_id: int, new: int, only: tuple[int, int]) -> int:
-        """The same; where there is none, add one to ``new``.
+        """The same; if there is none, add one to ``new``.
 
-        ``only``, token and target, is the state's only transition where it has no edges yet.
+        ``only``: token and target of the state's only transition if it has no edges yet.
         """
         first = edge = self._first[state]
         if edge == _IN_DICT:
@@ -74,7 +72,7 @@ class SuffixEdges:
         return NONE
 
     def copy(self, state: int, clone: int) -> None:
-        """``clone``, which has none, gets the edges of ``state``."""
+        """Copy the edges of ``state`` to ``clone``, which has none."""
         edge = self._first[state]
         if edge == _IN_DICT:
             self._first[clone] = _IN_DICT
@@ -85,7 +83,7 @@ class SuffixEdges:
             edge = self._next[edge]
 
     def redirect(self, state: int, token_id: int, old: int, new: int) -> bool:
-        """Let the edge with ``token_id`` lead to ``new`` if it leads to ``old``; whether it did."""
+        """Let the edge with ``token_id`` lead to ``new`` if it leads to ``old``; return whether it did."""
         edge = self._first[state]
         if edge == _IN_DICT:
             steps = self._dicts[state]
@@ -109,7 +107,6 @@ class SuffixEdges:
         self._to.append(target)
 
     def _move_to_dict(self, state: int) -> None:
-        """The edges of ``state`` move to a dictionary."""
         self._dicts[state] = steps = {}
         edge = self._first[state]
         while edge != NONE:
@@ -119,7 +116,7 @@ class SuffixEdges:
 
 
 class Match(NamedTuple):
-    """``length`` tokens found in the index: the state that holds this substring."""
+    """``length`` tokens found in the index, and the state of this substring."""
 
     state: int
     length: int
@@ -131,10 +128,10 @@ NO_MATCH = Match(_ROOT, 0)
 class SuffixIndex:
     """Counts of all substrings of up to `DEPTH` tokens in linear memory; amortised constant time a token.
 
-    A state is a set of substrings that end at the same places; the longest has ``_length`` tokens, the shorter ones go
-    on in the state at ``_link``. States live in flat arrays, six numbers each. A state with one transition keeps it in
-    ``_best`` alone, others have edges for all of theirs. All transitions into a state carry the same token: the one at
-    the state's ``_last`` end.
+    A state is a set of substrings that end at the same indices; the longest has ``_length`` tokens, the shorter ones
+    continue in the state at ``_link``. States are flat arrays, six numbers each. A state with one transition keeps it
+    in ``_best`` alone, others have edges for all of theirs. All transitions into a state carry the same token: the one
+    at the state's ``_last`` end.
 
     Example:
         After 1 2 3 1 2, the longest suffix that came before is (1, 2), and 3 followed it once out of once.
@@ -144,14 +141,14 @@ class SuffixIndex:
         self._ids = array("i")
         self._length = array("i", [0])
         self._link = array("i", [-1])
-        self._count = array("i", [0])  # ends of the state's substrings; kept where the shortest has up to DEPTH + 1
-        self._last = array("i", [-1])  # where it ended last
-        self._best = array("i", [NONE])  # the transition taken most often; of equal ones the latest
+        self._count = array("i", [0])  # ends of the state's substrings; kept if the shortest has up to DEPTH + 1
+        self._last = array("i", [-1])  # index of its last end
+        self._best = array("i", [NONE])  # the most frequent transition; of equal ones the latest
         self._arrays = (self._ids, self._count, self._last, self._best, self._link, self._length)
         self._edges = SuffixEdges()
         self._edges.add_state()
         self._whole = _ROOT
-        self._suffix = (_ROOT, 0)  # the last up to DEPTH tokens: their state, and how many
+        self._suffix = (_ROOT, 0)  # state and number of the last (up to DEPTH) tokens
         self.extend(ids)
 
     def __len__(self) -> int:
@@ -164,16 +161,14 @@ class SuffixIndex:
 
     @property
     def num_states(self) -> int:
-        """States of the automaton, at most twice the tokens."""
+        """At most twice the number of tokens."""
         return len(self._length)
 
     def extend(self, ids: Iterable[int]) -> None:
-        """Append each of ``ids``."""
         for token_id in ids:
             self.append(token_id)
 
     def append(self, token_id: int) -> None:
-        """The sequence goes on with ``token_id``."""
         ids, counts, last, best, links, lengths = self._arrays
         end = len(ids)
         ids.append(token_id)
@@ -204,7 +199,7 @@ class SuffixIndex:
             self._count_end(state, token_id, following)
 
     def suffix(self, max_length: int) -> Match:
-        """The longest end of the sequence, of up to ``max_length`` (<= DEPTH) tokens, that came before."""
+        """The longest suffix of the sequence, of up to ``max_length`` (<= DEPTH) tokens, that occurred before."""
         state, length = self._suffix
         if length > max_length:
             state, length = self._restrict(state, length, max_length)
@@ -214,11 +209,11 @@ class SuffixIndex:
         return Match(state, length)
 
     def follow(self, match: Match, token_id: int, max_length: int) -> Match:
-        """The longest end of ``match`` and ``token_id``, of up to ``max_length`` (<= DEPTH) tokens, in the index."""
+        """The longest suffix of ``match`` and ``token_id``, up to ``max_length`` (<= DEPTH) tokens, in the index."""
         ids, _, last, best, links, lengths = self._arrays
         edges = self._edges
         state, length = match
-        if length > max_length or lengths[links[state]] >= length:  # mostly it is at rest
+        if length > max_length or lengths[links[state]] >= length:  # seldom
             state, length = self._restrict(state, length, max_length)
         start = state
         while True:
@@ -241,7 +236,7 @@ class SuffixIndex:
         return Match(following, length)
 
     def matched(self, match: Match) -> Match:
-        """The longest end of ``match`` that something followed."""
+        """The longest suffix of ``match`` with a continuation."""
         if self._best[match.state] != NONE:
             return match
         state = self._followed(match.state)
@@ -252,9 +247,9 @@ class SuffixIndex:
     ) -> tuple[list[int], list[float]]:
         """Up to ``limit`` tokens after ``match``, and for each its estimated probability of being right.
 
-        Each is the token that followed most often, of equal ones the latest. Where nothing followed, the longest end
-        that something followed is taken, so a repetition goes round; it must have ``min_length`` (>= 1) tokens. The
-        walk stops where a conversation ended most often, and where all of it together came in less than
+        Each is the most frequent continuation, of equal ones the latest. At the end of the sequence the longest suffix
+        with a continuation is taken, which must have ``min_length`` (>= 1) tokens, so that a repetition continues. The
+        walk stops at the most frequent end of a conversation, and where the whole continuation came in less than
         ``min_probability`` of the cases. The estimate is Krichevsky and Trofimov's of "the most frequent one
         follows": half a case is added to each side. The sequence must not grow between `suffix` and this.
         """
@@ -288,53 +283,34 @@ class SuffixIndex:
                 link = links[following]
                 if lengths[link] >= DEPTH:
                     state = link
-                if state == begun:  # it goes round, and so would the rest of the walk
+                if state == begun:  # a cycle, as would be the rest of the walk
                     rounds = 1 + limit // len(found)
                     if probability**rounds > _SURELY * min_probability:
                         return (found * rounds)[:limit], (scores * rounds)[:limit]
                 continue
             length += 1
             if count == 1 and length + room <= DEPTH and ended + room <= end:
-                rest = self._verbatim(ended + 1, room)  # what came once goes on as it did then
+                rest = self._verbatim(ended + 1, room)  # a substring that came once continues as it did then
                 return found + rest, scores + [_ONCE] * len(rest)
         return found, scores
 
-    def save(self, path: Path) -> None:
-        """Write the ids alone, four bytes each, as a .npy file."""
-        with path.open("wb") as file:
-            np.save(file, self.ids, allow_pickle=False)
-
-    @classmethod
-    def load(cls, path: Path, max_tokens: int) -> SuffixIndex:
-        """Rebuild from the last ``max_tokens`` of a saved file.
-
-        Raises:
-            OSError: not readable.
-            ValueError: not a file that `save` wrote.
-        """
-        with path.open("rb") as file:
-            ids = np.lib.format.read_array(file, allow_pickle=False)
-        if ids.ndim != 1 or ids.dtype != np.int32 or (len(ids) and ids.min() < BOUNDARY):
-            raise ValueError(f"{path.name} does not hold token ids")
-        return cls(ids[max(0, len(ids) - max_tokens) :].tolist())
-
     def _verbatim(self, start: int, count: int) -> list[int]:
-        """The sequence's ``count`` tokens from ``start`` on, or as many as come before a boundary."""
+        """The sequence's ``count`` tokens from ``start`` on, up to a boundary."""
         found = self._ids[start : start + count].tolist()
         return found[: found.index(BOUNDARY)] if BOUNDARY in found else found
 
     def _followed(self, state: int) -> int:
-        """The first of the links of ``state`` that something followed, or the root."""
+        """The first state with a continuation among the links of ``state``, or the root."""
         best, links = self._best, self._link
         while state != _ROOT and best[state] == NONE:
             state = links[state]
         return state
 
     def _restrict(self, state: int, length: int, max_length: int) -> tuple[int, int]:
-        """The end of up to ``max_length`` tokens of the ``length`` that ``state`` held, in the state that does now."""
+        """Shorten a substring of ``state`` with ``length`` tokens to ``max_length``; return its state and length."""
         length = min(length, max_length)
         lengths, links = self._length, self._link
-        # States split while the sequence grows: a shorter substring may have moved to the link.
+        # States are split while the sequence grows: a shorter substring may have moved to the link.
         while state != _ROOT and lengths[links[state]] >= length:
             state = links[state]
         return state, length
@@ -350,7 +326,7 @@ class SuffixIndex:
         return state
 
     def _split(self, state: int, token_id: int, following: int) -> int:
-        """The shorter substrings of ``following``, those that come from ``state``, move to a state of their own."""
+        """Move the shorter substrings of ``following``, those that come from ``state``, to a new state."""
         _, counts, last, best, links, lengths = self._arrays
         edges = self._edges
         shorter = self._add_state(
@@ -370,9 +346,9 @@ class SuffixIndex:
     def _count_end(self, state: int, token_id: int, following: int) -> None:
         """Count the end of the sequence in ``following``, where ``state`` leads with ``token_id``, and in its links.
 
-        Those are where the links of ``state`` lead; substrings of more than `DEPTH` + 1 tokens are left out. Of equally
-        frequent continuations the latest is the one just seen, so it only has to be compared with the best. Nothing is
-        ever proposed from the root.
+        Those are where the links of ``state`` lead; substrings of more than `DEPTH` + 1 tokens are left out. The latest
+        of equally frequent continuations is the current one, so that it only has to be compared with the best. Nothing
+        is ever proposed from the root.
         """
         ids, counts, last, best, links, lengths = self._arrays
         end = len(ids) - 1
@@ -385,7 +361,7 @@ class SuffixIndex:
         upcoming = following
         while state != _ROOT:
             most = best[state]
-            # Where ``state`` leads is the end counted last or the next one, and mostly the best.
+            # ``state`` leads to the end counted last or to the next one, which mostly is the best.
             if most == upcoming or (most != following and lengths[upcoming] > lengths[state]):
                 following = upcoming
                 counts[following] += 1
@@ -404,7 +380,7 @@ class SuffixIndex:
         self._suffix = (longest, length)
 
     def _step(self, state: int, token_id: int) -> int:
-        """Where the transition with ``token_id`` leads, or NONE."""
+        """Target of the transition with ``token_id``, or NONE."""
         following = self._best[state]
         if following == NONE or self._ids[self._last[following]] == token_id:
             return following

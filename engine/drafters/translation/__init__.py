@@ -1,1 +1,1 @@
-"""Drafts with a vocabulary of their own: what the target says in their tokens, and what they say in the target's."""
+"""Drafts with another vocabulary: translates between the tokens of the target and those of the draft."""

@@ -1,4 +1,4 @@
-"""Whether a draft may serve a target: with the same vocabulary as it is, with another one by translation."""
+"""Checks whether a draft may serve a target: directly with the same vocabulary, else by translation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.sentences import Sentence, said
 
 
 def find_translation(target: tuple[Vocab, str | None], draft: tuple[Vocab, str | None]) -> Translation | None:
-    """Compare two models, each by its vocabulary and its chat template; None where none has to be translated.
+    """Compare two models by vocabulary and chat template; None if no translation is needed.
 
     Raises:
         DraftRefusedError: the draft may not serve the target; the message names what differs.
@@ -25,7 +25,7 @@ def find_translation(target: tuple[Vocab, str | None], draft: tuple[Vocab, str |
 
 
 def find_template_difference(target: tuple[Vocab, str | None], draft: tuple[Vocab, str | None]) -> Sentence | None:
-    """Where the chat templates of two models of one vocabulary differ; None where they write the same."""
+    """Where the chat templates of two models of one vocabulary differ; None if they write the same."""
     return template_difference(_side(*target), _side(*draft))
 
 
@@ -34,9 +34,9 @@ def _side(vocab: Vocab, template: str | None) -> PromptSide:
 
 
 def speaks_words(speaks: float, *, is_listed: bool = False) -> Sentence:
-    """What is told of a draft with another vocabulary; ``speaks`` as `Translation` has it.
+    """The sentence about a draft with another vocabulary; ``speaks`` as in `Translation`.
 
-    ``is_listed``: among others of which that it has another one is said already.
+    ``is_listed``: it is shown among other drafts with another vocabulary.
     """
     if is_listed:
         return said("Shares {percent:.0f}% of the target's tokens", percent=100.0 * speaks)

@@ -1,4 +1,4 @@
-"""A draft model with another vocabulary proposes: by its own text, or by its distribution over the tokens both have."""
+"""Drafts with a model of another vocabulary: by its text, or by its distribution over the tokens that both have."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from engine.interfaces import Candidates, TokenIds
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.top_k import Row
 
-_SURE = 1.0  # of a token that the draft had to write to come as far as the next
+_SURE = 1.0  # score of a token that ends within one of the draft's tokens
 
 
 class TranslatedDrafter(DraftModelDrafter):
-    """A `DraftModelDrafter` whose model reads and writes other tokens than the target's.
+    """A `DraftModelDrafter` whose model has another vocabulary than the target.
 
-    At temperature 0 it writes greedy text of its own, which is proposed as the target's tokens, up to the last place
-    where both tokenizers cut. That is text, whose q is 1: exact whatever it is. Above temperature 0 it draws from its
-    distribution over the tokens that both vocabularies have (token-level intersection: Timor et al. 2025,
-    arXiv 2502.05202), where these are most of what is said; else it writes text there, too.
+    At temperature 0 the draft writes greedy text, which is proposed as the target's tokens up to the last boundary of
+    both tokenizers. That is a deterministic proposal (q = 1), so exact whatever it is. Above temperature 0 the draft
+    samples from its distribution over the tokens that both vocabularies have (token-level intersection: Timor et al.
+    2025, arXiv 2502.05202) if these are most of the tokens in use; else it writes text as well.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class TranslatedDrafter(DraftModelDrafter):
         eog_ids: frozenset[int],
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """``eog_ids`` are the target's; where the draft's own end of an answer is the likeliest, nothing follows."""
+        """``eog_ids`` are the target's; if the draft's end-of-generation token is the most likely, nothing follows."""
         super().__init__(model, model.n_vocab, eog_ids, should_stop)
         self._translated = model
         translation = model.translation
@@ -42,10 +42,9 @@ class TranslatedDrafter(DraftModelDrafter):
         self._ends = np.array(sorted(ends), dtype=np.int64)
         self._controls = np.array([i for i in no_text if i not in ends], dtype=np.int64)
         self._writes, self._ignores_ends = True, False
-        self._is_ahead = False  # what is read is its own proposal
+        self._is_ahead = False  # whether it reads its own proposal
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        """See `DraftModelDrafter.begin`."""
         self._writes = sampler.greedy or not self._translated.translation.has_most
         self._ignores_ends = sampler.bans(self._eog_ids)
         super().begin(history, sampler)
@@ -77,7 +76,7 @@ class TranslatedDrafter(DraftModelDrafter):
             super()._run_ahead(draft, row, before, limit, gate)
 
     def _write(self, draft: Draft, row: Row | Candidates, limit: int, gate: Gate | None) -> None:
-        """Write the draft's likeliest text; what of it the target can say is put into ``draft``."""
+        """Write the draft's most likely text; append the part that the target can spell to ``draft``."""
         model, text = self._translated, _Text(self._translated, limit)
         try:
             while True:
@@ -85,7 +84,7 @@ class TranslatedDrafter(DraftModelDrafter):
                 if found is None:
                     return
                 own_id, confidence = found
-                if gate is not None and not gate.worth_drawing(confidence):
+                if gate is not None and not gate.worth_sampling(confidence):
                     return
                 if not text.add(own_id, confidence):
                     return
@@ -102,7 +101,7 @@ class TranslatedDrafter(DraftModelDrafter):
                 draft.scores.extend(scores)
 
     def _most_likely(self, row: Row | Candidates) -> tuple[int, float] | None:
-        """The likeliest of the draft's tokens of text, and how sure it is; None where the answer is likelier to end."""
+        """The most likely text token of the draft, and its confidence; None if the answer is more likely to end."""
         if isinstance(row, Candidates):
             ids, logits = row.ids, row.logits
             kept = ~np.isin(ids, self._controls)
@@ -111,8 +110,8 @@ class TranslatedDrafter(DraftModelDrafter):
             ids, logits = ids[kept], logits[kept]
             if not len(ids):
                 return None
-            place = argmax(logits)
-            best, confidence = int(ids[place]), top_probability(logits, place)
+            index = argmax(logits)
+            best, confidence = int(ids[index]), top_probability(logits, index)
         else:
             row[self._controls] = -np.inf
             if self._ignores_ends:
@@ -123,18 +122,18 @@ class TranslatedDrafter(DraftModelDrafter):
 
 
 class _Text:
-    """What the draft writes for one pass, as the target's tokens."""
+    """The text that the draft writes for one pass, as the target's tokens."""
 
     def __init__(self, model: TranslatedSequence, limit: int) -> None:
         self._model, self._limit = model, limit
         self._data = bytearray()
-        self._ends: list[int] = []  # where each of the draft's tokens ends
+        self._ends: list[int] = []  # end of each of the draft's tokens in the text
         self._confidences: list[float] = []
         self._ids: list[int] = []
-        self._settled, self._settled_end = 0, 0  # of the target's tokens, those before the last beginning of a word
+        self._settled, self._settled_end = 0, 0  # the target's tokens before the last beginning of a word
 
     def add(self, own_id: int, confidence: float) -> bool:
-        """Go on with a token of the draft's; whether there is room, and the target can say it."""
+        """Append a token of the draft; return whether there is space left and the target can spell it."""
         model, translation = self._model, self._model.translation
         piece, begin = translation.draft.pieces[own_id], len(self._data)
         model.write(own_id)
@@ -150,15 +149,15 @@ class _Text:
         return len(self._ids) < self._limit and sum(len(pieces[i]) for i in spelled) == len(word)
 
     def end(self) -> tuple[list[int], list[float]]:
-        """The target's tokens, and how sure the draft was of each."""
+        """The target's tokens, and the draft's confidence in each."""
         pieces = self._model.translation.target.pieces
         ids = self._ids[: self._limit]
-        scores, place, end = list[float](), 0, 0
+        scores, index, end = list[float](), 0, 0
         for token_id in ids:
             end += len(pieces[token_id])
             score = _SURE
-            while place < len(self._ends) and (place == 0 or self._ends[place - 1] < end):
-                score *= self._confidences[place]
-                place += 1
+            while index < len(self._ends) and (index == 0 or self._ends[index - 1] < end):
+                score *= self._confidences[index]
+                index += 1
             scores.append(score)
         return ids, scores

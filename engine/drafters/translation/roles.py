@@ -1,7 +1,7 @@
-"""Control tokens by their role: what one model's chat template writes between messages, in the tokens of another's.
+"""Translates control tokens by their role: what one model's chat template writes between messages, in another's tokens.
 
-Both templates render the same small conversation, so what stands before a question, before an answer and between them
-is known of both.
+Both templates render the same small conversations, so that the text before a question, before an answer and between
+them is known of both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CONVERSATIONS = (
     (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("user", _LATER)),
     (Message("system", _SYSTEM), Message("user", _QUESTION)),
 )
-# The first of two equal marks counts: where the target says nothing before it answers, the draft is not to begin with
+# The first of two equal marks counts: if the target writes nothing before it answers, the draft must not begin with
 # reasoning.
 _PLACES = {
     ("", _QUESTION): said("a question"),
@@ -37,9 +37,9 @@ Marks = dict[tuple[str, str], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class PromptSide:
-    """One model's tokenizer, and how it makes prompts of messages.
+    """A model's tokenizer, and how it makes prompts of messages.
 
-    ``build`` raises `engine.errors.TemplateError` where its chat template cannot be used.
+    ``build`` raises `engine.errors.TemplateError` if the chat template cannot be used.
     """
 
     tokenizer: Tokenizer
@@ -50,8 +50,8 @@ class PromptSide:
 class Roles:
     """The draft's tokens for the target's control tokens.
 
-    ``single`` [target id] is of those that both have by the same text, and of those that end an answer; ``marks`` are
-    whole stretches between messages, by the target's first token of each, the longest first.
+    ``single`` [target id]: control tokens that both have by the same text, and end-of-generation tokens. ``marks``:
+    token runs between messages, by the target's first token of each, the longest first.
     """
 
     single: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -59,19 +59,19 @@ class Roles:
 
     @property
     def longest(self) -> int:
-        """How many of the target's tokens the longest stretch has."""
+        """Number of the target's tokens in the longest run."""
         return max((len(own) for each in self.marks.values() for own, _ in each), default=0)
 
-    def at(self, ids: Sequence[int], place: int) -> tuple[int, tuple[int, ...]] | None:
-        """How many of the target's ``ids`` from ``place`` on are such a stretch, and the draft's tokens for it."""
-        for own, theirs in self.marks.get(ids[place], ()):
-            if tuple(ids[place : place + len(own)]) == own:
+    def at(self, ids: Sequence[int], index: int) -> tuple[int, tuple[int, ...]] | None:
+        """Number of the target's ``ids`` from ``index`` on that are such a run, and the draft's tokens for it."""
+        for own, theirs in self.marks.get(ids[index], ()):
+            if tuple(ids[index : index + len(own)]) == own:
                 return len(own), theirs
         return None
 
 
 def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
-    """Find the draft's tokens for what the target's chat template writes between messages.
+    """Find the draft's tokens for the text that the target's chat template writes between messages.
 
     Raises:
         DraftRefusedError: the draft's template has none for one of them; the message names the token and its place.
@@ -107,9 +107,9 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
 
 
 def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | None:
-    """Where the chat templates of two models of one vocabulary differ first; None where they write the same.
+    """The first difference of the chat templates of two models of one vocabulary; None if they write the same.
 
-    The target's is used for both, so a draft may have been trained on something else than it reads.
+    The target's template is used for both, so that a draft may read something else than it was trained on.
     """
     ours, theirs = _marks(target), _marks(draft)
     for place, words in _PLACES.items():
@@ -141,20 +141,20 @@ def _no_place(tokenizer: Tokenizer, mark: Sequence[int], words: Sentence) -> Sen
 
 
 def _by_text(target: Tokenizer, draft: Tokenizer) -> dict[int, tuple[int, ...]]:
-    """Control tokens that both have, and the tokens that end an answer: by their texts, else the usual one."""
+    """Control tokens that both have by their texts; end-of-generation tokens, else by the draft's usual one."""
     ours, theirs = _ids_by_text(target), _ids_by_text(draft)
     single: dict[int, tuple[int, ...]] = {i: (theirs[text],) for text, i in ours.items() if text in theirs}
     end = usual_end(draft)
     if end is not None:
         for token_id in target.eog_ids:
             single.setdefault(token_id, (end,))
-    if target.add_bos and target.bos_id is not None:  # a conversation begins with the draft's own, where it wants one
+    if target.add_bos and target.bos_id is not None:  # the draft's own BOS token begins a conversation
         single[target.bos_id] = ()
     return single
 
 
 def usual_end(tokenizer: Tokenizer) -> int | None:
-    """The token that usually ends an answer."""
+    """The usual end-of-generation token."""
     ends = tokenizer.eog_ids
     return tokenizer.eos_id if tokenizer.eos_id in ends else min(ends, default=None)
 
@@ -177,13 +177,13 @@ def _name(tokenizer: Tokenizer, token_id: int) -> str:
 
 
 def _from_first_control(tokenizer: Tokenizer, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """A mark without the text before its first control token; empty where it has none."""
+    """A mark from its first control token on; empty if it has none."""
     first = next((i for i, token_id in enumerate(ids) if _is_control(tokenizer, token_id)), len(ids))
     return ids[first:]
 
 
 def _marks(side: PromptSide, *, strict: bool = False) -> Marks:
-    """What this model's prompts have between messages.
+    """The token runs of this model's prompts between messages.
 
     Raises:
         EngineError: ``strict``, and its template refuses the messages.
@@ -206,16 +206,16 @@ def _marks(side: PromptSide, *, strict: bool = False) -> Marks:
 
 
 def _edges(tokenizer: Tokenizer, ids: Sequence[int], words: Sequence[str]) -> list[int] | None:
-    """Places in ``ids`` where the stretches around ``words`` begin and end, in turn; None where a word is missing.
+    """Begin and end, in turn, of the token runs of ``ids`` around ``words``; None if a word is missing.
 
-    A BOS token that the tokenizer puts at the beginning belongs to none.
+    A BOS token that the tokenizer adds belongs to none.
     """
-    owners: list[int] = []  # of each byte: the place of its token
+    owners: list[int] = []  # index of the token of each byte
     data = bytearray()
-    for place, token_id in enumerate(ids):
+    for index, token_id in enumerate(ids):
         piece = tokenizer.piece(token_id)
         data += piece
-        owners += [place] * len(piece)
+        owners += [index] * len(piece)
     edges, begin = [1 if tokenizer.add_bos and ids and ids[0] == tokenizer.bos_id else 0], 0
     for word in words:
         found = data.find(word.encode(), begin)

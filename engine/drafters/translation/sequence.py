@@ -1,9 +1,9 @@
-"""A draft's cached sequence, as if it had the target's vocabulary: ids go in and rows come out in the target's tokens.
+"""A draft's cached sequence as if it had the target's vocabulary: ids and rows are in the target's tokens.
 
-The conversation is kept three times: as the target's ids, as bytes with one place for each control token, and as the
-draft's ids, of which its cache holds a beginning. Both kinds of ids know where in the bytes they end, so a place in one
-is a place in the other. What follows is spelled from the last beginning of a word on: tokenizers cut there, so the
-draft reads what it would have read had it seen the whole text.
+The conversation is held three times: as the target's ids, as bytes with one byte for each control token, and as the
+draft's ids, of which its cache holds a prefix. Both kinds of ids know their ends in the bytes, so that they can be
+aligned. New text is spelled from the last beginning of a word on: tokenizers cut there, so that the draft reads the
+same tokens as if it had seen the whole text.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from engine.sampling.top_k import Row
 from engine.sentences import said
 from engine.sequence import CachedSequence
 
-_CONTROL = 0  # the byte that stands for a control token
-_PICTURE = b" image"  # stands for the places of a picture, which the draft does not see
-_REACH = 48  # bytes that are looked through for the beginning of a word
-_SPLIT_EVERY = 2048  # bytes of text that are spelled at once, but for the word that they end in
+_CONTROL = 0  # the byte of a control token
+_PICTURE = b" image"  # in place of a picture, which the draft does not see
+_REACH = 48  # bytes that are searched for the beginning of a word
+_SPLIT_EVERY = 2048  # bytes of text that are spelled at once, except the word at their end
 
 
 class TranslatedSequence:
-    """Has of `CachedSequence` what a draft model's drafter needs, in the target's tokens.
+    """Implements `engine.drafters.draft_model.DraftSequence` in the target's tokens.
 
-    Where the draft's memory is a state, what it has read is not spelled anew: going back costs more than it gains.
+    If the draft's memory is recurrent, text that it has read is not spelled anew: a rollback costs more than it gains.
     """
 
     def __init__(self, own: CachedSequence, translation: Translation) -> None:
@@ -41,27 +41,27 @@ class TranslatedSequence:
         self.num_last_read = 0  # the draft's tokens in the last pass
         self._row: Row = np.empty(self.n_vocab, dtype=np.float32)
         self._ids: list[int] = []  # the target's
-        self._ends: list[int] = []  # where each ends in the bytes
-        self._data = bytearray((_CONTROL,))  # its first place is that of the tokens before a conversation
-        self._controls: dict[int, tuple[int, ...]] = {0: translation.start}  # the draft's tokens, by their place
+        self._ends: list[int] = []  # their ends in the bytes
+        self._data = bytearray((_CONTROL,))  # the first byte stands for the tokens before a conversation
+        self._controls: dict[int, tuple[int, ...]] = {0: translation.start}  # the draft's tokens, by index of the byte
         self._own_ids: list[int] = list(translation.start)
         self._own_ends: list[int] = [1] * len(translation.start)
-        self._num_held = 0  # of these, so many are known to be what the cache begins with
+        self._num_held = 0  # of these, so many are known to be a prefix of the cache
 
-    # ---- what is known ------------------------------------------------------------------------------------------
+    # ---- contents -----------------------------------------------------------------------------------------------
 
     @property
     def num_past(self) -> int:
-        """After how many of the target's tokens the next one is to be read: all of these lie in the draft's cache."""
+        """Number of the target's tokens that are completely in the draft's cache."""
         held = min(self._num_held, self.own.num_past)
         end = self._own_ends[held - 1] if held else 0
-        while end in self._controls and not self._controls[end]:  # the draft has nothing there
+        while end in self._controls and not self._controls[end]:  # the draft has no tokens for it
             end += 1
         return bisect_right(self._ends, end)
 
     @property
     def n_ctx(self) -> int:
-        """How many of the target's tokens the draft's cache can hold, if what follows is as long for both."""
+        """Number of the target's tokens that fit into the draft's cache, if new text is as long for both."""
         return len(self._ids) + self.own.n_ctx - len(self._own_ids)
 
     @property
@@ -72,13 +72,13 @@ class TranslatedSequence:
     # ---- reading ------------------------------------------------------------------------------------------------
 
     def reuse(self, ids: History) -> int:
-        """Keep what the cache shares with the beginning of ``ids``; return how many of them stay."""
+        """Keep the prefix that the cache shares with ``ids``; return its length."""
         self._set(0, ids.tolist())
         self._num_held = self.own.reuse(np.asarray(self._own_ids, dtype=np.int32)) if self._own_ids else 0
         return self.num_past
 
     def prefill(self, ids: History) -> Iterator[int]:
-        """Read ``ids`` after what is held, without rows; yield how many of the draft's tokens are done at times.
+        """Read ``ids`` behind the contents, without rows; yield how many of the draft's tokens are done.
 
         Raises:
             DecodeError: a pass failed, or the draft's context is full.
@@ -88,7 +88,7 @@ class TranslatedSequence:
         self._num_held = self.own.num_past
 
     def forward(self, ids: TokenIds, n_rows: int = 1) -> Rows:  # noqa: ARG002  (the protocol's signature)
-        """Read ``ids`` after what is held; the logits of the target's tokens after the last [1, target n_vocab].
+        """Read ``ids`` behind the contents; return the logits of the target's tokens after the last [1, n_vocab].
 
         Tokens that the draft does not have are at -inf. The row may be written into, until the next call.
 
@@ -99,38 +99,26 @@ class TranslatedSequence:
         return self._row[None]
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """The same, of the draft's likeliest tokens only.
-
-        Raises:
-            DecodeError: as for `forward`.
-        """
+        """The same, for the draft's most likely tokens only; raises like `forward`."""
         return self.translation.overlap.select(self.own_candidates(ids))
 
     def forward_own(self, ids: TokenIds = ()) -> Row:
-        """Read ``ids``, or what it wrote itself; the logits of the draft's tokens [draft n_vocab] after the last.
-
-        Raises:
-            DecodeError: as for `forward`.
-        """
+        """Read ``ids``, or the draft's text; return the logits of its tokens [draft n_vocab]; raises like `forward`."""
         row: Row = self.own.forward(self._next(ids), 1)[0]
         self._num_held = self.own.num_past
         return row
 
     def own_candidates(self, ids: TokenIds = ()) -> Candidates:
-        """The same, of the likeliest ones only.
-
-        Raises:
-            DecodeError: as for `forward`.
-        """
+        """The same, for the most likely tokens only; raises like `forward`."""
         found = self.own.forward_candidates(self._next(ids))
         self._num_held = self.own.num_past
         return found
 
     def _next(self, ids: TokenIds) -> list[int]:
-        """Take ``ids`` in; the draft's tokens that it has to read for a row after the last, at least one."""
+        """Append ``ids``; return the draft's tokens to read for a row after the last, at least one."""
         if len(ids):
             self._set(self.num_past, [int(i) for i in ids])
-        if self._num_held >= len(self._own_ids):  # nothing of it has tokens for the draft
+        if self._num_held >= len(self._own_ids):  # the draft has no tokens for any of ``ids``
             self._num_held = max(len(self._own_ids) - 1, 0)
         if not self._own_ids:
             self._own_ids, self._own_ends = [self.translation.stand_in], [len(self._data)]
@@ -150,7 +138,7 @@ class TranslatedSequence:
         return self._own_ids[self.own.num_past :]
 
     def _forget_rest(self) -> None:
-        """Let the cache forget what the draft's ids do not begin with any more."""
+        """Drop the part of the cache that differs from the draft's ids."""
         if self.own.num_past > self._num_held and not self.own.rollback(self._num_held):
             self.own.clear()
         self._num_held = self.own.num_past
@@ -158,7 +146,7 @@ class TranslatedSequence:
     # ---- drafting -----------------------------------------------------------------------------------------------
 
     def append(self, token_id: int) -> None:
-        """Go on with a token of the target's that the draft has, as that one token, whatever it makes a word of."""
+        """Append a token of the target that the draft has, as that one token, whatever word results."""
         self._data += self.translation.target.pieces[token_id]
         self._ids.append(token_id)
         self._ends.append(len(self._data))
@@ -166,18 +154,18 @@ class TranslatedSequence:
         self._own_ends.append(len(self._data))
 
     def write(self, own_id: int) -> None:
-        """Go on with a token of the draft's, which belongs to none of the target's until `claim`."""
+        """Append a token of the draft, which belongs to none of the target's until `claim`."""
         self._data += self.translation.draft.pieces[own_id]
         self._own_ids.append(own_id)
         self._own_ends.append(len(self._data))
 
     @property
     def own_room(self) -> int:
-        """How many more of its own tokens the draft could read."""
+        """How many more of its tokens the draft can read."""
         return self.own.n_ctx - len(self._own_ids)
 
     def claim(self, ids: Sequence[int]) -> None:
-        """The bytes that the draft wrote are these tokens of the target's; what is over is forgotten."""
+        """Assign the bytes that the draft wrote to these tokens of the target; the rest is dropped."""
         pieces, end = self.translation.target.pieces, self._end
         for token_id in ids:
             end += len(pieces[token_id])
@@ -188,20 +176,19 @@ class TranslatedSequence:
     # ---- going back ---------------------------------------------------------------------------------------------
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
-        """See `CachedSequence.checkpoint`."""
         self.own.checkpoint(num_uncertain)
 
     def rollback(self, num_past: int) -> bool:
-        """Forget all but the first ``num_past`` of the target's tokens; always possible.
+        """Drop all but the first ``num_past`` of the target's tokens; always possible.
 
-        A token of the draft's that reaches beyond goes as well.
+        A token of the draft that reaches beyond is dropped as well.
 
         Raises:
-            DecodeError: what has to be read again could not be.
+            DecodeError: tokens that have to be read again could not be.
         """
         begin, ends = num_past, self._ends
         if 0 < num_past < len(ends) and ends[num_past] == ends[num_past - 1]:
-            begin = bisect_left(ends, ends[num_past])  # of a stretch that the roles translate as a whole
+            begin = bisect_left(ends, ends[num_past])  # of a run that the roles translate as a whole
         kept = self._ids[begin:num_past]
         self._drop_ids(begin)
         self._cut(self._end)
@@ -212,7 +199,7 @@ class TranslatedSequence:
         return True
 
     def clear(self) -> None:
-        """Let the cache forget everything; what it should hold is still known."""
+        """Clear the cache; the tokens that it should hold stay known."""
         self.own.clear()
         self._num_held = 0
 
@@ -225,9 +212,9 @@ class TranslatedSequence:
         del self._ids[count:], self._ends[count:]
 
     def _cut(self, end: int) -> None:
-        """Forget what lies beyond ``end`` of the bytes."""
+        """Drop the bytes from ``end`` on."""
         del self._data[end:]
-        while next(reversed(self._controls)) >= end:  # the first place stays
+        while next(reversed(self._controls)) >= end:  # the first byte stays
             self._controls.popitem()
         while self._own_ends and self._own_ends[-1] > end:
             self._own_ends.pop()
@@ -237,7 +224,7 @@ class TranslatedSequence:
     # ---- spelling -----------------------------------------------------------------------------------------------
 
     def _set(self, start: int, ids: list[int]) -> None:
-        """Let ``ids`` follow the first ``start`` of the target's, in place of what followed them."""
+        """Replace the target's ids from ``start`` on by ``ids``."""
         held = self._ids[start : start + len(ids)]
         same = len(held)
         if held != ids[:same]:
@@ -251,30 +238,30 @@ class TranslatedSequence:
         self._take(more)
         self._spell()
 
-    def _before_mark(self, place: int) -> int:
-        """Where to take ids in again so that a stretch that the roles translate as a whole is found at ``place``."""
+    def _before_mark(self, index: int) -> int:
+        """Where to append ids again so that a run that the roles translate as a whole is found at ``index``."""
         roles, ids, ends = self.translation.roles, self._ids, self._ends
-        reach = range(max(0, place - roles.longest + 1), place)
-        place = next((begin for begin in reach if ids[begin] in roles.marks), place)
-        while 0 < place < len(ends) and ends[place] == ends[place - 1]:
-            place -= 1  # of another one that begins before
-        return place
+        reach = range(max(0, index - roles.longest + 1), index)
+        index = next((begin for begin in reach if ids[begin] in roles.marks), index)
+        while 0 < index < len(ends) and ends[index] == ends[index - 1]:
+            index -= 1  # of another run that begins before
+        return index
 
     def _take(self, ids: Sequence[int]) -> None:
         """Append the target's ``ids`` as bytes, and control tokens by their roles."""
-        translation, place = self.translation, 0
+        translation, index = self.translation, 0
         pieces, roles = translation.target.pieces, translation.roles
-        while place < len(ids):
-            count, piece = (1, pieces[ids[place]]) if ids[place] >= 0 else (_num_places(ids, place), _PICTURE)
+        while index < len(ids):
+            count, piece = (1, pieces[ids[index]]) if ids[index] >= 0 else (_picture_length(ids, index), _PICTURE)
             if not piece:
-                mark = roles.at(ids, place)
-                count, own = mark if mark is not None else (1, roles.single.get(ids[place], ()))
+                mark = roles.at(ids, index)
+                count, own = mark if mark is not None else (1, roles.single.get(ids[index], ()))
                 self._controls[len(self._data)] = own
                 piece = bytes((_CONTROL,))
             self._data += piece
-            self._ids += ids[place : place + count]
+            self._ids += ids[index : index + count]
             self._ends += [len(self._data)] * count
-            place += count
+            index += count
 
     def _spell(self) -> None:
         """Make the draft's ids those of all bytes."""
@@ -284,7 +271,7 @@ class TranslatedSequence:
             return
         first = self._respell_from(done)
         ids, ends = self._spelled(own_ends[first - 1] if first else 0)
-        same = 0  # what is spelled as before stays in the cache
+        same = 0  # number of ids that stay in the cache
         for one, other, end, other_end in zip(own_ids[first:], ids, own_ends[first:], ends, strict=False):
             if one != other or end != other_end:
                 break
@@ -293,31 +280,31 @@ class TranslatedSequence:
         self._num_held = min(self._num_held, first + same)
 
     def _respell_from(self, done: int) -> int:
-        """How many of the draft's ids stay, of those that end at ``done`` or before: up to where any tokenizer cuts."""
+        """How many of the draft's ids that end at ``done`` or before stay: up to where any tokenizer cuts."""
         ends, count, data, controls = self._own_ends, len(self._own_ends), self._data, self._controls
         if self.own.num_snapshots is not None:
             return count
         while count and ends[count - 1] > done - _REACH:
-            place = ends[count - 1]
-            if place in controls or place - 1 in controls or begins_word(data, place):
+            end = ends[count - 1]
+            if end in controls or end - 1 in controls or begins_word(data, end):
                 return count
             count -= 1
         return count
 
     def _spelled(self, begin: int) -> tuple[list[int], list[int]]:
-        """The draft's ids of the bytes from ``begin`` on, and where each ends."""
+        """The draft's ids of the bytes from ``begin`` on, and their ends."""
         ids, ends = list[int](), list[int]()
-        places = list(takewhile(lambda place: place >= begin, reversed(self._controls)))
-        for place in [*reversed(places), len(self._data)]:
-            while begin < place:
-                end = self._split(begin, place)
+        controls = list(takewhile(lambda index: index >= begin, reversed(self._controls)))
+        for index in [*reversed(controls), len(self._data)]:
+            while begin < index:
+                end = self._split(begin, index)
                 self._spell_text(begin, end, ids, ends)
                 begin = end
-            if place < len(self._data):
-                own = self._controls[place]
+            if index < len(self._data):
+                own = self._controls[index]
                 ids += own
-                ends += [place + 1] * len(own)
-                begin = place + 1
+                ends += [index + 1] * len(own)
+                begin = index + 1
         return ids, ends
 
     def _split(self, begin: int, end: int) -> int:
@@ -325,7 +312,7 @@ class TranslatedSequence:
         if end - begin <= _SPLIT_EVERY:
             return end
         cuts = range(begin + _SPLIT_EVERY, begin + _SPLIT_EVERY // 2, -1)
-        return next((place for place in cuts if begins_word(self._data, place)), end)
+        return next((index for index in cuts if begins_word(self._data, index)), end)
 
     def _spell_text(self, begin: int, end: int, ids: list[int], ends: list[int]) -> None:
         spell, pieces = self.translation.draft.spell, self.translation.draft.pieces
@@ -340,6 +327,6 @@ class TranslatedSequence:
                 ends.append(begin)
 
 
-def _num_places(ids: Sequence[int], begin: int) -> int:
-    """How many of ``ids`` from ``begin`` on are places of pictures."""
+def _picture_length(ids: Sequence[int], begin: int) -> int:
+    """Number of ``ids`` from ``begin`` on that belong to pictures."""
     return next((i for i, one in enumerate(ids[begin:]) if one >= 0), len(ids) - begin)

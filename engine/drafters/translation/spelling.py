@@ -1,4 +1,4 @@
-"""Bytes as tokens of one vocabulary, and back: text tokens only, whatever the bytes are."""
+"""Converts bytes to text tokens of one vocabulary, whatever the bytes are, and back."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from engine.errors import PromptError
 from engine.interfaces import Tokenizer
 
-_LONGEST_PIECE = 64  # bytes that are looked for at once where the tokenizer itself cannot be asked
+_LONGEST_PIECE = 64  # bytes of a token that are searched at once if the tokenizer cannot be used
 _MOST_KEPT, _LONGEST_KEPT = 20_000, 48  # spellings of a word or two
-_UTF8_LENGTHS = ((0xF0, 4), (0xE0, 3), (0xC0, 2))  # of a character that begins so
+_UTF8_LENGTHS = ((0xF0, 4), (0xE0, 3), (0xC0, 2))  # length of a character by its first byte
 
 
 class Speller:
-    """Spells bytes in the text tokens of one vocabulary, as its tokenizer does where they are text.
+    """Spells bytes in the text tokens of one vocabulary, as its tokenizer does if they are text.
 
-    Tokens that are no text have no bytes here: control tokens, those that mark reasoning included, and all that end an
-    answer. So none of them is ever a result.
+    Control tokens (including reasoning tags) and end-of-generation tokens have no bytes here, so that none of them is
+    ever a result.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -30,7 +30,7 @@ class Speller:
             if data in controls:
                 self.pieces[token_id] = b""
             elif data and (data not in self._ids or self._is_byte_token(self._ids[data])):
-                self._ids[data] = token_id  # a token for the byte alone may stand beside the one of the character
+                self._ids[data] = token_id  # a byte token may exist beside the token of the character
         self._longest = min(max(map(len, self._ids), default=0), _LONGEST_PIECE)
         self._kept: dict[bytes, tuple[int, ...]] = {}
         self._adds_space = self._begins_with_space()
@@ -44,11 +44,11 @@ class Speller:
         return bool(ids) and self._tokenizer.piece(ids[0]).startswith(b" ")
 
     def id_of(self, data: bytes) -> int | None:
-        """The token that stands for exactly these bytes."""
+        """The token of exactly these bytes."""
         return self._ids.get(data)
 
     def spell(self, data: bytes) -> tuple[int, ...]:
-        """The tokens of ``data``, or of as much of its beginning as has any; their bytes are that beginning."""
+        """The tokens of ``data``, or of the longest prefix that has any; their bytes are that prefix."""
         kept = self._kept.get(data)
         if kept is not None:
             return kept
@@ -71,12 +71,12 @@ class Speller:
         return ids
 
     def _tokens_of(self, text: str, data: bytes) -> list[int] | None:
-        """The tokenizer's own tokens of a text; None where they do not stand for exactly these bytes."""
+        """The tokenizer's tokens of a text; None if they do not stand for exactly these bytes."""
         tokenize, pieces = self._tokenizer.tokenize, self.pieces
         begun = self._adds_space and not text.startswith(" ")
         try:
             ids = tokenize("\n" + text if begun else text[self._adds_space :], special=False)
-            if begun:  # the space that it puts before a text belongs to a text's beginning, not here
+            if begun:  # the space that it puts before a text does not belong here
                 before = tokenize("\n", special=False)
                 ids = ids[len(before) :] if ids[: len(before)] == before else []
         except PromptError:
@@ -85,22 +85,22 @@ class Speller:
         return ids if all(found) and b"".join(found) == data else None
 
     def _longest_tokens(self, data: bytes) -> tuple[list[int], int]:
-        """The longest token at each place in turn, and how many bytes that reached."""
-        ids, place, known = list[int](), 0, self._ids
-        while place < len(data):
-            for length in range(min(self._longest, len(data) - place), 0, -1):
-                token_id = known.get(data[place : place + length])
+        """The longest token at each index in turn, and the number of bytes reached."""
+        ids, index, known = list[int](), 0, self._ids
+        while index < len(data):
+            for length in range(min(self._longest, len(data) - index), 0, -1):
+                token_id = known.get(data[index : index + length])
                 if token_id is not None:
                     ids.append(token_id)
-                    place += length
+                    index += length
                     break
             else:
                 break
-        return ids, place
+        return ids, index
 
 
 def _parts(data: bytes) -> Iterator[tuple[bytes, str]]:
-    """The stretches of ``data`` that are UTF-8, each with its text, and those that are not, with none."""
+    """Split ``data`` into parts that are UTF-8, each with its text, and parts that are not, with an empty text."""
     while data:
         begin, end = _broken(data)
         if begin:
@@ -111,7 +111,7 @@ def _parts(data: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _broken(data: bytes) -> tuple[int, int]:
-    """Where the first bytes stand that are no UTF-8; at the end where there are none."""
+    """Begin and end of the first bytes that are no UTF-8; the end of ``data`` if there are none."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -120,7 +120,7 @@ def _broken(data: bytes) -> tuple[int, int]:
 
 
 def whole_characters(data: bytes) -> bytes:
-    """``data`` without a character at its end that is not complete."""
+    """``data`` without an incomplete character at its end."""
     for back in range(1, min(3, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:
@@ -131,17 +131,17 @@ def whole_characters(data: bytes) -> bytes:
     return data
 
 
-def begins_word(data: bytes | bytearray, place: int) -> bool:
-    """Whether tokenizers cut at ``place`` whatever comes before: a space and a letter, or the first of a line.
+def begins_word(data: bytes | bytearray, index: int) -> bool:
+    """Whether every tokenizer cuts at ``index``: at a space before a letter, or at the beginning of a line.
 
-    Some read the last of several white spaces with what follows them, so after an empty line that is not certain.
+    Some join the last of several white spaces with what follows, so that after an empty line it is not certain.
     """
-    if place + 1 >= len(data):
+    if index + 1 >= len(data):
         return False
-    first = data[place]
+    first = data[index]
     if first == _SPACE:
-        return (data[place + 1] | 0x20) in _LETTERS
-    is_first = place > 0 and data[place - 1] == _LINE_END and (place == 1 or data[place - 2] not in _WHITE)
+        return (data[index + 1] | 0x20) in _LETTERS
+    is_first = index > 0 and data[index - 1] == _LINE_END and (index == 1 or data[index - 2] not in _WHITE)
     return is_first and first not in _WHITE
 
 

@@ -1,4 +1,4 @@
-"""What two vocabularies have in common, as tables: which tokens stand for the same bytes, and how many that is."""
+"""Tables of the tokens that two vocabularies have in common, and their share in everyday text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from engine.errors import DraftRefusedError
 from engine.interfaces import Candidates, Tokenizer
 from engine.sampling.top_k import Row
 
-MOST = 0.75  # from this share on tokens are drawn from the draft's distribution, below it writes text
+MOST = 0.75  # from this share on tokens are sampled from the draft's distribution, below it writes text
 _NONE = -1
-# Everyday text: which share of its tokens a draft has says more than how many of a vocabulary's words it has, most of
-# which hardly ever occur.
+# Everyday text: the share of its tokens that a draft has says more than the share of the vocabulary, most of which
+# hardly ever occurs.
 SAMPLE = """\
 Of course! Here is how I would do it. First, read the question again and write down what is known; then look for the \
 step that is missing. If the result is larger than 1,000 or smaller than 0.5, something went wrong, and it is worth \
@@ -51,39 +51,35 @@ window, and listened to the old man's stories about the sea. {"name": "Anna", "a
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Tokens that stand for the same: ``target_ids`` [n], ascending, and ``draft_ids`` [n]; an end of an answer too."""
+    """Common tokens: ``target_ids`` [n], ascending, and ``draft_ids`` [n], with one end-of-generation token."""
 
     target_ids: NDArray[np.int64]
     draft_ids: NDArray[np.int64]
-    of_target: NDArray[np.int32]  # [target n_vocab] the draft's token for a token of text, -1: it has none
-    of_draft: NDArray[np.int32]  # [draft n_vocab] the other way round
+    of_target: NDArray[np.int32]  # [target n_vocab] the draft's text token, -1 if it has none
+    of_draft: NDArray[np.int32]  # [draft n_vocab] the target's text token, likewise
     n_vocab: int  # the target's
 
     def spread(self, own: Row, row: Row) -> None:
-        """Put the draft's logits ``own`` [draft n_vocab] where the target's tokens are in ``row``; -inf elsewhere."""
+        """Fill ``row`` [target n_vocab] with the draft's logits ``own`` [draft n_vocab]; -inf for missing tokens."""
         row.fill(-np.inf)
         row[self.target_ids] = own[self.draft_ids]
 
     def select(self, own: Candidates) -> Candidates:
         """The target's tokens among the draft's candidates; possibly none."""
-        places = self._place_of_draft()[own.ids]
-        found = places >= 0
-        ids = self.target_ids[places[found]]
+        indices = np.full(len(self.of_draft), _NONE, dtype=np.int64)
+        indices[self.draft_ids] = np.arange(len(self.draft_ids))
+        found = indices[own.ids] >= 0
+        ids = self.target_ids[indices[own.ids][found]]
         order = ids.argsort()
         return Candidates(ids[order], own.logits[found][order])
-
-    def _place_of_draft(self) -> NDArray[np.int64]:
-        places = np.full(len(self.of_draft), _NONE, dtype=np.int64)
-        places[self.draft_ids] = np.arange(len(self.draft_ids))
-        return places
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """All that is needed between a target and a draft of another vocabulary.
+    """The tables between a target and a draft of another vocabulary.
 
-    ``speaks`` is the share of the target's tokens of everyday text that are one token for the draft, too; ``is_heard``
-    that of the draft's which are one token for the target.
+    ``speaks`` is the share of the target's tokens of everyday text that are one token for the draft; ``is_heard`` the
+    share of the draft's that are one token for the target.
     """
 
     target: Speller
@@ -98,7 +94,7 @@ class Translation:
 
     @property
     def has_most(self) -> bool:
-        """Whether most of what either says is one token for the other, so that the draft's distribution is worth it."""
+        """Whether most tokens of either are one token for the other, so that the draft's distribution is useful."""
         return min(self.speaks, self.is_heard) >= MOST
 
 
@@ -106,7 +102,7 @@ def translation(target: PromptSide, draft: PromptSide) -> Translation:
     """Make the tables; takes about a second for vocabularies of 150,000 tokens.
 
     Raises:
-        DraftRefusedError: they have no token in common, or the draft's chat template has no place for something.
+        DraftRefusedError: they have no token in common, or the draft's chat template lacks something.
     """
     roles = compare_roles(target, draft)
     ours, theirs = Speller(target.tokenizer), Speller(draft.tokenizer)
@@ -119,11 +115,7 @@ def translation(target: PromptSide, draft: PromptSide) -> Translation:
 
 
 def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Tokenizer) -> Overlap:
-    """Find the tokens that both have.
-
-    Raises:
-        DraftRefusedError: there are none.
-    """
+    """Find the common tokens; raises `DraftRefusedError` if there are none."""
     of_target = np.full(ours.n_vocab, _NONE, dtype=np.int32)
     of_draft = np.full(theirs.n_vocab, _NONE, dtype=np.int32)
     for token_id, piece in enumerate(ours.pieces):
@@ -136,12 +128,12 @@ def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Token
     draft_ids = of_target[target_ids].astype(np.int64)
     ends = usual_end(target), usual_end(draft)
     if ends[0] is not None and ends[1] is not None:
-        place = int(target_ids.searchsorted(ends[0]))
-        target_ids, draft_ids = np.insert(target_ids, place, ends[0]), np.insert(draft_ids, place, ends[1])
+        index = int(target_ids.searchsorted(ends[0]))
+        target_ids, draft_ids = np.insert(target_ids, index, ends[0]), np.insert(draft_ids, index, ends[1])
     return Overlap(target_ids, draft_ids, of_target, of_draft, ours.n_vocab)
 
 
 def _share(ours: Speller, id_of: Callable[[bytes], int | None]) -> float:
-    """Of the tokens of everyday text, those that are one token for the other, too."""
+    """Share of the tokens of everyday text that are one token for the other."""
     ids = ours.spell(SAMPLE.encode())
     return sum(id_of(ours.pieces[i]) is not None for i in ids) / len(ids) if ids else 0.0

@@ -79,7 +79,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "corrections": _put(lambda *_: None, (CostCurve, "observe")),
     "tries": _put(lambda *_: None, (CostCurve, "_try")),
     "draft-scaling": _put(lambda *_: None, (Prices, "_scale_drafting")),
-    "gate": _put(lambda *_: True, (Pacer, "worth_drawing"), (Pacer, "worth_running")),
+    "gate": _put(lambda *_: True, (Pacer, "worth_sampling"), (Pacer, "worth_running")),
     "reading": _put(lambda *_: 0, (DraftModelDrafter, "num_unread")),
     "chained": _put(_text_else_draft, (ChainedDrafter, "propose")),
     "uncertain": _put(False, (CostCurve, "is_plain_uncertain")),

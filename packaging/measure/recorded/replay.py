@@ -104,7 +104,8 @@ class Replay:
         drafter = self._drafter()
         stats = StatsRecorder(Mode.AUTO, N_CTX)
         sampler = Sampler(SamplingParams(temperature=0.0))
-        config = LoopConfig(prices=self.pacer.prices, pacer=self.pacer if self.depth is None else None)
+        prices, planner = self.pacer.prices, self.pacer if self.depth is None else None
+        config = LoopConfig(planner, prices.padded, (planner or prices,))
         speculation = Speculation(target, drafter, sampler, stats, prompt, config)
         began, given = self.clock.now, 0
         while given < count:

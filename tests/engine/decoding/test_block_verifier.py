@@ -74,7 +74,7 @@ def outcomes(how: Verify, draft: Draft, p_at: Callable[[int], Distribution]) -> 
     while waiting:
         forks = Forks(waiting.pop())
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Distribution, "place", note)
+            patch.setattr(Distribution, "index_at", note)
             verdict = how(draft, p_at, forks)  # type: ignore[arg-type]
         waiting += [[*forks.taken[:i], False] for i in range(len(forks.told), len(forks.taken))]
         if forks.probability > 0.0:
@@ -262,13 +262,13 @@ class Harsh(Scripted):
         self.exact = self.p[N_VOCAB][:, None] * self.p[:N_VOCAB]
 
 
-def draw(rng: np.random.Generator, scripted: Scripted, depth_after: Callable[[list[int]], int]) -> Draft:
+def sample(rng: np.random.Generator, scripted: Scripted, depth_after: Callable[[list[int]], int]) -> Draft:
     ids: list[int] = []
     q: list[Distribution] = []
     last = N_VOCAB
     while len(ids) < depth_after(ids):
         q.append(Distribution(scripted.q[last]))
-        last = q[-1].draw(rng.random())
+        last = q[-1].sample(rng.random())
         ids.append(last)
     return Draft(ids, Source.DRAFT, q)
 
@@ -278,12 +278,12 @@ def sample_pairs(scripted: Scripted, depth_after: Callable[[list[int]], int], nu
     rng = np.random.default_rng(5)
     counts = np.zeros((N_VOCAB, N_VOCAB), dtype=np.int64)
     for _ in range(num_samples):
-        draft = draw(rng, scripted, depth_after)
+        draft = sample(rng, scripted, depth_after)
         path = [N_VOCAB, *draft.ids]
         verdict = verify_block(draft, lambda i, path=path: Distribution(scripted.p[path[i]]), rng.random)  # type: ignore[misc]
         emitted = [*draft.ids[: verdict.num_accepted], verdict.next_id]
         if len(emitted) < 2:
-            emitted.append(Distribution(scripted.p[emitted[0]]).draw(rng.random()))
+            emitted.append(Distribution(scripted.p[emitted[0]]).sample(rng.random()))
         counts[emitted[0], emitted[1]] += 1
     return counts
 
@@ -366,7 +366,7 @@ def test_the_looks_are_what_the_decision_was_made_with(seed: int, depth: int) ->
     q = []
     for _ in range(depth):
         q.append(instance.q(tuple(ids)))
-        ids.append(q[-1].draw(rng.random()))
+        ids.append(q[-1].sample(rng.random()))
     draft = Draft(ids, Source.DRAFT, q)
     for how in (verify, verify_block):
         verdict = how(draft, lambda i: instance.p(tuple(ids[:i])), rng.random)

@@ -112,7 +112,7 @@ class Stage:
         self.outcomes: Outcomes | None = None
         for module in (loop, engine.pacing.drafter, draft_model):
             monkeypatch.setattr(module, "perf_counter", self.now)
-        uniform, draw, place = Sampler.uniform, Distribution.draw, Distribution.place
+        uniform, draw, place = Sampler.uniform, Distribution.sample, Distribution.index_at
 
         def next_number(sampler: Sampler) -> object:
             return Number(self.outcomes) if self.outcomes is not None else uniform(sampler)
@@ -131,8 +131,8 @@ class Stage:
             return 0
 
         monkeypatch.setattr(Sampler, "uniform", next_number)
-        monkeypatch.setattr(Distribution, "draw", drawn)
-        monkeypatch.setattr(Distribution, "place", placed)
+        monkeypatch.setattr(Distribution, "sample", drawn)
+        monkeypatch.setattr(Distribution, "index_at", placed)
 
     def now(self) -> float:
         """The time on the clock that counts now: each way through a pass begins with the same."""
@@ -208,7 +208,12 @@ def errors(stage: Stage, pacer: Pacer, kinds: Counter[str], model: DraftModelDra
             pass
         sampler = unseeded(replace(OPEN, seed=seed))
         speculation = Speculation(
-            target, drafter, sampler, StatsRecorder(Mode.AUTO, 256), prompt, LoopConfig(pacer=pacer)
+            target,
+            drafter,
+            sampler,
+            StatsRecorder(Mode.AUTO, 256),
+            prompt,
+            LoopConfig(pacer, pacer.prices.padded, (pacer,)) if pacer is not None else LoopConfig(),
         )
         while len(speculation.history) < len(prompt) + LENGTH:
             if pick.random() < 0.15:

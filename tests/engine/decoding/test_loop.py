@@ -118,7 +118,7 @@ def test_plain_decoding_is_one_token_a_pass() -> None:
 
 def test_the_context_is_filled_to_its_last_place() -> None:
     run = Run(draft_model(), OPEN, [1, 2, 3, 4], n_ctx=16)
-    while run.speculation.room > 0:
+    while run.speculation.free_tokens > 0:
         run.tokens(1, 5)
     assert len(run.speculation.history) == 17
     assert run.target.num_past == 16

@@ -7,10 +7,10 @@ import pytest
 
 from engine.decoding import loop
 from engine.decoding.loop import LoopConfig
+from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.drafters.base import NoDrafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
-from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.records import SamplingParams, Source
 from engine.sampling.sampler import History
 from tests.engine.decoding.test_loop import OPEN, Run
@@ -67,7 +67,7 @@ def test_it_ends_with_the_token_that_ends_and_at_the_context() -> None:
     assert 5 not in ids[:-1]
     rest = run.speculation.run_plain(100, 60.0, never).ids
     assert len(ids) + len(rest) == 31
-    assert run.speculation.room == 0
+    assert run.speculation.free_tokens == 0
 
 
 @pytest.mark.parametrize("pass_s", [0.001, 0.02, 0.03, 5.0])

@@ -92,7 +92,7 @@ def sample_blocks(
         verdict = verify(draft, lambda i, path=path: Distribution(p_rows[path[i]]), rng.random)  # type: ignore[misc]
         emitted = [*draft.ids[: verdict.num_accepted], verdict.next_id]
         if len(emitted) < 2:
-            emitted.append(Distribution(p_rows[emitted[0]]).draw(rng.random()))
+            emitted.append(Distribution(p_rows[emitted[0]]).sample(rng.random()))
         counts[emitted[0], emitted[1]] += 1
     return counts
 
@@ -113,7 +113,7 @@ class Scripted:
         last = N_VOCAB
         for _ in range(2):
             q.append(Distribution(self.q[last]))
-            last = q[-1].draw(rng.random())
+            last = q[-1].sample(rng.random())
             ids.append(last)
         return Draft(ids, Source.DRAFT, q)
 

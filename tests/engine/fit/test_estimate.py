@@ -174,13 +174,13 @@ def replace_layers(geometry: Geometry, n_layer: int) -> Geometry:
 
 
 def test_devices_share_layers_as_llama_cpp_assigns_them() -> None:
-    assert DeviceSplit((1.0, 1.0)).places(4, 99) == [0, 0, 0, 1, 1]
-    assert DeviceSplit((1.0, 3.0)).places(4, 99) == [0, 0, 1, 1, 1]
-    assert DeviceSplit((1.0, 0.0, 1.0)).places(4, 3) == [None, None, 0, 0, 2]
-    assert DeviceSplit((0.0, 1.0)).places(4, 2) == [None, None, None, 1, 1]
-    assert DeviceSplit().places(4, 0) == [None] * 5
+    assert DeviceSplit((1.0, 1.0)).devices(4, 99) == [0, 0, 0, 1, 1]
+    assert DeviceSplit((1.0, 3.0)).devices(4, 99) == [0, 0, 1, 1, 1]
+    assert DeviceSplit((1.0, 0.0, 1.0)).devices(4, 3) == [None, None, 0, 0, 2]
+    assert DeviceSplit((0.0, 1.0)).devices(4, 2) == [None, None, None, 1, 1]
+    assert DeviceSplit().devices(4, 0) == [None] * 5
     with pytest.raises(ValueError, match="no device"):
-        DeviceSplit((0.0, 0.0)).places(4, 2)
+        DeviceSplit((0.0, 0.0)).devices(4, 2)
 
 
 @pytest.mark.parametrize("shares", [(1.0, 1.0), (1.0, 3.0), (2.0, 0.0, 1.0)])

@@ -81,7 +81,7 @@ def test_short_main_memory_is_met_by_cache_context_or_draft(pair: PairPlan) -> N
     assert table.verdict is FitVerdict.TOO_LARGE
     assert kinds(table) == {ChangeKind.CACHE_TYPE: "q8_0", ChangeKind.CONTEXT: "16384", ChangeKind.NO_DRAFT: ""}
     smaller = replace(pair, target=replace(pair.target, setup=CacheSetup(16384)))
-    assert fit_table(smaller, table.room).verdict is not FitVerdict.TOO_LARGE
+    assert fit_table(smaller, table.free).verdict is not FitVerdict.TOO_LARGE
 
 
 def test_a_tight_fit_is_reported_with_what_eases_it(pair: PairPlan) -> None:
@@ -104,7 +104,7 @@ def test_a_short_gpu_is_met_by_fewer_layers_or_the_draft_elsewhere(pair: PairPla
     assert 20 < layers < 33
     for fewer, fits in ((layers, True), (layers + 1, False)):
         changed = replace(whole, target=replace(whole.target, gpu_layers=fewer))
-        assert (fit_table(changed, table.room).verdict is not FitVerdict.TOO_LARGE) == fits
+        assert (fit_table(changed, table.free).verdict is not FitVerdict.TOO_LARGE) == fits
 
 
 def test_a_full_disk(pair: PairPlan) -> None:
@@ -130,9 +130,9 @@ def test_experts_that_do_not_fit_the_gpu_are_left_out_before_layers_are(moe: Mod
     assert list(found).index(ChangeKind.EXPERTS_ON_CPU) < list(found).index(ChangeKind.GPU_LAYERS)
     number = int(found[ChangeKind.EXPERTS_ON_CPU])
     assert 0 < number < 48
-    changed = fit_table(PairPlan(moe.leaving_experts(number)), table.room)
+    changed = fit_table(PairPlan(moe.leaving_experts(number)), table.free)
     assert changed.verdict is not FitVerdict.TOO_LARGE
-    fewer = fit_table(PairPlan(moe.leaving_experts(number - 1)), table.room)
+    fewer = fit_table(PairPlan(moe.leaving_experts(number - 1)), table.free)
     assert fewer.needed.gpu_bytes > 0.95 * 12 * GB
     assert changed.needed.main_bytes > 48 / number  # they are somewhere
     sentence = next(change.sentence for change in table.changes if change.kind is ChangeKind.EXPERTS_ON_CPU)

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.grammar.held_calls import held_calls
-from engine.grammar.tool_calls import calls_grammar, held_calls_grammar
+from engine.grammar.tool_calls import calls_grammar, held_calls, held_calls_grammar
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams, Source, TextChunk, ToolFormat
 from engine.session.session import Session
 from engine.tools.formats import SYNTAXES

@@ -237,7 +237,7 @@ def test_places_of_a_picture_are_passed_over_and_what_is_before_stays(files: tup
     with opened(files) as (target, head):
         target.sequence.forward([*before, *behind[:-1]], 0)
         tap = head.tap  # type: ignore[attr-defined]
-        tap._rows[:, tap._place + 39 - tap._first] = 0.0
+        tap._rows[:, tap._offset + 39 - tap._first] = 0.0
         expected = head.sequence.forward([*before, *behind], 1)[0].copy()
     with opened(files) as (target, head):
         target.sequence.runs = _Places(target, run)

@@ -175,11 +175,11 @@ def test_a_failed_pass_is_not_reported_with_the_reason_of_something_else(context
         LlamaModel(text)
     lib = library.start()
     abort = lib.ggml_abort_callback(lambda _data: True)
-    lib.llama_set_abort_callback(context._handle, abort, None)
+    lib.llama_set_abort_callback(context.handle, abort, None)
     with pytest.raises(DecodeError, match=r"code 2") as failure:
         context.forward([1, 2], 1)
     assert "magic" not in failure.value.message
-    lib.llama_set_abort_callback(context._handle, lib.ggml_abort_callback(), None)
+    lib.llama_set_abort_callback(context.handle, lib.ggml_abort_callback(), None)
     assert context.forward([1], 1).shape == (1, 512)
 
 

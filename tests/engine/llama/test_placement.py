@@ -31,7 +31,7 @@ def fixture_moe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def moved(path: Path, where: Placement) -> dict[str, str]:
     """Names of tensors that llama.cpp says it moved, and to which buffer type."""
-    with library.places() as lines, LlamaModel(path, placement=where, repack=False):
+    with library.placement_lines() as lines, LlamaModel(path, placement=where, repack=False):
         pass
     return dict(found for line in lines for found in _MOVED.findall(line))
 

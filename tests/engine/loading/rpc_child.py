@@ -129,7 +129,7 @@ def _plan(path: Path, placement: Placement, n_ctx: int) -> list[str]:
     native.write_to(params)
     own = lib.llama_context_default_params()
     own.n_ctx, own.n_batch, own.n_ubatch, own.n_outputs_max, own.swa_full = n_ctx, N_BATCH, GPU_UBATCH, MAX_ROWS, True
-    with library.places() as lines:
+    with library.placement_lines() as lines:
         model = lib.llama_model_load_from_file(str(path).encode(), params)
         context = lib.llama_init_from_model(model, own)
         lib.llama_free(ctypes.c_void_p(context))

@@ -13,8 +13,15 @@ from engine.fit.estimate import DeviceSplit, estimate_memory
 from engine.gguf.header import read_header
 from engine.llama.devices import shared_by_default
 from engine.loading import devices, loading
-from engine.loading.devices import ALL_LAYERS, Attempt, attempts, room_on, spread_of
-from engine.loading.loading import LoadedModel, LoadOptions, experts_notices, layers_notices, open_model, with_room_for
+from engine.loading.devices import ALL_LAYERS, Attempt, attempts, free_memory, spread_of
+from engine.loading.loading import (
+    LoadedModel,
+    LoadOptions,
+    experts_notices,
+    layers_notices,
+    open_model,
+    with_draft_memory,
+)
 from engine.records import Device, DeviceKind, LoadRequest, Placement, SplitMode
 from tests.engine.geometries import GEOMETRIES
 from tests.engine.gguf_factory import tiny_llama
@@ -54,8 +61,8 @@ def test_overrides_name_devices_by_number() -> None:
     placement = Placement(cpu_moe_layers=1, overrides=(("attn_q", "CUDA1"), ("attn_k", "CPU"), ("attn_v", "CUDA_Host")))
     spread = spread_of(placement, found, found)
     assert [where for _, where in spread.moved] == [1, None, None, None]
-    assert spread.place_of("blk.0.ffn_up_exps.weight", 0) is None
-    assert spread.place_of("blk.1.ffn_up_exps.weight", 0) == 0
+    assert spread.device_of("blk.0.ffn_up_exps.weight", 0) is None
+    assert spread.device_of("blk.1.ffn_up_exps.weight", 0) == 0
 
 
 def test_devices_of_other_machines_copy_no_weights_of_ours() -> None:
@@ -184,14 +191,14 @@ def test_room_is_left_for_a_draft_that_lies_there(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
     request, options = LoadRequest("t", draft), LoadOptions(512)
     needed = estimate_memory(read_header(Path(draft)), CacheSetup(512), ALL_LAYERS).total.gpu_bytes
-    assert with_room_for(draft, request, options).beside_bytes == needed > 0
+    assert with_draft_memory(draft, request, options).beside_bytes == needed > 0
     for elsewhere in (replace(request, draft_gpu_layers=0), replace(request, draft_devices=("CUDA1",))):
-        assert with_room_for(draft, elsewhere, options) == options
-    assert with_room_for(None, request, options) == options
-    assert with_room_for(str(tmp_path / "none.gguf"), request, options) == options
+        assert with_draft_memory(draft, elsewhere, options) == options
+    assert with_draft_memory(None, request, options) == options
+    assert with_draft_memory(str(tmp_path / "none.gguf"), request, options) == options
 
 
 def test_the_room_is_that_of_each_device() -> None:
-    room = room_on(gpus(3 * GB, None), 5 * GB)
+    room = free_memory(gpus(3 * GB, None), 5 * GB)
     assert (room.gpu_bytes, room.devices) == (3 * GB, (("CUDA0", 3 * GB), ("CUDA1", 0)))
     assert DeviceSplit().num_used == 1

@@ -132,7 +132,7 @@ class Answering:
         self.prompt = np.asarray(self.path[: self.num_prompt], dtype=np.int32)
         self.target.forward(self.prompt[:-1], 0)
         self.stats = StatsRecorder(Mode.AUTO, self.model.n_ctx)
-        config = LoopConfig(pacer=self.pacer)
+        config = LoopConfig(self.pacer, self.pacer.prices.padded, (self.pacer,))
         self.speculation = Speculation(self.target, self.drafter, Sampler(GREEDY), self.stats, self.prompt, config)
         self.began = self.clock.now
         self.proposals: list[Proposal] = []

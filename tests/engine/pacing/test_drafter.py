@@ -10,6 +10,7 @@ import pytest
 import engine.pacing.drafter
 from engine.decoding import loop
 from engine.decoding.loop import LoopConfig, Speculation
+from engine.decoding.pass_report import PassReport
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.base import Draft
@@ -23,7 +24,6 @@ from engine.pacing.constants import MAX_UNSEARCHED
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Choice, Pacer
-from engine.pacing.pass_report import PassReport
 from engine.records import Mode, SamplingParams, Source
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
@@ -82,7 +82,12 @@ class Answering:
             pass
         stats = StatsRecorder(Mode.AUTO, 256)
         speculation = Speculation(
-            self.target, self.drafters[name], unseeded(sampling), stats, ids, LoopConfig(pacer=self.pacer)
+            self.target,
+            self.drafters[name],
+            unseeded(sampling),
+            stats,
+            ids,
+            LoopConfig(self.pacer, self.pacer.prices.padded, (self.pacer,)),
         )
         given: list[int] = []
         while len(given) < count:
@@ -227,8 +232,8 @@ def test_a_draft_that_cannot_forget_a_tail_goes_back_to_its_checkpoint(
     text = answering.suffix if name == "both" else None
     model = DraftModelDrafter(sequence, N_VOCAB, frozenset())
     answering.drafters["state"] = PacedDrafter(answering.pacer, text, model, may_pause=False)
-    worth = Pacer.worth_drawing
-    monkeypatch.setattr(Pacer, "worth_drawing", lambda self, drawn, *of: drawn < most and worth(self, drawn, *of))
+    worth = Pacer.worth_sampling
+    monkeypatch.setattr(Pacer, "worth_sampling", lambda self, drawn, *of: drawn < most and worth(self, drawn, *of))
     monkeypatch.setattr(sequence, "clear", lambda: pytest.fail("all of the text is read again"))
     answering.tokens("state", SamplingParams(temperature=temperature, seed=3), 150, [3, 1, 4, 1])
     assert Source.DRAFT in answering.sources

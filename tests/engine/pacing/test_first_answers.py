@@ -79,7 +79,14 @@ class Home:
         self.target.sizes.clear()
         drafter = self.drafter(mode)
         stats = StatsRecorder(mode, 2048)
-        speculation = Speculation(target, drafter, unseeded(self.sampling), stats, ids, LoopConfig(pacer=self.pacer))
+        speculation = Speculation(
+            target,
+            drafter,
+            unseeded(self.sampling),
+            stats,
+            ids,
+            LoopConfig(self.pacer, self.pacer.prices.padded, (self.pacer,)),
+        )
         started, given = self.clock.now, 0
         while given < num_tokens:
             if rest := drafter.pause_length(speculation.history):

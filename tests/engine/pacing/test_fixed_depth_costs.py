@@ -51,7 +51,9 @@ class Fixed:
         target.forward(PROMPT[:-1], 0)
         self.model.sizes.clear()
         stats = StatsRecorder(Mode.DRAFT, 256)
-        config = LoopConfig(prices=self.costs.prices if pads else None)
+        config = LoopConfig(
+            padded=self.costs.prices.padded if pads else None, observers=[self.costs.prices] if pads else []
+        )
         self.speculation = Speculation(target, drafter, unseeded(sampling), stats, PROMPT, config)
 
     def tokens(self, wanted: int, depth: int) -> list[int]:

@@ -75,7 +75,7 @@ class Simulation:
 
     def draft(self, limit: int) -> tuple[int, float]:
         drawn, alive, draft_ms = 0, 1.0, self.step_ms
-        while self.pacer.worth_drawing(drawn, alive, CONFIDENCE, limit - drawn):
+        while self.pacer.worth_sampling(drawn, alive, CONFIDENCE, limit - drawn):
             alive *= self.pacer.acceptance.draft.chance(draft_kind(CONFIDENCE))
             drawn += 1
             if drawn == limit or not self.pacer.worth_running(drawn, alive, limit - drawn):

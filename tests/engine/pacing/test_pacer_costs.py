@@ -177,15 +177,15 @@ def test_a_later_step_of_the_stairs_is_foreseen() -> None:
     pacer = Pacer(curve, 0.1)
     for _ in range(100):
         pacer.acceptance.drafted.observe([0] * 8, 8)
-    assert pacer.worth_drawing(0, 1.0, 0.999, 15)
-    assert not pacer.worth_drawing(0, 1.0, 0.999, 1)
+    assert pacer.worth_sampling(0, 1.0, 0.999, 15)
+    assert not pacer.worth_sampling(0, 1.0, 0.999, 1)
 
 
 def test_of_a_draft_that_was_asked_for_one_token_is_drawn_whatever_it_costs() -> None:
     pacer = Pacer(CostCurve({1: 1.0, 2: 50.0, 33: 900.0}), 5.0)
     pacer.choose([], has_model=True, limit=8, may_pause=False)
-    assert pacer.worth_drawing(0, 1.0, 0.01, 8)
-    assert not pacer.worth_drawing(1, 0.1, 0.01, 7)
+    assert pacer.worth_sampling(0, 1.0, 0.01, 8)
+    assert not pacer.worth_sampling(1, 0.1, 0.01, 7)
 
 
 def test_what_is_read_before_drafting_is_spread_over_an_answer() -> None:

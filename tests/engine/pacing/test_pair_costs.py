@@ -317,7 +317,7 @@ def test_where_only_the_draft_changes_it_alone_is_measured(
     chosen: list[tuple[int, ...]] = []
     monkeypatch.setattr("engine.pacing.draft_costs.choose_threads", lambda *of, **_: (chosen.append(of[2]), 2)[1])
     times = DraftingTimes(0.125, 0.03, is_steady=True)
-    monkeypatch.setattr("engine.pacing.draft_costs.measure_drafting", lambda *_: times)
+    monkeypatch.setattr("engine.pacing.draft_costs.measure_drafting", lambda *_, **__: times)
     another = LoadRequest("", threads=2, draft_threads=2)  # the draft with other threads is another draft
     second = PairCosts(*pair, another, CostStore(tmp_path))
     second.prepare(paced=True)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from engine.decoding import loop
+from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.drafters.base import Draft
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.pacer import Pacer
-from engine.pacing.pass_report import PassReport, PlainRunReport
 from engine.pacing.plain_speed import RECENT_S, PlainPasses, PlainSpeed
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, Mode, RunStats, SamplingParams, Source

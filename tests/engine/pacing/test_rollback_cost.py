@@ -78,12 +78,11 @@ def play(pacer: Pacer, share: float) -> int:
     return num_drafted
 
 
-def test_dear_rejections_pause_a_draft_that_pays_elsewhere_and_the_reason_names_them() -> None:
+def test_dear_rejections_pause_a_draft_that_pays_elsewhere() -> None:
     without = Pacer(flat_curve(), 0.5)
     dear = Pacer(flat_curve(), 0.5, RollbackCost(0, save_ms=16.0, restore_ms=8.0))
     assert play(without, 0.5) > 250
     assert play(dear, 0.5) < 60
-    assert "a rejection costs" in dear.reason
     assert play(Pacer(flat_curve(), 0.5, RollbackCost(3, 16.0, 8.0)), 0.5) > 250
 
 

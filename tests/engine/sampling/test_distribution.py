@@ -29,7 +29,7 @@ def test_lists_say_what_arrays_say(weights: dict[int, float], uniform: float) ->
     np.testing.assert_array_equal(few.probs, many.probs)
     np.testing.assert_array_equal(few.ids, many.ids)
     assert [few.prob(i) for i in range(N_VOCAB)] == [many.prob(i) for i in range(N_VOCAB)]
-    assert few.draw(uniform) == many.draw(uniform)
+    assert few.sample(uniform) == many.sample(uniform)
     place = few.place(uniform)
     assert few.prob_at(place) == many.prob_at(place) == few.prob(few.id_at(place)) > 0.0
     assert few.highest() == many.highest()
@@ -50,9 +50,9 @@ def test_what_is_left_is_the_same_of_lists_and_of_arrays(
 
 def test_nothing_is_drawn_that_has_no_probability() -> None:
     distribution = Distribution.of_few([0.25, 0.0, 0.75, 0.0], [3, 5, 9, 11])
-    drawn = [distribution.draw(u) for u in np.linspace(0, 1, 1000, endpoint=False)]
+    drawn = [distribution.sample(u) for u in np.linspace(0, 1, 1000, endpoint=False)]
     assert {token: drawn.count(token) for token in set(drawn)} == {3: 250, 9: 750}
-    assert distribution.draw(float(np.nextafter(1.0, 0.0))) == 9
+    assert distribution.sample(float(np.nextafter(1.0, 0.0))) == 9
 
 
 def test_nothing_is_left_of_what_is_taken_away_whole() -> None:

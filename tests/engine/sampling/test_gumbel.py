@@ -19,14 +19,14 @@ IDS = [3, 9, 1_000, 151_000]
 def test_tokens_are_distributed_as_p_over_places_and_over_seeds(over: str) -> None:
     p = Distribution.of_few(P, IDS)
     noise = GumbelNoise(8)
-    drawn = [noise.draw(p, i) if over == "places" else GumbelNoise(i).draw(p, 17) for i in range(20_000)]
+    drawn = [noise.sample(p, i) if over == "places" else GumbelNoise(i).sample(p, 17) for i in range(20_000)]
     counts = [drawn.count(token_id) for token_id in IDS]
     assert stats.chisquare(counts, np.array(P) * len(drawn)).pvalue > 0.001
 
 
 def test_places_that_follow_each_other_are_independent() -> None:
     p, noise = Distribution.of_few([0.25] * 4, IDS), GumbelNoise(3)
-    drawn = [IDS.index(noise.draw(p, place)) for place in range(20_001)]
+    drawn = [IDS.index(noise.sample(p, place)) for place in range(20_001)]
     pairs = np.zeros((4, 4))
     np.add.at(pairs, (drawn[:-1], drawn[1:]), 1)
     assert stats.chi2_contingency(pairs).pvalue > 0.001
@@ -50,16 +50,16 @@ def test_lists_and_arrays_draw_the_same_token_and_never_one_without_a_chance(
 ) -> None:
     probs = [weight / sum(weights) for weight in weights]
     ids = [7 * i for i in range(len(probs))]
-    drawn = GumbelNoise(seed).draw(Distribution.of_few(probs, ids), place)
-    assert drawn == GumbelNoise(seed).draw(Distribution(np.array(probs), np.array(ids)), place)
+    drawn = GumbelNoise(seed).sample(Distribution.of_few(probs, ids), place)
+    assert drawn == GumbelNoise(seed).sample(Distribution(np.array(probs), np.array(ids)), place)
     assert probs[ids.index(drawn)] > 0.0
 
 
 def test_a_distribution_over_the_whole_vocabulary_needs_no_ids() -> None:
     probs = np.random.default_rng(1).dirichlet(np.ones(500))
     for place in range(50):
-        whole = GumbelNoise(4).draw(Distribution(probs), place)
-        assert whole == GumbelNoise(4).draw(Distribution(probs, np.arange(500)), place)
+        whole = GumbelNoise(4).sample(Distribution(probs), place)
+        assert whole == GumbelNoise(4).sample(Distribution(probs, np.arange(500)), place)
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.1, 0.3])
@@ -68,6 +68,6 @@ def test_a_draft_with_the_same_numbers_agrees_as_often_as_its_distance_lets_it(d
     p, noise = np.array([0.4, 0.3, 0.2, 0.1]), GumbelNoise(5)
     q = p + distance * np.array([-1.0, 0.5, -0.5, 1.0]) / 1.5
     ids = np.arange(4)
-    same = sum(noise.draw(Distribution(p, ids), i) == noise.draw(Distribution(q, ids), i) for i in range(20_000))
+    same = sum(noise.sample(Distribution(p, ids), i) == noise.sample(Distribution(q, ids), i) for i in range(20_000))
     d = 0.5 * float(np.abs(p - q).sum())
     assert same / 20_000 >= (1 - d) / (1 + d) - 0.01

@@ -208,9 +208,9 @@ def test_beside_no_number_nothing_is_near(size: int, place: int) -> None:
 
 def test_drawing_follows_the_probabilities() -> None:
     distribution = Distribution(np.array([0.25, 0.0, 0.75]), np.array([3, 5, 9]))
-    drawn = [distribution.draw(u) for u in np.linspace(0, 1, 1000, endpoint=False)]
+    drawn = [distribution.sample(u) for u in np.linspace(0, 1, 1000, endpoint=False)]
     assert {token: drawn.count(token) for token in set(drawn)} == {3: 250, 9: 750}
-    assert distribution.draw(np.nextafter(1.0, 0.0)) == 9
+    assert distribution.sample(np.nextafter(1.0, 0.0)) == 9
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=3, max_size=8), st.lists(st.floats(0.01, 1), min_size=3, max_size=8))

@@ -12,7 +12,7 @@ import pytest
 from greenlet import getcurrent
 
 from engine.errors import CacheFullError, DecodeError
-from engine.interfaces import NOBODY, Rows
+from engine.interfaces import ALONE, Rows
 from engine.llama.context import LlamaContext, PassPart
 from engine.session.batcher import LEAST_READ, Batcher
 
@@ -295,7 +295,7 @@ def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
     def answering(lane: int) -> Callable[[], None]:
         def work() -> None:
             for _ in range(40):
-                place.batcher.beside(is_drafting=lane == 1)
+                place.batcher.composition(is_drafting=lane == 1)
                 place.forward(place.targets[lane], lane + 2, lane + 2)
                 place.targets[lane].num_past -= 1  # of what was proposed all but one token is kept
 
@@ -303,7 +303,7 @@ def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
 
     def asking() -> None:
         for _ in range(30):
-            beside = place.batcher.beside(is_drafting=False)
+            beside = place.batcher.composition(is_drafting=False)
             seen.append((beside.num_tokens, beside.tokens, beside.num_drafting))
             place.forward(place.targets[0], 1, 1)
 
@@ -313,7 +313,7 @@ def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
     num_tokens, tokens, num_drafting = seen[-1]
     assert (num_tokens, num_drafting) == (3 + 4, 1)
     assert tokens == pytest.approx(2 + 3, abs=0.01)
-    assert place.batcher.beside(is_drafting=True) == NOBODY
+    assert place.batcher.composition(is_drafting=True) == ALONE
 
 
 def test_joined_passes_of_the_target_are_told(place: Place) -> None:
@@ -395,13 +395,13 @@ def test_one_that_waits_for_room_and_is_stopped_waits_no_more(place: Place) -> N
 
     for lane, work in enumerate((lambda: fill(sequences[0]), second)):
         place.batcher.start(work, lane, lambda lane=lane: lane in stopped)  # type: ignore[misc]
-    while place.batcher.has_room:
+    while place.batcher.has_space:
         place.batcher.step()
     place.batcher.step()
-    assert (told, len(place.batcher), place.batcher.has_room) == ([], 2, False)
+    assert (told, len(place.batcher), place.batcher.has_space) == ([], 2, False)
     stopped.add(1)
     place.batcher.step()
-    assert (told, len(place.batcher), place.batcher.has_room) == (["The answer was stopped."], 1, True)
+    assert (told, len(place.batcher), place.batcher.has_space) == (["The answer was stopped."], 1, True)
     assert sequences[1].num_past == 0
 
 

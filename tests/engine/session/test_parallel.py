@@ -295,7 +295,7 @@ def test_an_answer_that_fails_leaves_the_others_be(side_by_side: Asker) -> None:
     assert [heard[i].finished.stats.tokens for i in (0, 2)] == [60, 60]
 
 
-@pytest.mark.parametrize("step", ["prepare_lanes", "_make_lane"])
+@pytest.mark.parametrize("step", ["prepare_slots", "_make_slot"])
 def test_a_surprise_before_answers_run_is_told_and_the_next_one_is_made(
     side_by_side: Asker, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -366,7 +366,7 @@ def test_closing_ends_all_of_them() -> None:
 
 def test_answers_that_share_a_cache_wait_for_room_and_none_is_lost() -> None:
     asker = Asker(4, n_ctx=256, shared_context=True)
-    assert asker.sessions[0].lane(0).parallel == 4
+    assert asker.sessions[0].slot(0).parallel == 4
     asked = [question(text, max_tokens=100) for text in PROMPTS]
     heard = asker.ask(asked)
     assert [one.finished.stats.tokens for one in heard] == [100] * 4

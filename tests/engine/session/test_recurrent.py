@@ -176,9 +176,9 @@ def passes_aborted(context: LlamaContext) -> Iterator[None]:
     """Every pass ends half-way, as it does where a device fails."""
     lib = library.start()
     abort = lib.ggml_abort_callback(lambda _data: True)
-    lib.llama_set_abort_callback(context._handle, abort, None)
+    lib.llama_set_abort_callback(context.handle, abort, None)
     yield
-    lib.llama_set_abort_callback(context._handle, lib.ggml_abort_callback(), None)
+    lib.llama_set_abort_callback(context.handle, lib.ggml_abort_callback(), None)
 
 
 def row_after(sequence: CachedSequence, ids: Sequence[int]) -> np.ndarray:

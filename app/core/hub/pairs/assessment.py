@@ -23,7 +23,7 @@ from engine.fit.table import FitTable, FreeMemory, ModelPlan, PairPlan, fit_tabl
 from engine.gguf.head_files import head_method
 from engine.gguf.stub import write_stub
 from engine.heads.compatibility import check_head_file
-from engine.loading.devices import room_on
+from engine.loading.devices import free_memory
 from engine.records import Device
 from engine.sandbox.probe import PairVerdict, judge_pairs
 
@@ -128,7 +128,7 @@ def free_room(models_folder: Path, devices: Sequence[Device] = ()) -> FreeMemory
     folder = models_folder.resolve()
     while not folder.exists():
         folder = folder.parent
-    return room_on(devices, psutil.virtual_memory().available, shutil.disk_usage(folder).free)
+    return free_memory(devices, psutil.virtual_memory().available, shutil.disk_usage(folder).free)
 
 
 def _model_plan(model: KnownModel, setup: CacheSetup, gpu_layers: int, spread: DeviceSplit) -> ModelPlan:

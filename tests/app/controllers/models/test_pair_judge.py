@@ -20,7 +20,7 @@ from app.core.hub.pairs.speed_forecasts import SpeedForecasts
 from app.core.paths import builtin_draft, builtin_target
 from app.core.storage.pair_speeds import PairSpeeds
 from engine.errors import ModelFileError
-from engine.loading.devices import room_on
+from engine.loading.devices import free_memory
 from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest
 from engine.session.draft_placement import DraftPlacement
@@ -138,7 +138,7 @@ def test_a_draft_is_planned_where_it_would_be_opened(
 ) -> None:
     gpus = (Device("CUDA0", "One", 1000 * MIB, gpu_mib * MIB),)
     devices = cast("DeviceList", SimpleNamespace(gpus=lambda: gpus, find=lambda _names: gpus))
-    monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, devices: room_on(devices, 10**10))
+    monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, devices: free_memory(devices, 10**10))
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     chosen, problems = Settings().changed(settings)
     assert not problems

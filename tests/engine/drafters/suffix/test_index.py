@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -210,31 +207,3 @@ def test_too_short_a_match_gives_nothing() -> None:
     match = find(index, [9, 2], 8)
     assert first(index, match, 2) is None
     assert first(index, match, 1) == estimate(3, 1, 1)
-
-
-def test_saved_ids_come_back(tmp_path: Path) -> None:
-    ids = [5, 6, BOUNDARY, 5, 6, 7, 151_935]
-    SuffixIndex(ids).save(tmp_path / "past.npy")
-    loaded = SuffixIndex.load(tmp_path / "past.npy", 100)
-    assert loaded.ids.tolist() == ids
-    assert first(loaded, find(loaded, [5, 6], 8)) == estimate(7, 1, 2)
-    assert SuffixIndex.load(tmp_path / "past.npy", 3).ids.tolist() == ids[-3:]
-    assert len(SuffixIndex.load(tmp_path / "past.npy", 0)) == 0
-
-
-@pytest.mark.parametrize(
-    "content",
-    [np.array([[1, 2]], dtype=np.int32), np.array([1.5]), np.array([-7], dtype=np.int32), np.array([None])],
-    ids=["two-dimensional", "fractions", "negative", "objects"],
-)
-def test_another_array_is_refused(tmp_path: Path, content: np.ndarray) -> None:
-    np.save(tmp_path / "past.npy", content, allow_pickle=True)
-    with pytest.raises(ValueError, match=r"token ids|allow_pickle"):
-        SuffixIndex.load(tmp_path / "past.npy", 100)
-
-
-@pytest.mark.parametrize("content", [b"", b"not an array", b"\x93NUMPY\x01\x00\x08"])
-def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "past.npy").write_bytes(content)
-    with pytest.raises(ValueError, match=r"."):
-        SuffixIndex.load(tmp_path / "past.npy", 100)

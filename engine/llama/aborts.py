@@ -1,8 +1,7 @@
-"""What is said where llama.cpp ends the process: a failed assertion, or an exception that nothing catches.
+"""Reports the reason if llama.cpp ends the process: a failed assertion, or an uncaught exception.
 
-Files are tried in a child process before they are opened here, so this is for what no trial reached. Nothing can go on
-after either: where the session has a process of its own, that one's end is told by its parent; where it has not, these
-are the last words.
+Files are tried in a child process first, so this is for failures that no trial has found. The process cannot continue;
+if the session has a separate process, its parent reports the end.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ from engine.llama import library
 _OnAbort = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 _OnTerminate = ctypes.CFUNCTYPE(None)
 _SET_TERMINATE = "_ZSt13set_terminatePFvvE"  # std::set_terminate(void (*)())
-_RUNTIMES = {"linux": "libstdc++.so.6", "darwin": "libc++.1.dylib"}  # of C++; elsewhere it has another name for it
+_RUNTIMES = {"linux": "libstdc++.so.6", "darwin": "libc++.1.dylib"}  # of C++; other systems have another function
 _UNCAUGHT = "an exception that nothing caught"
-_held: list[Any] = []  # llama.cpp keeps their addresses only
+_held: list[Any] = []  # keeps the callbacks alive: llama.cpp has their addresses only
 
 
-def say_last_words(tell: Callable[[str], None]) -> None:
-    """Have ``tell`` called with the reason, on the thread that failed; the process ends with status 1 then.
+def report_aborts(report: Callable[[str], None]) -> None:
+    """Call ``report`` with the reason, on the thread that failed; then the process ends with status 1.
 
-    Where this system has no way to it, the process ends as it would have.
+    If this system has no such callbacks, the process ends without a report.
     """
 
     def end(reason: str) -> None:
         try:
-            tell(reason)
+            report(reason)
             sys.stdout.flush()
             sys.stderr.flush()
         finally:
@@ -46,7 +45,7 @@ def say_last_words(tell: Callable[[str], None]) -> None:
     def on_terminate() -> None:
         end(_UNCAUGHT)
 
-    library.start()  # loading it sets a handler of its own
+    library.start()  # it sets another handler
     _held[:] = on_abort, on_terminate
     with suppress(AttributeError):
         library.ggml().ggml_set_abort_callback(on_abort)

@@ -14,10 +14,10 @@ from tests.engine.vocabularies import CONTROL, UNKNOWN, UNKNOWN_AND_ENDS, with_v
 FAIL = """
 import ctypes, json, sys, threading
 from engine.llama import library
-from engine.llama.last_words import say_last_words
+from engine.llama.aborts import report_aborts
 from engine.llama.model import LlamaModel
 
-say_last_words(lambda reason: print(json.dumps({"reason": reason})))
+report_aborts(lambda reason: print(json.dumps({"reason": reason})))
 model = LlamaModel(sys.argv[1], vocab_only=True)
 
 def fail():
