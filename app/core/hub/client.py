@@ -96,7 +96,7 @@ def summary_of(entry: object) -> RepoSummary | None:
         return None
     tags = _texts(entry.get("tags"))
     gguf = _table(entry.get("gguf"))
-    names = [path for path in _paths(entry.get("siblings")) if is_gguf(path)]
+    names = [file.path for file in _files(entry.get("siblings")) if is_gguf(file.path)]
     return RepoSummary(
         repo_id=repo_id,
         downloads=_count(entry.get("downloads")),
@@ -155,10 +155,6 @@ def _files(siblings: object) -> list[RepoFile]:
 
 def _table(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _paths(siblings: object) -> list[str]:
-    return [file.path for file in _files(siblings)]
 
 
 def _text(value: object) -> str:
@@ -343,7 +339,7 @@ class HubClient:
                     url = redirected(url, answer.headers.get("Location", ""))
                 # A store's address is short-lived, and its headers name the bytes differently.
                 if not is_redirect or "X-Linked-Size" in answer.headers:
-                    return refusals.location_of(answer.headers, repo_id, path, url, self._pinned)
+                    return refusals.location_of(answer.headers, repo_id, path, url, self._file_url)
         raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
 
     @contextmanager
@@ -389,10 +385,6 @@ class HubClient:
         safe_parts(path)
         safe_parts(revision)
         return hf_hub_url(repo_id, path, revision=revision, endpoint=self.endpoint)
-
-    def _pinned(self, repo_id: str, path: str, commit: str) -> str:
-        """The address of a file in one commit, so that it cannot change between HEAD and GET."""
-        return self._file_url(repo_id, path, commit)
 
     def _small(self, url: str, what: str, max_bytes: int) -> bytes:
         for _ in range(MAX_REDIRECTS):
