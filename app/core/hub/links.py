@@ -72,7 +72,7 @@ def check_link(address: str) -> str:
         ) from error
     if scheme != "https" and not is_this_machine(host):
         raise LinkRefusedError(
-            said("{host} is asked for without encryption, so anybody between could change the file.", host=host),
+            said("The link to {host} is not encrypted, so that the file could be changed on its way.", host=host),
             "Use the https address. Plain http is for this computer only.",
         )
     return text
@@ -161,7 +161,7 @@ class LinkSource:
                 )
             if not MIN_SIZE_BYTES <= size <= MAX_SIZE_BYTES:
                 raise LinkRefusedError(
-                    said("The link leads to {size} bytes, which is no model.", size=size), "Check the link."
+                    said("The link leads to only {size} bytes, which cannot be a model.", size=size), "Check the link."
                 )
             validator = _strong_etag(headers) or headers.get("Last-Modified", "")
             etag = sha256 or f"{validator}|{size}"
@@ -234,16 +234,18 @@ def redirected(url: str, target: str) -> str:
         scheme, host, _port = origin(joined)
     except (ValueError, HubAnswerError) as error:
         raise LinkRefusedError(
-            said("{host} redirects to an address that is none.", host=before), "Ask whoever gave you the link."
+            said("{host} redirects to an invalid address.", host=before),
+            "Ask for another link where you found this one.",
         ) from error
     if is_near(host) and not is_near(before):
         raise LinkRefusedError(
             said("{host} redirects to {target}, which lies in your own network.", host=before, target=host),
-            "Ask whoever gave you the link.",
+            "Ask for another link where you found this one.",
         )
     if scheme != "https" and not (is_this_machine(host) and is_this_machine(before)):
         raise LinkRefusedError(
-            said("{host} redirects to an unencrypted address.", host=before), "Ask whoever gave you the link."
+            said("{host} redirects to an unencrypted address.", host=before),
+            "Ask for another link where you found this one.",
         )
     return joined
 
@@ -268,7 +270,7 @@ def _check_status(answer: Response, host: str) -> None:
         raise LinkRefusedError(said("{host} has no such file.", host=host), "Check the link; it may have expired.")
     if status in (401, 403):
         raise LinkRefusedError(
-            said("{host} does not give the file to everybody (HTTP {status}).", host=host, status=status),
+            said("{host} requires a sign-in for this file (HTTP {status}).", host=host, status=status),
             "Paceline sends no password with a link. Download the file with your browser and open it.",
         )
     if status in (408, 429) or status >= 500:
@@ -356,7 +358,7 @@ def _connection_errors(host: str) -> Iterator[None]:
         if "CERTIFICATE" in str(error):
             raise LinkRefusedError(
                 said("{host} shows a certificate that is not trusted here.", host=host),
-                "Somebody may be listening in. Ask whoever runs the server, or the network.",
+                "The connection may be intercepted. Ask the operator of the server or of your network.",
             ) from error
         raise LinkUnreachableError(said("Could not connect to {host}.", host=host)) from error
     except library.TransportError as error:

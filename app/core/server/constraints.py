@@ -142,7 +142,7 @@ def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
     Raises:
         ApiError: in strict mode.
     """
-    reason = model.tool_refusal or "its chat template takes none"
+    reason = model.tool_refusal or "its chat template does not support tools"
     message = f"This model is given no `tools`: {reason}."
     if not warn(f"The model is told of `tools` in words, in the system prompt: {reason}."):
         raise unsupported("tools", message)

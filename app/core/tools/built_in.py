@@ -231,7 +231,7 @@ DEFINITIONS = (
         "Searches the user's past chats for words, and gives the places that fit best.",
         _schema(("words",), words=("string", "A few words that must occur.")),
         BUILT_IN,
-        "Past chats",
+        "Search in chats",
     ),
 )
 NAMES = tuple(one.name for one in DEFINITIONS)

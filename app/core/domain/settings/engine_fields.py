@@ -36,7 +36,7 @@ _DEVICE_FIELDS: tuple[SettingField, ...] = (
         "Draft device",
         FieldKind.DEVICES,
         "",
-        "What the draft lies on.",
+        "The device that runs the draft model.",
         maximum=500,
         automatic="where it is faster",
         check=device_names,
@@ -62,7 +62,7 @@ _DEVICE_FIELDS: tuple[SettingField, ...] = (
         "Main device",
         FieldKind.INTEGER,
         0,
-        "Which of the devices takes the model where it is not split, counted from 0.",
+        "The device for a model that is not split, counted from 0.",
         minimum=0,
         maximum=MOST_PARTS - 1,
         step=1,
@@ -85,11 +85,12 @@ _DEVICE_FIELDS: tuple[SettingField, ...] = (
         "Experts in main memory",
         FieldKind.INTEGER,
         None,
-        "Of a mixture of experts: in how many layers the experts stay in main memory, so that the rest fits the GPU.",
+        "For mixture-of-experts models: the number of layers whose experts stay in main memory, so that the "
+        "rest fits on the GPU.",
         minimum=0,
         maximum=10_000,
         step=1,
-        automatic="what does not fit the GPU",
+        automatic="as many as necessary",
         unit="layers",
     ),
     SettingField(
@@ -126,8 +127,8 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Answers at once",
         FieldKind.INTEGER,
         None,
-        "How many answers the model makes at the same time, for programs and chats. Each has the whole context, which "
-        "takes more memory; automatic is up to 4, as far as there is room. A change loads the model again.",
+        "How many answers the model writes at the same time, for programs and chats. Each needs memory for a "
+        "context of its own. Automatic: up to 4, if the memory allows it. A change loads the model again.",
         minimum=1,
         maximum=8,
         step=1,
@@ -139,8 +140,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Shared context",
         FieldKind.SWITCH,
         False,
-        "Answers that are made at once share one context: they take no more memory, but long ones may not fit beside "
-        "each other.",
+        "Answers written at the same time share one context. This saves memory, but long answers may not fit.",
     ),
     SettingField(
         "threads",
@@ -182,7 +182,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Flash attention",
         FieldKind.CHOICE,
         FlashAttention.AUTO.value,
-        "One fused kernel, for models on a GPU; a processor and smaller cache types always use it.",
+        "Faster attention on a GPU. The CPU and smaller cache types always use it.",
         choices=(("auto", "Auto"), ("on", "On"), ("off", "Off")),
     ),
     SettingField(

@@ -67,7 +67,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Mode",
         FieldKind.MODE,
         Mode.AUTO.value,
-        "How tokens are proposed. In every mode, answers have the same distribution as those of the target alone.",
+        "How tokens are drafted. The mode affects only the speed: the answers are those of the target.",
         choices=tuple((mode.value, _MODE_LABELS.get(mode.value, mode.value)) for mode in Mode),
     ),
     SettingField(
@@ -76,7 +76,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Draft length",
         FieldKind.INTEGER,
         None,
-        "Tokens proposed per pass; 0 is plain decoding.",
+        "Tokens drafted per pass; 0 is without drafting.",
         minimum=0,
         maximum=32,  # the largest pass
         step=1,
@@ -86,10 +86,11 @@ FIELDS: tuple[SettingField, ...] = (
     SettingField(
         "learn_past",
         SPECULATION,
-        "Past chats",
+        "Draft from past chats",
         FieldKind.SWITCH,
         True,
-        "Drafts from past chats, too. The data stays on this computer; turning this off deletes it.",
+        "Also drafts from what was written in other chats. The data stays on this computer; turning this off "
+        "deletes it.",
     ),
     SettingField(
         "temperature",
@@ -174,7 +175,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Seed",
         FieldKind.INTEGER,
         None,
-        "The same seed gives the same answer to the same messages, whatever drafts.",
+        "The same seed gives the same answer to the same messages, in every mode.",
         minimum=0,
         maximum=2**31 - 1,
         step=1,
@@ -208,8 +209,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Thinking",
         FieldKind.CHOICE,
         "",
-        "Whether a model that can think does so before it answers, and how much. Models offer only the ways that they "
-        "know.",
+        "Whether the model thinks before it answers, and how long. The choices depend on the model.",
         choices=(
             ("", "The model's default"),
             ("off", "Off"),
@@ -232,7 +232,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Template variables",
         FieldKind.LINE,
         "",
-        "What else the model's chat template is told, for models whose pages name such variables.",
+        "Extra variables for the model's chat template. The pages of some models list them.",
         maximum=MAX_TEXT_CHARS,
         check=read_variables,
         example="with_date=true, style=brief",
@@ -243,7 +243,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Prompt format",
         FieldKind.CHOICE,
         "chat",
-        "What the model gets: a question in its chat template, or the beginning of a text that it continues.",
+        "Whether the model answers your message, or continues it as a text.",
         choices=(("chat", "Chat: answer the message"), (COMPLETES, "Text: continue the message")),
     ),
     *ENGINE_FIELDS,
@@ -282,8 +282,8 @@ FIELDS: tuple[SettingField, ...] = (
         "Other models",
         FieldKind.SWITCH,
         False,
-        "A program may name any model of your library. It is loaded for that, and your own comes back with your next "
-        "message.",
+        "Programs may request any model of your library. It is loaded for them; your own is loaded again with "
+        "your next message.",
     ),
     SettingField(
         "server_key",
@@ -311,7 +311,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Tools",
         FieldKind.SWITCH,
         False,
-        "Lets the model call tools. What could change or reveal something runs only after you allow it.",
+        "Lets the model call tools. A tool that could change or reveal something asks you first.",
     ),
     SettingField(
         "built_in_tools",
@@ -324,7 +324,7 @@ FIELDS: tuple[SettingField, ...] = (
             ("current_time", "Date and time"),
             ("calculate", "Calculator"),
             ("read_attachment", "Attached files"),
-            ("search_chats", "Past chats"),
+            ("search_chats", "Search in chats"),
         ),
     ),
     SettingField(
@@ -333,7 +333,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Tool servers",
         FieldKind.SERVERS,
         "",
-        "Of the servers that are switched on in the settings, those whose tools the model is given.",
+        "The tool servers that the model may use, out of those switched on in the settings.",
         maximum=MAX_TEXT_CHARS,
     ),
     SettingField(
@@ -342,8 +342,8 @@ FIELDS: tuple[SettingField, ...] = (
         "Keep tool calls valid",
         FieldKind.SWITCH,
         True,
-        "Once a call has begun, the model can write only what the tool's schema allows. Where that leaves no choice, "
-        "no pass is spent.",
+        "A tool call can then contain only what the tool's schema allows. Parts that the schema fixes are "
+        "written at once.",
     ),
     SettingField(
         "allowed_tools",
@@ -351,7 +351,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Allowed without asking",
         FieldKind.LINE,
         "",
-        "Tools that run without asking first, because you allowed them always. Delete one to be asked again.",
+        "Tools that run without asking, because you always allow them. Delete one to be asked again.",
         maximum=2 * MAX_TEXT_CHARS,  # a digest is 64 characters
         check=read_allowed_tools,
         example="files/read_file, files/list_directory",
@@ -396,7 +396,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Screen reader",
         FieldKind.CHOICE,
         "words",
-        "What a screen reader says by itself while an answer is made.",
+        "What a screen reader announces during an answer.",
         choices=(("words", "All, with the answer"), ("events", "Beginnings and endings"), ("nothing", "Nothing")),
     ),
     SettingField(
