@@ -4726,14 +4726,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es konnte nicht geprüft werden: {reason}</translation>
     </message>
     <message>
-        <source>The hub sent the file compressed, although it was asked not to.</source>
-        <translation>Der Hub hat die Datei gepackt gesendet, obwohl darum gebeten wurde, es nicht zu tun.</translation>
-    </message>
-    <message>
-        <source>The hub sent a different number of bytes than announced.</source>
-        <translation>Der Hub hat eine andere Zahl von Bytes als angekündigt.</translation>
-    </message>
-    <message>
         <source>The hub did not answer in time.</source>
         <translation>Der Hub hat nicht rechtzeitig geantwortet.</translation>
     </message>
@@ -4752,10 +4744,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The hub&apos;s answer could not be read.</source>
         <translation>Die Antwort des Hubs war nicht lesbar.</translation>
-    </message>
-    <message>
-        <source>The hub sent different bytes than requested.</source>
-        <translation>Der Hub hat andere Bytes gesendet als die verlangten.</translation>
     </message>
     <message>
         <source>Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.</source>
@@ -8496,10 +8484,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The server sent the file compressed, although it was asked not to.</source>
         <translation>Der Server hat die Datei komprimiert gesendet, obwohl er darum gebeten war, es nicht zu tun.</translation>
-    </message>
-    <message>
-        <source>The server sent a different number of bytes than announced.</source>
-        <translation>Der Server hat eine andere Zahl von Bytes gesendet als angekündigt.</translation>
     </message>
     <message>
         <source>Copy the link of the file itself; it begins with https:// and names no user.</source>

@@ -22,7 +22,7 @@ import app
 from app.core.domain.engines import is_this_machine
 from app.core.domain.models import DownloadRequest, RepoFile, RepoModel
 from app.core.hub.addresses import content_range, is_plain, origin
-from app.core.hub.client import MAX_REDIRECTS, REDIRECTS, TIMEOUT_S, ByteStream, Connections, http_library
+from app.core.hub.client import MAX_REDIRECTS, REDIRECTS, TIMEOUT_S, ByteStream, Connections, check_body, http_library
 from app.core.hub.errors import (
     HubAnswerError,
     HubRangeError,
@@ -186,7 +186,8 @@ class LinkSource:
         elif start and if_range.startswith('"'):
             headers |= {"Range": f"bytes={start}-", "If-Range": if_range}
         with self._answer(self._url_of(location.path), headers) as (answer, hosts, _sha256):
-            yield _stream(answer, start, location.size_bytes, hosts[-1])
+            first, _size = check_body(answer, start, location.size_bytes, LinkBytesError)
+            yield _LinkStream(answer, first, _strong_etag(answer.headers), hosts[-1])
 
     def close(self) -> None:
         """Close the connections; none is opened later."""
@@ -294,22 +295,6 @@ def _size_of(answer: Response) -> int | None:
         return span[2]
     text = answer.headers.get("Content-Length", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
-
-
-def _stream(answer: Response, start: int, size_bytes: int, host: str) -> ByteStream:
-    """Check the headers of an answer before a byte is used."""
-    headers = answer.headers
-    _check_plain(headers)
-    etag = _strong_etag(headers)
-
-    if answer.status_code == 206:
-        span = content_range(headers.get("Content-Range", ""))
-        if span is None or span[0] != start or span[2] not in (None, size_bytes):
-            raise LinkBytesError("The server sent different bytes than requested.")
-        return _LinkStream(answer, start, etag, host)
-    if headers.get("Content-Length") not in (None, str(size_bytes)):
-        raise LinkBytesError("The server sent a different number of bytes than announced.")
-    return _LinkStream(answer, 0, etag, host)
 
 
 class _LinkStream(ByteStream):

@@ -193,7 +193,7 @@ def test_a_compressed_body_is_an_error_and_keeps_the_part(
 ) -> None:
     hub.faults.extend([Fault(cut_after=1_000_000), *[GZIP] * 99])
     log = Log()
-    with pytest.raises(HubBytesError, match=r"^The hub sent the file compressed, although it was asked not to\.$"):
+    with pytest.raises(HubBytesError, match=r"^The server sent the file compressed, although it was asked not to\.$"):
         fetch(client, wanted, log, FAST)
     assert ranges(hub) == ["", "bytes=1000000-", ""]
     assert wanted.destination.with_name(f"{NAME}.part").stat().st_size == 1_000_000
