@@ -117,7 +117,7 @@ def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: 
     else:
         progress.end()
     if task.journal is not None and (status or runner.out_of_time):
-        print(f"paceline: the same command goes on after these {len(runner.runs)} answers.", file=sys.stderr)
+        print(f"paceline: the same command continues after these {len(runner.runs)} answers.", file=sys.stderr)
     return make_report(ready, settings_of(runner, task.plan, task.prompts), runner.runs), status
 
 
@@ -127,7 +127,7 @@ def report_stop(stopped: BaseException) -> int:
         return fail(stopped.problem)
     if isinstance(stopped, OSError):
         reason = f"{stopped.strerror or stopped}."
-        return fail(Problem("The answers cannot be kept", reason, "Make some space, then start it again."))
+        return fail(Problem("The answers cannot be stored", reason, "Free some space, then start it again."))
     return INTERRUPTED
 
 
@@ -217,7 +217,7 @@ def _plan(options: argparse.Namespace) -> BenchmarkPlan:
         if number is not None and not number > 0:  # excludes nan
             raise ValueError(f"{name} must be more than 0.")
     if options.until is not None and Mode.AUTO not in options.modes:
-        raise ValueError("--until looks at the mode auto: add it to --modes.")
+        raise ValueError("--until needs the mode auto: add it to --modes.")
     samplings = [
         SamplingParams(temperature, options.top_k, options.top_p, options.min_p, seed=options.seed)
         for temperature in options.temperature

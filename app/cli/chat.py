@@ -38,13 +38,13 @@ PROMPT, MORE = "> ", "… "
 BLOCK = '"""'  # around a message of several lines
 HELP = (
     ("/help", "these commands"),
-    ("/mode MODE", f"how to draft from now on: {', '.join(Mode)}"),
+    ("/mode MODE", f"the mode from now on: {', '.join(Mode)}"),
     ("/system TEXT", "another system prompt, or none"),
     ("/retry", "answer the last message again"),
     ("/clear", "begin anew"),
     ("/exit", "end; so does Ctrl+D"),
 )
-HINT = 'Ctrl+C stops an answer. A line that ends with \\ goes on; lines between """ and """ are one message.'
+HINT = 'Ctrl+C stops an answer. A line that ends with \\ continues; lines between """ and """ are one message.'
 
 
 def command(options: argparse.Namespace) -> int:
@@ -111,7 +111,7 @@ class Conversation:
         lines = list[str]()
         try:
             while True:
-                line = self._line(MORE if lines else PROMPT)
+                line = self._read((MORE if lines else PROMPT) if self._is_at_terminal else "")
                 is_block = bool(lines) and lines[0].startswith(BLOCK)
                 lines.append(line)
                 if len(lines) == 1 and line.startswith(BLOCK):
@@ -129,9 +129,6 @@ class Conversation:
         if lines[0].startswith(BLOCK):
             return "\n".join(lines).removeprefix(BLOCK).removesuffix(BLOCK).strip("\n")
         return "\n".join(line.removesuffix("\\") for line in lines)
-
-    def _line(self, before: str) -> str:
-        return self._read(before if self._is_at_terminal else "")
 
     def _do(self, text: str) -> bool:
         """Run a command; False if it ends the chat."""
@@ -153,7 +150,7 @@ class Conversation:
             for words, meaning in HELP:
                 print(f"  {words:14}{meaning}", file=sys.stderr)
         else:
-            notify(f"{name} is no command here, or there is nothing to do; /help lists them")
+            notify(f"{name} is no command, or there is nothing to do; /help lists the commands")
         return True
 
     def _switch(self, name: str) -> None:

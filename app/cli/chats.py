@@ -16,7 +16,7 @@ from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.transfer import export_chats, import_chats
 
 STDOUT = "-"
-MAKE_SPACE = "Make some space and do it again; what is here already is not imported twice."
+MAKE_SPACE = "Free some space and try again. Chats that are already here are not imported twice."
 
 
 def command(options: argparse.Namespace) -> int:

@@ -64,7 +64,7 @@ def command(options: argparse.Namespace) -> int:
         _print_each(_sight(target))
         return 1
     if expected is not None and expected.would_lose:
-        print(f"{draft.name} could draft for {target.name}, but it would not pay off here.")
+        print(f"{draft.name} could draft for {target.name}, but it would slow the target down here.")
         speaks = speaks_words(found.speaks) if found.speaks is not None else ""
         _print_each(speaks, found.difference, *expected.why_not, _sight(target), exact.sentence)
         return int(exact.is_fault)

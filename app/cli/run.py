@@ -205,7 +205,7 @@ def _find_mmproj(options: argparse.Namespace) -> None:
     found = find_side_file(target)
     if found is None:
         raise SideFileError(
-            said("No side file (mmproj) that fits lies beside {name}, so it cannot see pictures.", name=target.name),
+            said("There is no matching side file (mmproj) beside {name}, so it cannot see pictures.", name=target.name),
             "Name it with --mmproj, or leave out --image.",
         )
     options.mmproj = str(found)
@@ -278,7 +278,7 @@ def _grammar(options: argparse.Namespace) -> str:
     if name is None:
         return ""
     if options.ignore_eos:
-        raise ValueError("An answer in a given form has an end of its own: leave out --ignore-eos.")
+        raise ValueError("An answer with a schema or grammar ends by itself: leave out --ignore-eos.")
     kind = "grammar" if options.grammar else "schema"
     try:
         if name == "-":
@@ -342,11 +342,9 @@ def check_thinking(request: ChatRequest, model: ModelInfo) -> None:
     if not request.thinking or request.thinking in names:
         return
     if not names:
-        raise SettingError(
-            said("The chat template of {name} leaves no choice of thinking.", name=model.name), "Leave out --thinking."
-        )
+        raise SettingError(said("{name} has no reasoning modes.", name=model.name), "Leave out --thinking.")
     raise SettingError(
-        said("{name} cannot think this way: {how}.", name=model.name, how=request.thinking),
+        said("{name} does not support this reasoning mode: {how}.", name=model.name, how=request.thinking),
         said("Choose one of: {names}.", names=", ".join(names)),
     )
 
@@ -467,8 +465,8 @@ def _traced(session: Session, name: str | None) -> Iterator[None]:
 def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
     with stop_on_interrupt() as interrupted:
         finished = show_events(session.generate(request, interrupted.is_set), as_json=as_json)
-    if finished is not None and not as_json:
-        _print_reasons(request.mode, finished)
+    if finished is not None and not as_json and finished.stats.mode is not request.mode:  # why another mode ran
+        print("; ".join(finished.stats.decisions), file=sys.stderr)
     return INTERRUPTED if interrupted.is_set() else 0
 
 
@@ -490,9 +488,3 @@ def show_events(events: Iterator[Event], *, as_json: bool, texts: list[str] | No
                 write_styled(sys.stderr, figures(event.stats, event.reason), Style.FAINT)
                 print(file=sys.stderr)
     return finished
-
-
-def _print_reasons(asked: Mode, finished: Finished) -> None:
-    """Print why another mode ran than the requested one."""
-    if finished.stats.mode is not asked:
-        print("; ".join(finished.stats.decisions), file=sys.stderr)

@@ -156,7 +156,7 @@ def _embedder(options: argparse.Namespace) -> Embedder | None:
     """
     if options.embedding_model is None:
         if options.pooling:
-            raise ValueError("--pooling is for the vectors of an --embedding-model, and none was named.")
+            raise ValueError("--pooling needs an --embedding-model.")
         return None
     pooling = Pooling(options.pooling) if options.pooling else None
     return Embedder(Path(options.embedding_model), options.threads, pooling)
@@ -264,7 +264,7 @@ def _serve(
             about = f"{sees}{_drafted_by(model.ready)}{_at_once(model.ready.target)}"
             notify(f"{model.name}{about}, at {address_of(listener)}/v1; Ctrl+C ends it")
             if not is_loopback(options.host):
-                notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
+                notify(f"other machines can reach {options.host}, and the key is sent over the network unencrypted")
             HttpServer(app, scheduler.close).run([listener])
         finally:
             scheduler.close()

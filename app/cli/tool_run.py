@@ -135,7 +135,7 @@ def answer_with_tools(
     if definitions is None:
         return INTERRUPTED
     if not definitions:
-        raise SettingError("No tool is there.", "Correct what is said above, or leave out --mcp.")
+        raise SettingError("No tool is available.", "Correct the errors above, or leave out --mcp.")
     policy, unknown = allowing(definitions, tools.allowed)
     if unknown:
         known = ", ".join(one.name for one in definitions)
@@ -195,7 +195,9 @@ class _Run:
             shown = {**run_as_dict(self.text, self.last), "tool_calls": self.calls, "ended_by": todo.ending.value}
             print(json.dumps(shown, ensure_ascii=False))
         if todo.ending is LoopEnding.ANSWERED and not self.text.strip():
-            notify("The model ended without a word. A system prompt helps, such as: answer the user with the results.")
+            notify(
+                "The model ended without an answer. A system prompt helps, such as: answer the user with the results."
+            )
         if todo.ending is LoopEnding.LIMIT:
             notify(f"The model went on calling tools: the turn was ended after {MAX_STEPS} answers with calls.")
         if todo.ending is LoopEnding.CUT:
@@ -249,8 +251,8 @@ class _Run:
             decision = ask_at_terminal(todo.tool)
         else:
             name = todo.call.name
-            notify(f"{name} was refused, because nobody can be asked here. Allow it with --allow {name}.")
-            decision = UserDecision(Said.REFUSED, "nobody could be asked")
+            notify(f"{name} was refused, because there is no terminal to ask at. Allow it with --allow {name}.")
+            decision = UserDecision(Said.REFUSED, "there is no terminal to ask at")
         result = turn.decided(decision)
         if result is not None:
             self._keep(todo.call, result)

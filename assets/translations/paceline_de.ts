@@ -2470,7 +2470,7 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>CPU only</source>
-        <translation>nur Prozessor</translation>
+        <translation>Nur der Prozessor</translation>
     </message>
     <message>
         <source>Its server decides how it drafts.</source>
@@ -4789,14 +4789,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es konnte nicht geprüft werden: {reason}</translation>
     </message>
     <message>
-        <source>The hub sent the file compressed, although it was asked not to.</source>
-        <translation>Der Hub hat die Datei gepackt gesendet, obwohl darum gebeten wurde, es nicht zu tun.</translation>
-    </message>
-    <message>
-        <source>The hub sent a different number of bytes than announced.</source>
-        <translation>Der Hub hat eine andere Zahl von Bytes als angekündigt.</translation>
-    </message>
-    <message>
         <source>The hub did not answer in time.</source>
         <translation>Der Hub hat nicht rechtzeitig geantwortet.</translation>
     </message>
@@ -4815,10 +4807,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The hub&apos;s answer could not be read.</source>
         <translation>Die Antwort des Hubs war nicht lesbar.</translation>
-    </message>
-    <message>
-        <source>The hub sent different bytes than requested.</source>
-        <translation>Der Hub hat andere Bytes gesendet als die verlangten.</translation>
     </message>
     <message>
         <source>Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.</source>
@@ -5091,10 +5079,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The token cannot be stored</source>
         <translation>Das Token kann nicht verwahrt werden</translation>
-    </message>
-    <message>
-        <source>Set the environment variable HF_TOKEN instead; Paceline writes no token into a file.</source>
-        <translation>Setzen Sie stattdessen die Umgebungsvariable HF_TOKEN; Paceline schreibt kein Token in eine Datei.</translation>
     </message>
     <message>
         <source>Check the spelling.</source>
@@ -5757,10 +5741,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wählen Sie einen anderen Modus für diese Bahn.</translation>
     </message>
     <message>
-        <source>The question and what goes before it have {num_ids:,} tokens, but the context holds {size:,}.</source>
-        <translation>Die Frage und was ihr vorausgeht haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
-    </message>
-    <message>
         <source>Something unexpected went wrong; the log has the details.</source>
         <translation>Ein unerwarteter Fehler ist aufgetreten; Näheres steht im Protokoll.</translation>
     </message>
@@ -5811,10 +5791,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Estimated from the speed of the memory, which was measured here.</source>
         <translation>Geschätzt nach der Geschwindigkeit des Speichers, die hier gemessen wurde.</translation>
-    </message>
-    <message>
-        <source>No draft model would pay off here; text that repeats is drafted without one.</source>
-        <translation>Hier lohnt sich kein Entwurfsmodell; Text, der sich wiederholt, wird auch ohne eines entworfen.</translation>
     </message>
     <message>
         <source>Short answers gain less; a temperature of 0 gains more.</source>
@@ -5989,88 +5965,28 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Hub hat das Modell so, wie es hier steht.</translation>
     </message>
     <message>
-        <source>Have the answer written again instead.</source>
-        <translation>Lassen Sie die Antwort stattdessen neu schreiben.</translation>
-    </message>
-    <message>
-        <source>Of the engines of others, only llama-server follows a grammar.</source>
-        <translation>Von den fremden Engines folgt nur llama-server einer Grammatik.</translation>
-    </message>
-    <message>
         <source>Leave it out.</source>
         <translation>Lassen Sie sie weg.</translation>
-    </message>
-    <message>
-        <source>The address of an engine ends with its host, its port or a folder.</source>
-        <translation>Die Adresse einer Engine endet mit Host, Port oder Ordner.</translation>
-    </message>
-    <message>
-        <source>The engine sent no JSON object.</source>
-        <translation>Die Engine sandte kein JSON-Objekt.</translation>
     </message>
     <message>
         <source>This is no http or https address.</source>
         <translation>Das ist keine http- oder https-Adresse.</translation>
     </message>
     <message>
-        <source>The engine sent no JSON.</source>
-        <translation>Die Engine sandte kein JSON.</translation>
-    </message>
-    <message>
         <source>Messages and the key would go to {host} unencrypted.</source>
         <translation>Nachrichten und Schlüssel gingen unverschlüsselt an {host}.</translation>
-    </message>
-    <message>
-        <source>{host} ended the answer in the middle.</source>
-        <translation>{host} hat die Antwort mittendrin beendet.</translation>
     </message>
     <message>
         <source>A line of the answer of {host} is far too long.</source>
         <translation>Eine Zeile der Antwort von {host} ist viel zu lang.</translation>
     </message>
     <message>
-        <source>Nothing answers at {host}.</source>
-        <translation>Unter {host} antwortet nichts.</translation>
-    </message>
-    <message>
-        <source>{host} was silent; {seconds} s were waited.</source>
-        <translation>{host} schwieg; gewartet wurden {seconds} s.</translation>
-    </message>
-    <message>
-        <source>The connection to {host} broke.</source>
-        <translation>Die Verbindung zu {host} ist abgebrochen.</translation>
-    </message>
-    <message>
-        <source>What {host} sent could not be read.</source>
-        <translation>Was {host} sandte, ließ sich nicht lesen.</translation>
-    </message>
-    <message>
         <source>The answer of {host} is far too long.</source>
         <translation>Die Antwort von {host} ist viel zu lang.</translation>
     </message>
     <message>
-        <source>{host} sent no answer in JSON.</source>
-        <translation>{host} sandte keine Antwort in JSON.</translation>
-    </message>
-    <message>
-        <source>This engine is not in the list any more.</source>
-        <translation>Diese Engine steht nicht mehr in der Liste.</translation>
-    </message>
-    <message>
         <source>Add it again, or choose a model.</source>
         <translation>Fügen Sie sie wieder hinzu, oder wählen Sie ein Modell.</translation>
-    </message>
-    <message>
-        <source>The engine offers no model.</source>
-        <translation>Die Engine bietet kein Modell an.</translation>
-    </message>
-    <message>
-        <source>Load one there, then add it again.</source>
-        <translation>Laden Sie dort eines, und fügen Sie sie dann hinzu.</translation>
-    </message>
-    <message>
-        <source>There are too many engines.</source>
-        <translation>Es sind zu viele Engines.</translation>
     </message>
     <message>
         <source>Remove one first.</source>
@@ -6089,14 +6005,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{path} kann nicht geschrieben werden.</translation>
     </message>
     <message>
-        <source>The engine could not answer</source>
-        <translation>Die Engine konnte nicht antworten</translation>
-    </message>
-    <message>
-        <source>Try again; if it happens again, look at the engine&apos;s own log.</source>
-        <translation>Versuchen Sie es noch einmal; geschieht es wieder, sehen Sie im Protokoll der Engine nach.</translation>
-    </message>
-    <message>
         <source>This address cannot be used</source>
         <translation>Diese Adresse ist nicht verwendbar</translation>
     </message>
@@ -6113,44 +6021,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Verwenden Sie https oder einen SSH-Tunnel, oder bestätigen Sie, dass Sie dem Netz dazwischen vertrauen.</translation>
     </message>
     <message>
-        <source>The engine cannot be reached</source>
-        <translation>Die Engine ist nicht erreichbar</translation>
-    </message>
-    <message>
-        <source>Check that it runs, its address, and the network.</source>
-        <translation>Prüfen Sie, ob sie läuft, ihre Adresse und das Netz.</translation>
-    </message>
-    <message>
-        <source>The engine did not answer in time</source>
-        <translation>Die Engine hat nicht rechtzeitig geantwortet</translation>
-    </message>
-    <message>
         <source>It may be loading a model or have too much to do. Try again later.</source>
         <translation>Vielleicht lädt sie ein Modell oder ist überlastet. Versuchen Sie es später.</translation>
-    </message>
-    <message>
-        <source>The engine refused the key</source>
-        <translation>Die Engine hat den Schlüssel abgelehnt</translation>
-    </message>
-    <message>
-        <source>Enter its key again; the engine&apos;s operator has it.</source>
-        <translation>Geben Sie den Schlüssel neu ein; wer die Engine betreibt, hat ihn.</translation>
-    </message>
-    <message>
-        <source>The engine does not have this model</source>
-        <translation>Die Engine hat dieses Modell nicht</translation>
-    </message>
-    <message>
-        <source>Choose another model of this engine, or ask again what it has.</source>
-        <translation>Wählen Sie ein anderes Modell dieser Engine, oder fragen Sie sie neu, was sie hat.</translation>
-    </message>
-    <message>
-        <source>The conversation is too long for the engine</source>
-        <translation>Die Unterhaltung ist zu lang für die Engine</translation>
-    </message>
-    <message>
-        <source>The engine is busy</source>
-        <translation>Die Engine ist ausgelastet</translation>
     </message>
     <message>
         <source>Try again in a minute.</source>
@@ -6161,28 +6033,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Antwort wurde abgeschnitten</translation>
     </message>
     <message>
-        <source>What came is kept. Continue the answer, or ask for it again.</source>
-        <translation>Was kam, ist behalten. Setzen Sie die Antwort fort, oder lassen Sie sie neu schreiben.</translation>
-    </message>
-    <message>
-        <source>The engine refused the request</source>
-        <translation>Die Engine hat die Anfrage abgelehnt</translation>
-    </message>
-    <message>
-        <source>Change the message or the settings of sampling.</source>
-        <translation>Ändern Sie die Nachricht oder die Sampling-Einstellungen.</translation>
-    </message>
-    <message>
-        <source>The engine&apos;s answer could not be understood</source>
-        <translation>Die Antwort der Engine war nicht zu verstehen</translation>
-    </message>
-    <message>
         <source>Check that the address is that of an OpenAI-compatible server.</source>
         <translation>Prüfen Sie, ob die Adresse die eines OpenAI-kompatiblen Servers ist.</translation>
-    </message>
-    <message>
-        <source>The list of engines was not saved</source>
-        <translation>Die Liste der Engines wurde nicht gespeichert</translation>
     </message>
     <message>
         <source>Check the free space and the folder&apos;s permissions.</source>
@@ -6197,24 +6049,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Geben Sie den Schlüssel ein.</translation>
     </message>
     <message>
-        <source>Give the address itself to which the engine is moved.</source>
-        <translation>Geben Sie die Adresse selbst an, zu der die Engine umgezogen ist.</translation>
-    </message>
-    <message>
-        <source>{host} redirects to another address, which is not followed.</source>
-        <translation>{host} leitet an eine andere Adresse weiter; dem wird nicht gefolgt.</translation>
-    </message>
-    <message>
-        <source>{host} wants a key, and none is kept for it.</source>
-        <translation>{host} verlangt einen Schlüssel, und es ist keiner hinterlegt.</translation>
-    </message>
-    <message>
         <source>{host} answered with status {status}.</source>
         <translation>{host} antwortete mit Status {status}.</translation>
-    </message>
-    <message>
-        <source>{host} has no room for this conversation.</source>
-        <translation>{host} hat keinen Platz für diese Unterhaltung.</translation>
     </message>
     <message>
         <source>{host} does not accept the key.</source>
@@ -6225,32 +6061,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{host} bietet das Modell nicht an.</translation>
     </message>
     <message>
-        <source>{host} knows no such page.</source>
-        <translation>{host} kennt keine solche Seite.</translation>
-    </message>
-    <message>
-        <source>{host} takes no request now ({status}).</source>
-        <translation>{host} nimmt jetzt keine Anfrage an ({status}).</translation>
-    </message>
-    <message>
-        <source>Something went wrong with the engine</source>
-        <translation>Mit der Engine ging etwas schief</translation>
-    </message>
-    <message>
-        <source>Whether the same question gets the same words is up to the other program.</source>
-        <translation>Ob dieselbe Frage dieselben Wörter bekommt, liegt am anderen Programm.</translation>
-    </message>
-    <message>
         <source>You are not signed in to “{name}”: {why}.</source>
         <translation>Sie sind bei „{name}“ nicht angemeldet: {why}.</translation>
     </message>
     <message>
         <source>its sign-in has ended: sign in again, on the page of tools in the settings</source>
         <translation>die Anmeldung ist abgelaufen: melden Sie sich auf der Seite der Werkzeuge in den Einstellungen neu an</translation>
-    </message>
-    <message>
-        <source>“{name}” does not ask anybody to sign in.</source>
-        <translation>„{name}“ verlangt keine Anmeldung.</translation>
     </message>
     <message>
         <source>it sends people on to an address that may not be opened</source>
@@ -6429,14 +6245,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Verbindungen wurden geschlossen.</translation>
     </message>
     <message>
-        <source>Other bytes came than were asked for</source>
-        <translation>Es kamen andere Bytes als verlangt</translation>
-    </message>
-    <message>
-        <source>Look for another place that has the file, or download it with your browser and open it.</source>
-        <translation>Suchen Sie einen anderen Ort, der die Datei hat, oder laden Sie sie mit dem Browser herunter und öffnen Sie sie.</translation>
-    </message>
-    <message>
         <source>Did you mean {names}? See `paceline models list`.</source>
         <translation>Meinten Sie {names}? Siehe `paceline models list`.</translation>
     </message>
@@ -6447,10 +6255,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>1 could not be checked; see the reason.</source>
         <translation>1 konnte nicht geprüft werden; der Grund steht dabei.</translation>
-    </message>
-    <message>
-        <source>Nothing that could be checked can draft for {target}.</source>
-        <translation>Nichts, was geprüft werden konnte, kann für {target} entwerfen.</translation>
     </message>
     <message>
         <source>Try again later.</source>
@@ -6465,20 +6269,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wählen Sie ein Modell, das sieht, oder lassen Sie die Bilder weg.</translation>
     </message>
     <message>
-        <source>The engine did not take the conversation with its pictures. {reason}</source>
-        <translation>Die Engine hat die Unterhaltung mit ihren Bildern nicht angenommen. {reason}</translation>
-    </message>
-    <message>
-        <source>A text that an engine of others is to continue can have no pictures.</source>
-        <translation>Ein Text, den eine fremde Engine fortsetzen soll, kann keine Bilder enthalten.</translation>
-    </message>
-    <message>
         <source>Leave the pictures out.</source>
         <translation>Lassen Sie die Bilder weg.</translation>
-    </message>
-    <message>
-        <source>Set up a keyring, as GNOME Keyring or KWallet; Paceline writes no key into a file.</source>
-        <translation>Richten Sie einen Schlüsselbund ein, etwa GNOME Keyring oder KWallet; Paceline schreibt keinen Schlüssel in eine Datei.</translation>
     </message>
     <message>
         <source>A tool&apos;s result in this file does not say which call it answers.</source>
@@ -6509,24 +6301,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„args“ muss eine Liste sein und „env“ ein Objekt.</translation>
     </message>
     <message>
-        <source>The entry has a zero character in it.</source>
-        <translation>Der Eintrag enthält ein Nullzeichen.</translation>
-    </message>
-    <message>
         <source>The address must begin with http:// or https://.</source>
         <translation>Die Adresse muss mit http:// oder https:// beginnen.</translation>
     </message>
     <message>
-        <source>The address has a name or password in it: put it into “headers”.</source>
-        <translation>Die Adresse enthält einen Namen oder ein Passwort: Setzen Sie es in „headers“.</translation>
-    </message>
-    <message>
         <source>The transport {name} is not supported: use the server&apos;s address for streamable HTTP.</source>
         <translation>Der Transport {name} wird nicht unterstützt: Verwenden Sie die Adresse des Servers für Streamable HTTP.</translation>
-    </message>
-    <message>
-        <source>A header has characters in it that HTTP does not allow.</source>
-        <translation>Ein Header enthält Zeichen, die HTTP nicht erlaubt.</translation>
     </message>
     <message>
         <source>{path} has more than {most:,} bytes.</source>
@@ -6665,12 +6445,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{label} muss eine Auswahl sein aus: {choices}.</translation>
     </message>
     <message>
-        <source>That does not pay off here: a smaller draft would, or next-token heads (an MTP file). Text that repeats is drafted without one.</source>
-        <translation>Das lohnt sich hier nicht: Ein kleineres Entwurfsmodell würde sich lohnen, oder Köpfe für die nächsten Token (eine MTP-Datei). Wiederholter Text wird ohne eines entworfen.</translation>
-    </message>
-    <message>
-        <source>Passes are limited by {what} here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation>Durchläufe sind hier durch {what} begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
+        <source>On this computer, checking four tokens takes {cost:.1f} times as long as one (limited by {what}).</source>
+        <translation>Auf diesem Rechner dauert es {cost:.1f}-mal so lange, vier Token zu prüfen, wie eines (Grenze: {what}).</translation>
     </message>
     <message>
         <source>memory</source>
@@ -6697,16 +6473,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Versuchen Sie es später noch einmal; vielleicht hat ein Proxy oder ein Spiegel an seiner Stelle geantwortet.</translation>
     </message>
     <message>
-        <source>A proxy or a mirror in between may be changing what comes. Try another network.</source>
-        <translation>Ein Proxy oder ein Spiegel dazwischen verändert vielleicht, was ankommt. Versuchen Sie ein anderes Netzwerk.</translation>
-    </message>
-    <message>
-        <source>It matches, but it is too large beside this target: there is nothing to gain.</source>
-        <translation>Es passt, ist neben diesem Zielmodell aber zu groß: Es ist nichts zu gewinnen.</translation>
-    </message>
-    <message>
         <source>{host} did not finish its answer in {seconds} s.</source>
         <translation>{host} hat die Antwort nicht innerhalb von {seconds} s beendet.</translation>
+    </message>
+    <message>
+        <source>The server decides how it drafts; its card under Models, Remote servers shows what it reports.</source>
+        <translation>Der Server entscheidet, wie er entwirft; was er dazu meldet, steht unter Modelle, Entfernte Server.</translation>
     </message>
     <message>
         <source>The file ends in the middle.</source>
@@ -7149,6 +6921,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Antworten sind zu kurz für ein verlässliches Ergebnis. Fragen Sie nach etwas Längerem oder nehmen Sie ein größeres Modell.</translation>
     </message>
     <message>
+        <source>The question and the messages before it have {num_ids:,} tokens, but the context holds {size:,}.</source>
+        <translation>Die Frage und die Nachrichten davor haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
+    </message>
+    <message>
         <source>Attach text, code, a PDF with text, an office document, or a book as EPUB; others can be exported as one.</source>
         <translation>Hängen Sie Text, Code, ein PDF mit Text, ein Office-Dokument oder ein Buch als EPUB an; andere Dateien lassen sich in eines davon exportieren.</translation>
     </message>
@@ -7169,12 +6945,28 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:g}–{fast:g} Token pro Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
     <message>
+        <source>Drafting with it would slow this model down here; a smaller draft or next-token heads (an MTP file) would not. Speculation uses repeated text instead.</source>
+        <translation>Mit ihm zu entwerfen würde dieses Modell hier bremsen, ein kleineres Entwurfsmodell oder Köpfe für die nächsten Token (eine MTP-Datei) nicht. Entworfen wird stattdessen aus Text, der sich wiederholt.</translation>
+    </message>
+    <message>
+        <source>The range comes from published figures: how often this head is right was not measured here.</source>
+        <translation>Die Spanne stammt aus veröffentlichten Zahlen: Wie oft dieser Kopf richtig liegt, wurde hier nicht gemessen.</translation>
+    </message>
+    <message>
         <source>Measured here: {speedup:.2f}× the speed without drafting, in a race.</source>
         <translation>Hier gemessen: {speedup:.2f}× so schnell wie ohne Entwürfe, in einem Rennen.</translation>
     </message>
     <message>
         <source>Expect about {slow:g}–{fast:g} tokens per second on this computer, and next to no gain from drafting.</source>
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:g}–{fast:g} Token pro Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
+    </message>
+    <message>
+        <source>Drafting with it would slow this model down here. Speculation uses repeated text instead.</source>
+        <translation>Mit ihm zu entwerfen würde dieses Modell hier bremsen. Entworfen wird stattdessen aus Text, der sich wiederholt.</translation>
+    </message>
+    <message>
+        <source>Any draft model would slow this model down here. Speculation uses repeated text instead.</source>
+        <translation>Jedes Entwurfsmodell würde dieses Modell hier bremsen. Entworfen wird stattdessen aus Text, der sich wiederholt.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× the speed without drafting, in one answer.</source>
@@ -7245,16 +7037,276 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Projekt {name} hat keine Dateien.</translation>
     </message>
     <message>
-        <source>The server decides how it drafts; its card under Models, Remote servers shows what it reports.</source>
-        <translation>Der Server entscheidet, wie er entwirft; was er dazu meldet, steht unter Modelle, Entfernte Server.</translation>
-    </message>
-    <message>
         <source>It has another vocabulary, with {percent:.0f}% of the target&apos;s tokens.</source>
         <translation>Es hat ein anderes Vokabular, mit {percent:.0f} % der Token des Zielmodells.</translation>
     </message>
     <message>
         <source>Shares {percent:.0f}% of the target&apos;s tokens</source>
         <translation>Hat {percent:.0f} % der Token mit dem Zielmodell gemeinsam</translation>
+    </message>
+    <message>
+        <source>Wrong bytes arrived</source>
+        <translation>Es kamen falsche Bytes an</translation>
+    </message>
+    <message>
+        <source>A proxy or a mirror may be changing the file. Try another network.</source>
+        <translation>Vielleicht verändert ein Proxy oder ein Mirror die Datei. Versuchen Sie es in einem anderen Netzwerk.</translation>
+    </message>
+    <message>
+        <source>Check the link, the network and the proxy. A started download can be resumed later.</source>
+        <translation>Prüfen Sie den Link, das Netzwerk und den Proxy. Ein begonnener Download lässt sich später fortsetzen.</translation>
+    </message>
+    <message>
+        <source>Try again later, or look for the file elsewhere.</source>
+        <translation>Versuchen Sie es später noch einmal, oder suchen Sie die Datei anderswo.</translation>
+    </message>
+    <message>
+        <source>Look for the file elsewhere, or download it with your browser and open it.</source>
+        <translation>Suchen Sie die Datei anderswo, oder laden Sie sie mit dem Browser herunter und öffnen Sie sie.</translation>
+    </message>
+    <message>
+        <source>Set the environment variable HF_TOKEN instead. Paceline does not write tokens to files.</source>
+        <translation>Setzen Sie stattdessen die Umgebungsvariable HF_TOKEN. Paceline schreibt keine Token in Dateien.</translation>
+    </message>
+    <message>
+        <source>Ask for another link where you found this one.</source>
+        <translation>Fragen Sie dort nach einem anderen Link, wo Sie diesen gefunden haben.</translation>
+    </message>
+    <message>
+        <source>The connection may be intercepted. Ask the operator of the server or of your network.</source>
+        <translation>Die Verbindung wird möglicherweise abgefangen. Fragen Sie den Betreiber des Servers oder Ihres Netzwerks.</translation>
+    </message>
+    <message>
+        <source>The link to {host} is not encrypted, so that the file could be changed on its way.</source>
+        <translation>Der Link zu {host} ist nicht verschlüsselt, die Datei könnte also unterwegs verändert werden.</translation>
+    </message>
+    <message>
+        <source>{host} requires a sign-in for this file (HTTP {status}).</source>
+        <translation>{host} verlangt für diese Datei eine Anmeldung (HTTP {status}).</translation>
+    </message>
+    <message>
+        <source>{host} redirects to an invalid address.</source>
+        <translation>{host} leitet auf eine ungültige Adresse um.</translation>
+    </message>
+    <message>
+        <source>The link leads to only {size} bytes, which cannot be a model.</source>
+        <translation>Hinter dem Link liegen nur {size} Byte, das kann kein Modell sein.</translation>
+    </message>
+    <message>
+        <source>It matches, but it is too large for this target to make it faster.</source>
+        <translation>Es passt, ist für dieses Zielmodell aber zu groß, um es schneller zu machen.</translation>
+    </message>
+    <message>
+        <source>No model that could be checked can draft for {target}.</source>
+        <translation>Von den prüfbaren Modellen kann keines für {target} entwerfen.</translation>
+    </message>
+    <message>
+        <source>The page of releases got too many requests from this network.</source>
+        <translation>Die Seite der Versionen bekam zu viele Anfragen aus diesem Netzwerk.</translation>
+    </message>
+    <message>
+        <source>A remote server cannot continue a text with pictures.</source>
+        <translation>Ein Remote-Server kann keinen Text mit Bildern fortsetzen.</translation>
+    </message>
+    <message>
+        <source>This remote server cannot continue an answer.</source>
+        <translation>Dieser Remote-Server kann keine Antwort fortsetzen.</translation>
+    </message>
+    <message>
+        <source>Ask for the answer again instead.</source>
+        <translation>Fordern Sie die Antwort stattdessen neu an.</translation>
+    </message>
+    <message>
+        <source>Of all remote servers, only llama-server supports grammars.</source>
+        <translation>Von den Remote-Servern unterstützt nur llama-server Grammatiken.</translation>
+    </message>
+    <message>
+        <source>The remote server refused the conversation with its pictures. {reason}</source>
+        <translation>Der Remote-Server hat die Unterhaltung mit ihren Bildern abgelehnt. {reason}</translation>
+    </message>
+    <message>
+        <source>{engine} counts drafted tokens for all requests together, also those of other clients</source>
+        <translation>{engine} zählt entworfene Token für alle Anfragen zusammen, auch die anderer Programme</translation>
+    </message>
+    <message>
+        <source>Enter the server&apos;s new address.</source>
+        <translation>Geben Sie die neue Adresse des Servers ein.</translation>
+    </message>
+    <message>
+        <source>The address may contain only a host, a port and a path.</source>
+        <translation>Die Adresse darf nur Host, Port und Pfad enthalten.</translation>
+    </message>
+    <message>
+        <source>The remote server&apos;s answer is not a JSON object.</source>
+        <translation>Die Antwort des Remote-Servers ist kein JSON-Objekt.</translation>
+    </message>
+    <message>
+        <source>The remote server&apos;s answer is not JSON.</source>
+        <translation>Die Antwort des Remote-Servers ist kein JSON.</translation>
+    </message>
+    <message>
+        <source>{host} redirects to another address. Paceline does not follow it.</source>
+        <translation>{host} leitet an eine andere Adresse um. Paceline folgt ihr nicht.</translation>
+    </message>
+    <message>
+        <source>The conversation has {num_tokens:,} tokens, but the context of {host} holds {n_ctx:,}, including the answer.</source>
+        <translation>Die Unterhaltung hat {num_tokens:,} Token, der Kontext von {host} fasst aber nur {n_ctx:,}, die Antwort eingeschlossen.</translation>
+    </message>
+    <message>
+        <source>{host} needs a key, and none is stored for it.</source>
+        <translation>{host} verlangt einen Schlüssel, und es ist keiner gespeichert.</translation>
+    </message>
+    <message>
+        <source>This is not a valid key: it contains spaces, line breaks or other invalid characters, or it is too long.</source>
+        <translation>Das ist kein gültiger Schlüssel: Er enthält Leerzeichen, Zeilenumbrüche oder andere unzulässige Zeichen, oder er ist zu lang.</translation>
+    </message>
+    <message>
+        <source>The context of {host} holds {n_ctx:,} tokens, and the conversation has more.</source>
+        <translation>Der Kontext von {host} fasst {n_ctx:,} Token, die Unterhaltung hat mehr.</translation>
+    </message>
+    <message>
+        <source>The conversation does not fit the context of {host}.</source>
+        <translation>Die Unterhaltung passt nicht in den Kontext von {host}.</translation>
+    </message>
+    <message>
+        <source>{host} does not have this page.</source>
+        <translation>{host} hat diese Seite nicht.</translation>
+    </message>
+    <message>
+        <source>{host} accepts no requests at the moment ({status}).</source>
+        <translation>{host} nimmt zurzeit keine Anfragen an ({status}).</translation>
+    </message>
+    <message>
+        <source>{host} ended the answer early.</source>
+        <translation>{host} hat die Antwort vorzeitig beendet.</translation>
+    </message>
+    <message>
+        <source>{host} does not answer.</source>
+        <translation>{host} antwortet nicht.</translation>
+    </message>
+    <message>
+        <source>{host} sent nothing for {seconds} seconds.</source>
+        <translation>{host} hat {seconds} Sekunden lang nichts gesendet.</translation>
+    </message>
+    <message>
+        <source>The answer of {host} is not JSON.</source>
+        <translation>Die Antwort von {host} ist kein JSON.</translation>
+    </message>
+    <message>
+        <source>This remote server is no longer in the list.</source>
+        <translation>Dieser Remote-Server steht nicht mehr in der Liste.</translation>
+    </message>
+    <message>
+        <source>The remote server offers no model.</source>
+        <translation>Der Remote-Server bietet kein Modell an.</translation>
+    </message>
+    <message>
+        <source>Load a model there, then add the server again.</source>
+        <translation>Laden Sie dort ein Modell, und fügen Sie den Server dann noch einmal hinzu.</translation>
+    </message>
+    <message>
+        <source>There are too many remote servers.</source>
+        <translation>Es sind zu viele Remote-Server.</translation>
+    </message>
+    <message>
+        <source>Set up a keyring such as GNOME Keyring or KWallet. Paceline does not write keys to files.</source>
+        <translation>Richten Sie einen Schlüsselbund wie GNOME Keyring oder KWallet ein. Paceline schreibt keine Schlüssel in Dateien.</translation>
+    </message>
+    <message>
+        <source>The remote server could not answer</source>
+        <translation>Der Remote-Server konnte nicht antworten</translation>
+    </message>
+    <message>
+        <source>Try again. If it happens again, look at the server&apos;s own log.</source>
+        <translation>Versuchen Sie es noch einmal. Passiert es wieder, hilft das Protokoll des Servers weiter.</translation>
+    </message>
+    <message>
+        <source>The remote server cannot be reached</source>
+        <translation>Der Remote-Server ist nicht erreichbar</translation>
+    </message>
+    <message>
+        <source>Check that it is running, its address and the network.</source>
+        <translation>Prüfen Sie, ob er läuft, seine Adresse und das Netzwerk.</translation>
+    </message>
+    <message>
+        <source>The remote server did not answer in time</source>
+        <translation>Der Remote-Server hat nicht rechtzeitig geantwortet</translation>
+    </message>
+    <message>
+        <source>The remote server refused the key</source>
+        <translation>Der Remote-Server hat den Schlüssel abgelehnt</translation>
+    </message>
+    <message>
+        <source>Enter the key again. The server&apos;s operator can give it to you.</source>
+        <translation>Geben Sie den Schlüssel noch einmal ein. Sie bekommen ihn vom Betreiber des Servers.</translation>
+    </message>
+    <message>
+        <source>The remote server does not have this model</source>
+        <translation>Der Remote-Server hat dieses Modell nicht</translation>
+    </message>
+    <message>
+        <source>Choose another model of this server, or refresh its list.</source>
+        <translation>Wählen Sie ein anderes Modell dieses Servers, oder aktualisieren Sie seine Liste.</translation>
+    </message>
+    <message>
+        <source>The conversation is too long for the remote server</source>
+        <translation>Die Unterhaltung ist zu lang für den Remote-Server</translation>
+    </message>
+    <message>
+        <source>Leave out the oldest messages (in the chat&apos;s settings), shorten the message, or start the server with a larger context.</source>
+        <translation>Lassen Sie die ältesten Nachrichten weg (in den Einstellungen des Chats), kürzen Sie die Nachricht, oder starten Sie den Server mit einem größeren Kontext.</translation>
+    </message>
+    <message>
+        <source>The remote server is busy</source>
+        <translation>Der Remote-Server ist ausgelastet</translation>
+    </message>
+    <message>
+        <source>The text so far is kept. Continue the answer, or ask for it again.</source>
+        <translation>Der bisherige Text bleibt erhalten. Setzen Sie die Antwort fort, oder fordern Sie sie neu an.</translation>
+    </message>
+    <message>
+        <source>The remote server refused the request</source>
+        <translation>Der Remote-Server hat die Anfrage abgelehnt</translation>
+    </message>
+    <message>
+        <source>Change the message or the sampling settings.</source>
+        <translation>Ändern Sie die Nachricht oder die Sampling-Einstellungen.</translation>
+    </message>
+    <message>
+        <source>The remote server&apos;s answer could not be understood</source>
+        <translation>Die Antwort des Remote-Servers war nicht zu verstehen</translation>
+    </message>
+    <message>
+        <source>The list of remote servers was not saved</source>
+        <translation>Die Liste der Remote-Server wurde nicht gespeichert</translation>
+    </message>
+    <message>
+        <source>The conversation does not fit the remote server&apos;s context.</source>
+        <translation>Die Unterhaltung passt nicht in den Kontext des Remote-Servers.</translation>
+    </message>
+    <message>
+        <source>Something went wrong with the remote server</source>
+        <translation>Beim Remote-Server ist etwas schiefgegangen</translation>
+    </message>
+    <message>
+        <source>The same question may get another answer: that depends on the remote server.</source>
+        <translation>Dieselbe Frage kann eine andere Antwort bekommen: Das hängt vom Remote-Server ab.</translation>
+    </message>
+    <message>
+        <source>The entry contains a NUL character.</source>
+        <translation>Der Eintrag enthält ein NUL-Zeichen.</translation>
+    </message>
+    <message>
+        <source>The address contains a user name or password. Put it into “headers”.</source>
+        <translation>Die Adresse enthält einen Benutzernamen oder ein Passwort. Tragen Sie es unter „headers“ ein.</translation>
+    </message>
+    <message>
+        <source>A header contains characters that HTTP does not allow.</source>
+        <translation>Ein Header enthält Zeichen, die HTTP nicht erlaubt.</translation>
+    </message>
+    <message>
+        <source>“{name}” does not offer a sign-in.</source>
+        <translation>„{name}“ bietet keine Anmeldung an.</translation>
     </message>
     <message>
         <source>Set the mode to Off.</source>
@@ -8445,36 +8497,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Starten Sie Paceline neu.</translation>
     </message>
     <message>
-        <source>How often a head is right was not measured here: the range is what was published of others.</source>
-        <translation>Wie oft ein Kopf richtig liegt, wurde hier nicht gemessen: Der Bereich stammt aus Veröffentlichungen über andere.</translation>
-    </message>
-    <message>
-        <source>That does not pay off here; text that repeats is drafted without it.</source>
-        <translation>Das lohnt sich hier nicht. Text, der sich wiederholt, wird auch ohne ihn entworfen.</translation>
-    </message>
-    <message>
-        <source>Have the oldest messages left out (in the settings of the chat), shorten the message, or have the engine started with a larger context.</source>
-        <translation>Lassen Sie die ältesten Nachrichten weg (in den Einstellungen des Chats), kürzen Sie die Nachricht, oder lassen Sie die Engine mit einem größeren Kontext starten.</translation>
-    </message>
-    <message>
         <source>Copy it again, without anything around it. Nothing was sent.</source>
         <translation>Kopieren Sie ihn noch einmal, ohne etwas darum herum. Es wurde nichts gesendet.</translation>
-    </message>
-    <message>
-        <source>This is no key: it has spaces, line breaks or letters that no key has, or it is far too long.</source>
-        <translation>Das ist kein Schlüssel: Er enthält Leerzeichen, Zeilenumbrüche oder Zeichen, die kein Schlüssel hat, oder er ist viel zu lang.</translation>
-    </message>
-    <message>
-        <source>The engine has no room for this conversation.</source>
-        <translation>Die Engine hat keinen Platz für diese Unterhaltung.</translation>
-    </message>
-    <message>
-        <source>The conversation has {num_tokens:,} tokens, but {host} holds {n_ctx:,}, and the answer needs room.</source>
-        <translation>Die Unterhaltung hat {num_tokens:,} Token, aber {host} fasst {n_ctx:,}, und die Antwort braucht Platz.</translation>
-    </message>
-    <message>
-        <source>{host} holds {n_ctx:,} tokens; the conversation has more.</source>
-        <translation>{host} fasst {n_ctx:,} Token; die Unterhaltung hat mehr.</translation>
     </message>
     <message>
         <source>The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.</source>
@@ -8505,20 +8529,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Server des Links ist nicht erreichbar</translation>
     </message>
     <message>
-        <source>Check the link, the network and the proxy; a download that began can go on later.</source>
-        <translation>Prüfen Sie Link, Netzwerk und Proxy; ein begonnener Download kann später weitergehen.</translation>
-    </message>
-    <message>
         <source>The server of the link is busy</source>
         <translation>Der Server des Links ist ausgelastet</translation>
     </message>
     <message>
         <source>The server&apos;s answer could not be understood</source>
         <translation>Die Antwort des Servers war nicht zu verstehen</translation>
-    </message>
-    <message>
-        <source>Try again later, or look for another place that has the file.</source>
-        <translation>Versuchen Sie es später noch einmal, oder suchen Sie die Datei an anderer Stelle.</translation>
     </message>
     <message>
         <source>Choose a folder that you may read.</source>
@@ -8577,10 +8593,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Verwenden Sie die https-Adresse. Einfaches http gilt nur für diesen Rechner.</translation>
     </message>
     <message>
-        <source>Ask whoever gave you the link.</source>
-        <translation>Fragen Sie nach, von wem der Link stammt.</translation>
-    </message>
-    <message>
         <source>Check the link; it may have expired.</source>
         <translation>Prüfen Sie den Link; er ist vielleicht abgelaufen.</translation>
     </message>
@@ -8591,10 +8603,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The server sent the file compressed, although it was asked not to.</source>
         <translation>Der Server hat die Datei komprimiert gesendet, obwohl er darum gebeten war, es nicht zu tun.</translation>
-    </message>
-    <message>
-        <source>The server sent a different number of bytes than announced.</source>
-        <translation>Der Server hat eine andere Zahl von Bytes gesendet als angekündigt.</translation>
     </message>
     <message>
         <source>Copy the link of the file itself; it begins with https:// and names no user.</source>
@@ -8617,20 +8625,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Suchen Sie sie an anderer Stelle.</translation>
     </message>
     <message>
-        <source>Somebody may be listening in. Ask whoever runs the server, or the network.</source>
-        <translation>Vielleicht hört jemand mit. Fragen Sie, wer den Server oder das Netzwerk betreibt.</translation>
-    </message>
-    <message>
         <source>The proxy that this system names cannot be used.</source>
         <translation>Der Proxy, den dieses System nennt, ist nicht verwendbar.</translation>
     </message>
     <message>
         <source>{host} answered with HTTP {status}.</source>
         <translation>{host} hat mit HTTP {status} geantwortet.</translation>
-    </message>
-    <message>
-        <source>{host} is asked for without encryption, so anybody between could change the file.</source>
-        <translation>{host} würde unverschlüsselt gefragt; jeder dazwischen könnte die Datei ändern.</translation>
     </message>
     <message>
         <source>{host} redirects without end.</source>
@@ -8653,10 +8653,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{host} hat keine solche Datei.</translation>
     </message>
     <message>
-        <source>{host} does not give the file to everybody (HTTP {status}).</source>
-        <translation>{host} gibt die Datei nicht jedem (HTTP {status}).</translation>
-    </message>
-    <message>
         <source>{host} is not working (HTTP {status}).</source>
         <translation>{host} arbeitet nicht (HTTP {status}).</translation>
     </message>
@@ -8667,10 +8663,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{name} is part {number} of {total}.</source>
         <translation>{name} ist Teil {number} von {total}.</translation>
-    </message>
-    <message>
-        <source>{host} redirects to an address that is none.</source>
-        <translation>{host} leitet zu einer Adresse weiter, die keine ist.</translation>
     </message>
     <message>
         <source>{host} did not answer in time.</source>
@@ -8697,10 +8689,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{host} sagt nicht, wie lang die Datei ist; deshalb wird sie nicht geladen.</translation>
     </message>
     <message>
-        <source>The link leads to {size} bytes, which is no model.</source>
-        <translation>Der Link führt zu {size} Bytes; das ist kein Modell.</translation>
-    </message>
-    <message>
         <source>{host} shows a certificate that is not trusted here.</source>
         <translation>{host} zeigt ein Zertifikat, dem hier nicht vertraut wird.</translation>
     </message>
@@ -8723,10 +8711,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No version was released yet.</source>
         <translation>Noch ist keine Version erschienen.</translation>
-    </message>
-    <message>
-        <source>The page of releases was asked too often from here.</source>
-        <translation>Die Seite der Versionen wurde von hier aus zu oft gefragt.</translation>
     </message>
     <message>
         <source>The page of releases did not answer in time.</source>
@@ -10407,6 +10391,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gerät des Entwurfsmodells</translation>
     </message>
     <message>
+        <source>The device that runs the draft model.</source>
+        <translation>Das Gerät, auf dem das Entwurfsmodell läuft.</translation>
+    </message>
+    <message>
         <source>Split</source>
         <translation>Aufteilung</translation>
     </message>
@@ -10435,6 +10423,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Hauptgerät</translation>
     </message>
     <message>
+        <source>The device for a model that is not split, counted from 0.</source>
+        <translation>Das Gerät für ein Modell, das nicht aufgeteilt wird, von 0 an gezählt.</translation>
+    </message>
+    <message>
         <source>Shares</source>
         <translation>Anteile</translation>
     </message>
@@ -10457,10 +10449,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Single tensors</source>
         <translation>Einzelne Tensoren</translation>
-    </message>
-    <message>
-        <source>Puts tensors whose name matches a pattern on a device of their own, as llama.cpp&apos;s --override-tensor does.</source>
-        <translation>Legt Tensoren, deren Name zu einem Muster passt, auf ein eigenes Gerät, wie --override-tensor von llama.cpp.</translation>
     </message>
     <message>
         <source>none</source>
@@ -10587,6 +10575,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>keines: nur nach Wörtern</translation>
     </message>
     <message>
+        <source>Extra variables for the model&apos;s chat template. The pages of some models list them.</source>
+        <translation>Zusätzliche Variablen für die Chat-Vorlage des Modells. Die Seiten mancher Modelle nennen sie.</translation>
+    </message>
+    <message>
+        <source>Whether the model answers your message, or continues it as a text.</source>
+        <translation>Ob das Modell Ihre Nachricht beantwortet oder sie als Text fortsetzt.</translation>
+    </message>
+    <message>
         <source>Other models</source>
         <translation>Andere Modelle</translation>
     </message>
@@ -10601,6 +10597,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Names that programs use for this computer beside its address, as those in containers do; others are refused.</source>
         <translation>Namen, unter denen Programme diesen Rechner neben seiner Adresse ansprechen, etwa aus Containern; andere werden abgewiesen.</translation>
+    </message>
+    <message>
+        <source>Lets the model call tools. A tool that could change or reveal something asks you first.</source>
+        <translation>Lässt das Modell Werkzeuge aufrufen. Ein Werkzeug, das etwas ändern oder preisgeben könnte, fragt Sie vorher.</translation>
     </message>
     <message>
         <source>None of them uses a network or writes anything. Files and chats are read only after you allow it.</source>
@@ -10681,14 +10681,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Disk space for returning to a chat without reading it again. The files contain text of your chats; 0 deletes them.</source>
         <translation>Festplattenplatz, um ohne erneutes Lesen zu einem Chat zurückzukehren. Die Dateien enthalten Text Ihrer Chats; 0 löscht sie.</translation>
-    </message>
-    <message>
-        <source>The device that runs the draft model.</source>
-        <translation>Das Gerät, auf dem das Entwurfsmodell läuft.</translation>
-    </message>
-    <message>
-        <source>The device for a model that is not split, counted from 0.</source>
-        <translation>Das Gerät für ein Modell, das nicht aufgeteilt wird, von 0 an gezählt.</translation>
     </message>
     <message>
         <source>For mixture-of-experts models: the number of layers whose experts stay in main memory, so that the rest fits on the GPU.</source>
@@ -10863,16 +10855,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bis zu 8.192 Token</translation>
     </message>
     <message>
-        <source>Extra variables for the model&apos;s chat template. The pages of some models list them.</source>
-        <translation>Zusätzliche Variablen für die Chat-Vorlage des Modells. Die Seiten mancher Modelle nennen sie.</translation>
-    </message>
-    <message>
         <source>Prompt format</source>
         <translation>Prompt-Format</translation>
-    </message>
-    <message>
-        <source>Whether the model answers your message, or continues it as a text.</source>
-        <translation>Ob das Modell Ihre Nachricht beantwortet oder sie als Text fortsetzt.</translation>
     </message>
     <message>
         <source>Chat: answer the message</source>
@@ -10885,10 +10869,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Programs may request any model of your library. It is loaded for them; your own is loaded again with your next message.</source>
         <translation>Programme dürfen jedes Modell Ihrer Bibliothek anfordern. Es wird dafür geladen; mit Ihrer nächsten Nachricht wird wieder Ihres geladen.</translation>
-    </message>
-    <message>
-        <source>Lets the model call tools. A tool that could change or reveal something asks you first.</source>
-        <translation>Lässt das Modell Werkzeuge aufrufen. Ein Werkzeug, das etwas ändern oder preisgeben könnte, fragt Sie vorher.</translation>
     </message>
     <message>
         <source>Search in chats</source>
@@ -10911,12 +10891,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Was ein Screenreader während einer Antwort ansagt.</translation>
     </message>
     <message>
-        <source>Full context</source>
-        <translation>Voller Kontext</translation>
+        <source>A tool call can then contain only what the tool&apos;s schema allows. Parts that the schema fixes are written at once.</source>
+        <translation>Ein Werkzeugaufruf kann dann nur enthalten, was das Schema des Werkzeugs erlaubt. Teile, die das Schema vorgibt, werden sofort geschrieben.</translation>
     </message>
     <message>
-        <source>What happens when a conversation no longer fits in the context. You are told in any case.</source>
-        <translation>Was geschieht, wenn eine Unterhaltung über den Kontext hinauswächst; Sie erfahren es in jedem Fall.</translation>
+        <source>Tools that run without asking, because you always allow them. Delete one to be asked again.</source>
+        <translation>Werkzeuge, die ohne Rückfrage laufen, weil Sie sie immer erlauben. Löschen Sie eines, um wieder gefragt zu werden.</translation>
+    </message>
+    <message>
+        <source>Full context</source>
+        <translation>Voller Kontext</translation>
     </message>
     <message>
         <source>Leave out the oldest messages</source>
@@ -10959,6 +10943,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>wo es schneller ist</translation>
     </message>
     <message>
+        <source>Puts tensors whose name matches a pattern on a device of their own, as llama.cpp&apos;s --override-tensor does.</source>
+        <translation>Legt Tensoren, deren Name zu einem Muster passt, auf ein eigenes Gerät, wie --override-tensor von llama.cpp.</translation>
+    </message>
+    <message>
         <source>How precisely the draft remembers the conversation; this affects only what it proposes. With f16, its keys are q8_0 where that measured faster.</source>
         <translation>Wie genau sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur, was es vorschlägt. Mit f16 sind seine Keys q8_0, wo das gemessen schneller ist.</translation>
     </message>
@@ -10977,6 +10965,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Local server</source>
         <translation>Lokaler Server</translation>
+    </message>
+    <message>
+        <source>What happens when a conversation no longer fits the context. You get a notice in any case.</source>
+        <translation>Was geschieht, wenn eine Unterhaltung nicht mehr in den Kontext passt. Sie erhalten in jedem Fall einen Hinweis.</translation>
     </message>
     <message>
         <source>Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI&apos;s API.</source>
@@ -11015,16 +11007,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Eingebaute Werkzeuge</translation>
     </message>
     <message>
-        <source>A tool call can then contain only what the tool&apos;s schema allows. Parts that the schema fixes are written at once.</source>
-        <translation>Ein Werkzeugaufruf kann dann nur enthalten, was das Schema des Werkzeugs erlaubt. Teile, die das Schema vorgibt, werden sofort geschrieben.</translation>
-    </message>
-    <message>
         <source>Allowed without asking</source>
         <translation>Ohne Rückfrage erlaubt</translation>
-    </message>
-    <message>
-        <source>Tools that run without asking first, because you allowed them always. Delete one to be asked again.</source>
-        <translation>Werkzeuge, die ohne Rückfrage laufen, weil Sie sie immer erlaubt haben. Löschen Sie eines, um wieder gefragt zu werden.</translation>
     </message>
     <message>
         <source>Theme</source>

@@ -21,7 +21,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,12 +36,22 @@ from app.core.benchmark.journal import Journal
 from app.core.benchmark.markdown import as_markdown
 from app.core.benchmark.own_engine import OwnEngine, make_variants
 from app.core.benchmark.peers import llama_server
-from app.core.benchmark.peers.opening import NO_DRAFT, LazyPeer, PeerRequest, open_peers, read_peer_requests
+from app.core.benchmark.peers.opening import NO_DRAFT, PeerRequest, open_peers, read_peer_requests
 from app.core.benchmark.prompts import BenchmarkPrompt, distinct, read_prompts
 from app.core.benchmark.ratios import ratio_of
 from app.core.benchmark.report import Report, make_report
 from app.core.benchmark.runner import BenchmarkPlan, Runner
-from app.core.benchmark.runs import AUTO, NO_DRAFT_AUTO, OURS, PLAIN, BenchmarkRun, Variant
+from app.core.benchmark.runs import (
+    AUTO,
+    NO_DRAFT_AUTO,
+    OURS,
+    PLAIN,
+    BenchmarkRun,
+    Contestant,
+    MeasuredAnswer,
+    Question,
+    Variant,
+)
 from app.core.domain.errors import PeerError
 from app.core.paths import HOME_VARIABLE
 from engine.errors import EngineError
@@ -60,6 +70,30 @@ PER_KIND = {SCAN: 3, FINAL: 10}
 BEST = 2  # settings of each side
 TIME_OVER = 3
 SERVER_PLAIN = Variant("plain", None, llama_server.ENGINE)
+
+
+class LazyPeer:
+    """A peer whose ``variants`` are known before it is opened. It is opened at its first round."""
+
+    def __init__(self, variants: Sequence[Variant], open_peer: Callable[[], Contestant]) -> None:
+        self.variants = tuple(variants)
+        self._open = open_peer
+        self._opened: list[Contestant] = []
+
+    def begin_round(self) -> None:
+        """Open the peer in the first round, and let it forget the earlier answers in the others."""
+        if self._opened:
+            self._opened[0].begin_round()
+        else:
+            self._opened.append(self._open())
+
+    def prepare(self, question: Question) -> None:
+        """See `Contestant`."""
+        self._opened[0].prepare(question)
+
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
+        """See `Contestant`."""
+        return self._opened[0].answer(variant, question)
 
 
 @dataclass(frozen=True)

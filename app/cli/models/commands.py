@@ -134,7 +134,7 @@ def pull(options: argparse.Namespace) -> int:
         try:
             ended = _watched(downloads, [downloads.add(request) for request in requests])
         except KeyboardInterrupt:
-            words = "Stopped. What is here is kept: the same command goes on from there"
+            words = "Stopped. The downloaded part is kept: the same command continues"
             print(f"\npaceline: {words}{' if the server can' if is_link else ''}.", file=sys.stderr)
             return INTERRUPTED
         finally:
@@ -205,7 +205,7 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
         repo_id = named if named.lower() == typed.lower() else typed  # one folder for it, whatever the capitals
         model = chosen_model(details, file)
         if not model.kind.runs_alone:
-            print(f"paceline: {model.name} is no model that runs alone, but {model.kind.value}.", file=sys.stderr)
+            print(f"paceline: {model.name} cannot run alone; it is {model.kind.value}.", file=sys.stderr)
         target = f"{requests[0].repo_id}/{requests[0].model.name}" if requests else ""
         requests.append(DownloadRequest(repo_id, model, draft_of=target, licence=details.summary.licence))
     return requests
@@ -325,7 +325,7 @@ def _remove(options: argparse.Namespace) -> int:
     if options.json:
         _print_json({"name": model.name, "origin": model.origin.value, "freed_bytes": freed})
     elif freed:
-        print(f"{model.name} is gone; {size_words(freed)} are free again.")
+        print(f"{model.name} was deleted; {size_words(freed)} are free again.")
     else:
         print(f"{model.name} is forgotten; no file was deleted.")
     return 0

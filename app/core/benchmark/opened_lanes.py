@@ -102,7 +102,7 @@ def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) ->
     if num_prompt + LEAST_ROOM > most:
         raise PromptTooLongError(
             said(
-                "The question and what goes before it have {num_ids:,} tokens, but the context holds {size:,}.",
+                "The question and the messages before it have {num_ids:,} tokens, but the context holds {size:,}.",
                 num_ids=num_prompt,
                 size=most,
             ),

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -31,7 +30,7 @@ from app.core.hub.addresses import (
 )
 from app.core.hub.errors import HubAnswerError, HubBytesError, HubNotFoundError, HubUnreachableError, UnsafeNameError
 from app.core.hub.file_names import check_repo_id, group_models, is_gguf, quantization_of, safe_parts
-from app.core.hub.records import Gated, RemoteLocation, RepoDetails, RepoSummary, SortBy
+from app.core.hub.records import Gated, RemoteLocation, RepoDetails, RepoSummary, SortBy, moment_of
 from app.core.hub.tokens import TokenStore
 from engine.sentences import said
 
@@ -96,11 +95,11 @@ def summary_of(entry: object) -> RepoSummary | None:
         return None
     tags = _texts(entry.get("tags"))
     gguf = _table(entry.get("gguf"))
-    names = [path for path in _paths(entry.get("siblings")) if is_gguf(path)]
+    names = [file.path for file in _files(entry.get("siblings")) if is_gguf(file.path)]
     return RepoSummary(
         repo_id=repo_id,
         downloads=_count(entry.get("downloads")),
-        updated=_moment(entry.get("lastModified")),
+        updated=moment_of(_text(entry.get("lastModified"))),
         gated=_gated(entry.get("gated")),
         licence=_licence(entry, tags),
         architecture=_text(gguf.get("architecture")),
@@ -157,10 +156,6 @@ def _table(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _paths(siblings: object) -> list[str]:
-    return [file.path for file in _files(siblings)]
-
-
 def _text(value: object) -> str:
     """A short text without control characters; empty for anything else."""
     if not isinstance(value, str) or len(value) > MAX_TEXT_CHARS:
@@ -177,16 +172,6 @@ def _count(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:  # excludes nan
         return None
     return int(value) if value == int(value) else None
-
-
-def _moment(value: object) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(_text(value))
-    except ValueError:
-        return None
-    if not 1970 <= moment.year < 2200:  # some systems cannot display other years
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _gated(value: object) -> Gated:
@@ -343,7 +328,7 @@ class HubClient:
                     url = redirected(url, answer.headers.get("Location", ""))
                 # A store's address is short-lived, and its headers name the bytes differently.
                 if not is_redirect or "X-Linked-Size" in answer.headers:
-                    return refusals.location_of(answer.headers, repo_id, path, url, self._pinned)
+                    return refusals.location_of(answer.headers, repo_id, path, url, self._file_url)
         raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
 
     @contextmanager
@@ -366,7 +351,7 @@ class HubClient:
         for _ in range(MAX_REDIRECTS):
             with self._request("GET", url, what, headers) as answer:
                 if answer.status_code not in REDIRECTS:
-                    yield _stream(answer, start, location.size_bytes)
+                    yield ByteStream(answer, *check_body(answer, start, location.size_bytes))
                     return
                 url = redirected(url, answer.headers.get("Location", ""))
         raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
@@ -389,10 +374,6 @@ class HubClient:
         safe_parts(path)
         safe_parts(revision)
         return hf_hub_url(repo_id, path, revision=revision, endpoint=self.endpoint)
-
-    def _pinned(self, repo_id: str, path: str, commit: str) -> str:
-        """The address of a file in one commit, so that it cannot change between HEAD and GET."""
-        return self._file_url(repo_id, path, commit)
 
     def _small(self, url: str, what: str, max_bytes: int) -> bytes:
         for _ in range(MAX_REDIRECTS):
@@ -510,17 +491,23 @@ def _connection_errors() -> Iterator[None]:
         raise HubAnswerError("The hub's answer could not be read.") from error
 
 
-def _stream(answer: httpx.Response, start: int, size_bytes: int) -> ByteStream:
-    """Check the headers of an answer before a byte is used."""
+def check_body(
+    answer: httpx.Response, start: int, size_bytes: int, wrong: type[HubBytesError] = HubBytesError
+) -> tuple[int, int | None]:
+    """Check the headers of an answer before a byte is used: the offset of its first byte, and the file's size if known.
+
+    Raises:
+        HubBytesError: of the class ``wrong``.
+    """
     headers: Any = answer.headers
     if not is_plain(headers):
-        raise HubBytesError("The hub sent the file compressed, although it was asked not to.")
+        raise wrong("The server sent the file compressed, although it was asked not to.")
     if answer.status_code == 206:
         span = content_range(headers.get("Content-Range", ""))
         if span is None or span[0] != start or span[2] not in (None, size_bytes):
-            raise HubBytesError("The hub sent different bytes than requested.")
-        return ByteStream(answer, start, span[2])
+            raise wrong("The server sent different bytes than requested.")
+        return start, span[2]
     length = headers.get("Content-Length")
-    if length is not None and length != str(size_bytes):
-        raise HubBytesError("The hub sent a different number of bytes than announced.")
-    return ByteStream(answer, 0, size_bytes if length else None)
+    if length not in (None, str(size_bytes)):
+        raise wrong("The server sent a different number of bytes than announced.")
+    return 0, size_bytes if length else None

@@ -57,8 +57,8 @@ class HubAnswerError(HubError):
 class HubBytesError(HubAnswerError):
     """Other bytes than requested: another range, another number, or compressed. A new start may help."""
 
-    title = "Other bytes came than were asked for"
-    default_advice = "A proxy or a mirror in between may be changing what comes. Try another network."
+    title = "Wrong bytes arrived"
+    default_advice = "A proxy or a mirror may be changing the file. Try another network."
 
 
 class LinkRefusedError(HubError):
@@ -70,7 +70,7 @@ class LinkRefusedError(HubError):
 
 class LinkUnreachableError(HubUnreachableError):
     title = "The server of the link cannot be reached"
-    default_advice = "Check the link, the network and the proxy; a download that began can go on later."
+    default_advice = "Check the link, the network and the proxy. A started download can be resumed later."
 
 
 class LinkBusyError(HubBusyError):
@@ -79,12 +79,12 @@ class LinkBusyError(HubBusyError):
 
 class LinkAnswerError(HubAnswerError):
     title = "The server's answer could not be understood"
-    default_advice = "Try again later, or look for another place that has the file."
+    default_advice = "Try again later, or look for the file elsewhere."
 
 
 class LinkBytesError(LinkAnswerError, HubBytesError):
     title = HubBytesError.title
-    default_advice = "Look for another place that has the file, or download it with your browser and open it."
+    default_advice = "Look for the file elsewhere, or download it with your browser and open it."
 
 
 class DownloadError(AppError):
@@ -129,4 +129,4 @@ class UnsafeNameError(LibraryError):
 
 class TokenStoreError(AppError):
     title = "The token cannot be stored"
-    default_advice = "Set the environment variable HF_TOKEN instead; Paceline writes no token into a file."
+    default_advice = "Set the environment variable HF_TOKEN instead. Paceline does not write tokens to files."

@@ -22,7 +22,7 @@ import app
 from app.core.domain.engines import is_this_machine
 from app.core.domain.models import DownloadRequest, RepoFile, RepoModel
 from app.core.hub.addresses import content_range, is_plain, origin
-from app.core.hub.client import MAX_REDIRECTS, REDIRECTS, TIMEOUT_S, ByteStream, Connections, http_library
+from app.core.hub.client import MAX_REDIRECTS, REDIRECTS, TIMEOUT_S, ByteStream, Connections, check_body, http_library
 from app.core.hub.errors import (
     HubAnswerError,
     HubRangeError,
@@ -72,7 +72,7 @@ def check_link(address: str) -> str:
         ) from error
     if scheme != "https" and not is_this_machine(host):
         raise LinkRefusedError(
-            said("{host} is asked for without encryption, so anybody between could change the file.", host=host),
+            said("The link to {host} is not encrypted, so that the file could be changed on its way.", host=host),
             "Use the https address. Plain http is for this computer only.",
         )
     return text
@@ -161,7 +161,7 @@ class LinkSource:
                 )
             if not MIN_SIZE_BYTES <= size <= MAX_SIZE_BYTES:
                 raise LinkRefusedError(
-                    said("The link leads to {size} bytes, which is no model.", size=size), "Check the link."
+                    said("The link leads to only {size} bytes, which cannot be a model.", size=size), "Check the link."
                 )
             validator = _strong_etag(headers) or headers.get("Last-Modified", "")
             etag = sha256 or f"{validator}|{size}"
@@ -186,7 +186,8 @@ class LinkSource:
         elif start and if_range.startswith('"'):
             headers |= {"Range": f"bytes={start}-", "If-Range": if_range}
         with self._answer(self._url_of(location.path), headers) as (answer, hosts, _sha256):
-            yield _stream(answer, start, location.size_bytes, hosts[-1])
+            first, _size = check_body(answer, start, location.size_bytes, LinkBytesError)
+            yield _LinkStream(answer, first, _strong_etag(answer.headers), hosts[-1])
 
     def close(self) -> None:
         """Close the connections; none is opened later."""
@@ -234,16 +235,18 @@ def redirected(url: str, target: str) -> str:
         scheme, host, _port = origin(joined)
     except (ValueError, HubAnswerError) as error:
         raise LinkRefusedError(
-            said("{host} redirects to an address that is none.", host=before), "Ask whoever gave you the link."
+            said("{host} redirects to an invalid address.", host=before),
+            "Ask for another link where you found this one.",
         ) from error
     if is_near(host) and not is_near(before):
         raise LinkRefusedError(
             said("{host} redirects to {target}, which lies in your own network.", host=before, target=host),
-            "Ask whoever gave you the link.",
+            "Ask for another link where you found this one.",
         )
     if scheme != "https" and not (is_this_machine(host) and is_this_machine(before)):
         raise LinkRefusedError(
-            said("{host} redirects to an unencrypted address.", host=before), "Ask whoever gave you the link."
+            said("{host} redirects to an unencrypted address.", host=before),
+            "Ask for another link where you found this one.",
         )
     return joined
 
@@ -268,7 +271,7 @@ def _check_status(answer: Response, host: str) -> None:
         raise LinkRefusedError(said("{host} has no such file.", host=host), "Check the link; it may have expired.")
     if status in (401, 403):
         raise LinkRefusedError(
-            said("{host} does not give the file to everybody (HTTP {status}).", host=host, status=status),
+            said("{host} requires a sign-in for this file (HTTP {status}).", host=host, status=status),
             "Paceline sends no password with a link. Download the file with your browser and open it.",
         )
     if status in (408, 429) or status >= 500:
@@ -292,22 +295,6 @@ def _size_of(answer: Response) -> int | None:
         return span[2]
     text = answer.headers.get("Content-Length", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
-
-
-def _stream(answer: Response, start: int, size_bytes: int, host: str) -> ByteStream:
-    """Check the headers of an answer before a byte is used."""
-    headers = answer.headers
-    _check_plain(headers)
-    etag = _strong_etag(headers)
-
-    if answer.status_code == 206:
-        span = content_range(headers.get("Content-Range", ""))
-        if span is None or span[0] != start or span[2] not in (None, size_bytes):
-            raise LinkBytesError("The server sent different bytes than requested.")
-        return _LinkStream(answer, start, etag, host)
-    if headers.get("Content-Length") not in (None, str(size_bytes)):
-        raise LinkBytesError("The server sent a different number of bytes than announced.")
-    return _LinkStream(answer, 0, etag, host)
 
 
 class _LinkStream(ByteStream):
@@ -356,7 +343,7 @@ def _connection_errors(host: str) -> Iterator[None]:
         if "CERTIFICATE" in str(error):
             raise LinkRefusedError(
                 said("{host} shows a certificate that is not trusted here.", host=host),
-                "Somebody may be listening in. Ask whoever runs the server, or the network.",
+                "The connection may be intercepted. Ask the operator of the server or of your network.",
             ) from error
         raise LinkUnreachableError(said("Could not connect to {host}.", host=host)) from error
     except library.TransportError as error:

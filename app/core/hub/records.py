@@ -7,11 +7,22 @@ an empty text) always means: the hub did not say.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
 from app.core.domain.models import FileKind, RepoModel
+
+
+def moment_of(text: str) -> datetime | None:
+    """A time in ISO 8601, by default in UTC; None if it is invalid or absurd."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if not 1970 <= moment.year < 2200:  # some systems cannot display other years
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 class SortBy(StrEnum):

@@ -60,7 +60,7 @@ def newest_release(address: str = RELEASES, current: str = "", timeout_s: float 
     if status == 404:
         raise UpdatesError("No version was released yet.", "Try again later.")
     if status in (403, 429):
-        raise UpdatesError("The page of releases was asked too often from here.", "Try again in an hour.")
+        raise UpdatesError("The page of releases got too many requests from this network.", "Try again in an hour.")
     if status != 200:
         raise UpdatesError(said("The page of releases answered with HTTP {status}.", status=status))
     return release_of(body, current or app.__version__)

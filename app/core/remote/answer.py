@@ -14,7 +14,7 @@ from app.core.domain.engines import KIND_NAMES, EngineKind
 from app.core.remote.client import RemoteClient
 from app.core.remote.counters import Drafted, count, of_event, of_metrics
 from app.core.remote.errors import EngineRefusedError, RemoteError
-from app.core.remote.thinking import EFFORT, WayToThink, fields_of
+from app.core.remote.thinking import EFFORT, ReasoningMode, fields_of
 from engine.grammar.lark import schema_of
 from engine.intervals import bucket_of, percentile_ms
 from engine.prompt.pictures import beside_results
@@ -55,15 +55,15 @@ def path_and_body(
     body = {"model": model, "stream": True, **_reported(kind), **_sampling(request.sampling, kind), **_ending(request)}
     if request.grammar:
         if kind is not EngineKind.LLAMA_SERVER:
-            raise EngineRefusedError("Of the engines of others, only llama-server follows a grammar.", "Leave it out.")
+            raise EngineRefusedError("Of all remote servers, only llama-server supports grammars.", "Leave it out.")
         body |= _form(request.grammar)
     has_pictures = any(message.pictures for message in request.messages)
     if has_pictures and request.completes:
-        raise EngineRefusedError(
-            "A text that an engine of others is to continue can have no pictures.", "Leave the pictures out."
-        )
+        raise EngineRefusedError("A remote server cannot continue a text with pictures.", "Leave the pictures out.")
     if request.raw_prompt is not None or request.completes:
-        text = request.raw_prompt if request.raw_prompt is not None else _as_text(request.messages)
+        text = request.raw_prompt
+        if text is None:
+            text = "\n\n".join(message.content for message in request.messages)
         return COMPLETION, {**body, "prompt": text}
     # The API allows no pictures in tool results.
     body["messages"] = [_message(message) for message in beside_results(request.messages)]
@@ -112,8 +112,7 @@ def _ending(request: ChatRequest) -> dict[str, object]:
 def _continuing(kind: EngineKind) -> Mapping[str, object]:
     """Request fields that make the server continue the last message; llama-server does so by default."""
     if kind not in _OWN_TEMPLATE:
-        message = "This engine cannot continue an answer that was begun."
-        raise EngineRefusedError(message, "Have the answer written again instead.")
+        raise EngineRefusedError("This remote server cannot continue an answer.", "Ask for the answer again instead.")
     if kind is EngineKind.LLAMA_SERVER:
         return {}
     return {"continue_final_message": True, "add_generation_prompt": False}
@@ -164,10 +163,6 @@ def _data_url(picture: Picture) -> str:
     return f"data:image/png;base64,{base64.b64encode(written.getvalue()).decode('ascii')}"
 
 
-def _as_text(messages: tuple[Message, ...]) -> str:
-    return "\n\n".join(message.content for message in messages)
-
-
 class RemoteAnswer:
     """One running answer.
 
@@ -181,7 +176,7 @@ class RemoteAnswer:
         model: str,
         kind: EngineKind,
         n_ctx: int = 0,
-        way: WayToThink | None = None,
+        way: ReasoningMode | None = None,
     ) -> None:
         """``way`` is the reasoning mode, if the model has several."""
         self._client, self._request, self._kind = client, request, kind
@@ -239,7 +234,7 @@ class RemoteAnswer:
         if not refused or not any(message.pictures for message in self._request.messages):
             return error
         return EngineRefusedError(
-            said("The engine did not take the conversation with its pictures. {reason}", reason=error.message),
+            said("The remote server refused the conversation with its pictures. {reason}", reason=error.message),
             "Choose a model that sees, or leave the pictures out.",
         )
 
@@ -348,9 +343,12 @@ class RemoteAnswer:
     def _decisions(self) -> tuple[str, ...]:
         if not self._shared:
             return ()
-        name = KIND_NAMES[self._kind]
-        words = "drafted tokens are counted by {engine} for all its requests together, those of others included"
-        return (said(words, engine=name),)
+        return (
+            said(
+                "{engine} counts drafted tokens for all requests together, also those of other clients",
+                engine=KIND_NAMES[self._kind],
+            ),
+        )
 
     def _counters(self) -> Drafted | None:
         if self._kind is not EngineKind.VLLM:

@@ -83,8 +83,8 @@ def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteErro
     """
     reason, code, found = _reason(body)
     if 300 <= status < 400:
-        words = said("{host} redirects to another address, which is not followed.", host=host)
-        return EngineAddressError(words, "Give the address itself to which the engine is moved.")
+        words = said("{host} redirects to another address. Paceline does not follow it.", host=host)
+        return EngineAddressError(words, "Enter the server's new address.")
     if status in (401, 403):
         return _of_key(host, had_key=had_key)
     if _TOO_LONG.search(f"{reason} {code}") and status in (400, 413, 422, 500):
@@ -95,15 +95,18 @@ def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteErro
 def _too_long(host: str, num_tokens: int, n_ctx: int) -> RemotePromptError:
     if num_tokens and n_ctx:
         words = said(
-            "The conversation has {num_tokens:,} tokens, but {host} holds {n_ctx:,}, and the answer needs room.",
+            "The conversation has {num_tokens:,} tokens, but the context of {host} holds {n_ctx:,}, including the "
+            "answer.",
             num_tokens=num_tokens,
             host=host,
             n_ctx=n_ctx,
         )
     elif n_ctx:
-        words = said("{host} holds {n_ctx:,} tokens; the conversation has more.", host=host, n_ctx=n_ctx)
+        words = said(
+            "The context of {host} holds {n_ctx:,} tokens, and the conversation has more.", host=host, n_ctx=n_ctx
+        )
     else:
-        words = said("{host} has no room for this conversation.", host=host)
+        words = said("The conversation does not fit the context of {host}.", host=host)
     error = RemotePromptError(words)
     error.num_tokens, error.n_ctx = num_tokens, n_ctx
     return error
@@ -112,16 +115,16 @@ def _too_long(host: str, num_tokens: int, n_ctx: int) -> RemotePromptError:
 def _of_key(host: str, *, had_key: bool) -> RemoteError:
     if had_key:
         return KeyRefusedError(said("{host} does not accept the key.", host=host))
-    return KeyRefusedError(said("{host} wants a key, and none is kept for it.", host=host), "Enter its key.")
+    return KeyRefusedError(said("{host} needs a key, and none is stored for it.", host=host), "Enter its key.")
 
 
 def _other(status: int, host: str, reason: str, code: str, *, has_error: bool) -> RemoteError:
     if _GONE.search(f"{reason} {code}") or (status == 404 and has_error):
         return ModelGoneError(said("{host} does not offer the model.", host=host))
     if status == 404:
-        return EngineAnswerError(said("{host} knows no such page.", host=host))
+        return EngineAnswerError(said("{host} does not have this page.", host=host))
     if status in (408, 429, 503, 529):
-        return EngineBusyError(said("{host} takes no request now ({status}).", host=host, status=status))
+        return EngineBusyError(said("{host} accepts no requests at the moment ({status}).", host=host, status=status))
     if reason:
         return EngineRefusedError(said("{host}: {reason}", host=host, reason=reason))
     return EngineRefusedError(said("{host} answered with status {status}.", host=host, status=status))
@@ -173,7 +176,7 @@ def normal_url(text: str) -> str:
         raise EngineAddressError("This is no http or https address.") from error
     has_odd = any(char.isspace() or not char.isprintable() or char in ODD for char in text)
     if parts.query or parts.fragment or has_odd or len(text) > MAX_ADDRESS_CHARS:
-        raise EngineAddressError("The address of an engine ends with its host, its port or a folder.")
+        raise EngineAddressError("The address may contain only a host, a port and a path.")
     path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
     return f"{scheme}://{parts.netloc.lower()}{path}"
 
@@ -196,7 +199,9 @@ def _check_key(key: str) -> None:
         KeyRefusedError: it does not; the message does not quote it.
     """
     if len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
-        message = said("This is no key: it has spaces, line breaks or letters that no key has, or it is far too long.")
+        message = said(
+            "This is not a valid key: it contains spaces, line breaks or other invalid characters, or it is too long."
+        )
         raise KeyRefusedError(message, "Copy it again, without anything around it. Nothing was sent.")
 
 
@@ -275,7 +280,7 @@ class RemoteClient:
             elif kind == "text/event-stream":
                 yield self._events(answer)
             else:
-                raise EngineAnswerError(said("{host} sent no answer in JSON.", host=self.host))
+                raise EngineAnswerError(said("The answer of {host} is not JSON.", host=self.host))
 
     def abort(self) -> None:
         """End the current request."""
@@ -357,16 +362,16 @@ class RemoteClient:
         try:
             yield
         except (library.ConnectTimeout, library.ConnectError, library.ProxyError) as error:
-            raise EngineUnreachableError(said("Nothing answers at {host}.", host=host)) from error
+            raise EngineUnreachableError(said("{host} does not answer.", host=host)) from error
         except library.TimeoutException as error:
             seconds = round(time.monotonic() - started)
             raise EngineSlowError(
-                said("{host} was silent; {seconds} s were waited.", host=host, seconds=seconds)
+                said("{host} sent nothing for {seconds} seconds.", host=host, seconds=seconds)
             ) from error
         except library.TransportError as error:
-            raise AnswerCutError(said("The connection to {host} broke.", host=host)) from error
+            raise AnswerCutError(said("The connection to {host} was lost.", host=host)) from error
         except (library.HTTPError, library.InvalidURL, library.StreamError, OSError, ImportError) as error:
-            raise EngineAnswerError(said("What {host} sent could not be read.", host=host)) from error
+            raise EngineAnswerError(said("The answer of {host} could not be read.", host=host)) from error
 
     def _check(self, answer: Any) -> None:  # noqa: ANN401 (a response)
         if answer.status_code == 200:
@@ -403,7 +408,7 @@ class RemoteClient:
             if event.get("error"):
                 raise refusal(500, value, self.host, had_key=bool(self._key))
             yield event
-        raise AnswerCutError(said("{host} ended the answer in the middle.", host=self.host))
+        raise AnswerCutError(said("{host} ended the answer early.", host=self.host))
 
 
 def _lines(pieces: Iterator[bytes], host: str) -> Iterator[bytes]:
@@ -428,7 +433,7 @@ def _object(text: bytes) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise EngineAnswerError("The engine sent no JSON.") from error
+        raise EngineAnswerError("The remote server's answer is not JSON.") from error
     if not isinstance(found, dict):
-        raise EngineAnswerError("The engine sent no JSON object.")
+        raise EngineAnswerError("The remote server's answer is not a JSON object.")
     return found

@@ -18,7 +18,7 @@ from engine.records import Problem
 from engine.sentences import said
 
 SCHEMA = 1
-NO_KEYRING = said("Set up a keyring, as GNOME Keyring or KWallet; Paceline writes no key into a file.")
+NO_KEYRING = said("Set up a keyring such as GNOME Keyring or KWallet. Paceline does not write keys to files.")
 MAX_ENGINES = 100
 
 
@@ -49,7 +49,7 @@ class Engines:
         with self._lock:
             record = self._records.get(url)
         if record is None:
-            raise EngineAddressError("This engine is not in the list any more.", "Add it again, or choose a model.")
+            raise EngineAddressError("This remote server is no longer in the list.", "Add it again, or choose a model.")
         return record
 
     def add(self, address: str, key: str = "", *, allows_plain: bool = False) -> EngineRecord:
@@ -67,7 +67,7 @@ class Engines:
         keys = key_store(url)
         facts = ask(RemoteClient(url, key.strip() or keys.find(), allows_plain=allows_plain))
         if not facts.models:
-            raise ModelGoneError("The engine offers no model.", "Load one there, then add it again.")
+            raise ModelGoneError("The remote server offers no model.", "Load a model there, then add the server again.")
         if key.strip():
             try:
                 keys.save(key)
@@ -111,7 +111,7 @@ class Engines:
     def _keep(self, record: EngineRecord) -> None:
         with self._lock:
             if record.url not in self._records and len(self._records) >= MAX_ENGINES:
-                raise EngineStoreError("There are too many engines.", "Remove one first.")
+                raise EngineStoreError("There are too many remote servers.", "Remove one first.")
             self._records[record.url] = record
             self._write()
 

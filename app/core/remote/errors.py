@@ -6,8 +6,8 @@ from app.core.domain.errors import AppError
 
 
 class RemoteError(AppError):
-    title = "The engine could not answer"
-    default_advice = "Try again; if it happens again, look at the engine's own log."
+    title = "The remote server could not answer"
+    default_advice = "Try again. If it happens again, look at the server's own log."
 
 
 class EngineAddressError(RemoteError):
@@ -23,25 +23,25 @@ class PlainAddressError(EngineAddressError):
 
 
 class EngineUnreachableError(RemoteError):
-    title = "The engine cannot be reached"
-    default_advice = "Check that it runs, its address, and the network."
+    title = "The remote server cannot be reached"
+    default_advice = "Check that it is running, its address and the network."
 
 
 class EngineSlowError(RemoteError):
-    title = "The engine did not answer in time"
+    title = "The remote server did not answer in time"
     default_advice = "It may be loading a model or have too much to do. Try again later."
 
 
 class KeyRefusedError(RemoteError):
     """The server wants a key, or another one."""
 
-    title = "The engine refused the key"
-    default_advice = "Enter its key again; the engine's operator has it."
+    title = "The remote server refused the key"
+    default_advice = "Enter the key again. The server's operator can give it to you."
 
 
 class ModelGoneError(RemoteError):
-    title = "The engine does not have this model"
-    default_advice = "Choose another model of this engine, or ask again what it has."
+    title = "The remote server does not have this model"
+    default_advice = "Choose another model of this server, or refresh its list."
 
 
 class RemotePromptError(RemoteError):
@@ -50,35 +50,35 @@ class RemotePromptError(RemoteError):
     It has ``num_tokens`` of at most ``n_ctx``; 0 if the server did not say.
     """
 
-    title = "The conversation is too long for the engine"
+    title = "The conversation is too long for the remote server"
     default_advice = (
-        "Have the oldest messages left out (in the settings of the chat), shorten the message, or have the engine "
-        "started with a larger context."
+        "Leave out the oldest messages (in the chat's settings), shorten the message, or start the server with "
+        "a larger context."
     )
     num_tokens = 0
     n_ctx = 0
 
 
 class EngineBusyError(RemoteError):
-    title = "The engine is busy"
+    title = "The remote server is busy"
     default_advice = "Try again in a minute."
 
 
 class AnswerCutError(RemoteError):
     title = "The answer was cut off"
-    default_advice = "What came is kept. Continue the answer, or ask for it again."
+    default_advice = "The text so far is kept. Continue the answer, or ask for it again."
 
 
 class EngineRefusedError(RemoteError):
-    title = "The engine refused the request"
-    default_advice = "Change the message or the settings of sampling."
+    title = "The remote server refused the request"
+    default_advice = "Change the message or the sampling settings."
 
 
 class EngineAnswerError(RemoteError):
-    title = "The engine's answer could not be understood"
+    title = "The remote server's answer could not be understood"
     default_advice = "Check that the address is that of an OpenAI-compatible server."
 
 
 class EngineStoreError(RemoteError):
-    title = "The list of engines was not saved"
+    title = "The list of remote servers was not saved"
     default_advice = "Check the free space and the folder's permissions."

@@ -83,7 +83,7 @@ class FittingAnswer:
                 request = replace(request, messages=kept.messages)
             else:
                 return
-        raise RemotePromptError("The engine has no room for this conversation.")
+        raise RemotePromptError("The conversation does not fit the remote server's context.")
 
     def _noted(self, event: AnswerEvent) -> AnswerEvent:
         """The event with a notice about omitted messages."""

@@ -35,14 +35,14 @@ _OPENED = opens_reasoning()
 
 
 @dataclass(frozen=True, slots=True)
-class WayToThink:
+class ReasoningMode:
     """An option, and the request fields that select it."""
 
     option: ThinkingOption
     fields: Mapping[str, object]
 
 
-def ways_to_think(client: RemoteClient, kind: EngineKind, model: str) -> tuple[WayToThink, ...]:
+def reasoning_modes(client: RemoteClient, kind: EngineKind, model: str) -> tuple[ReasoningMode, ...]:
     """The reasoning modes of a model, the default first; empty without a choice."""
     ask = {
         EngineKind.LLAMA_SERVER: _of_llama_server,
@@ -56,7 +56,7 @@ def ways_to_think(client: RemoteClient, kind: EngineKind, model: str) -> tuple[W
         return ()  # the model works without a choice
 
 
-def _of_llama_server(client: RemoteClient, model: str) -> tuple[WayToThink, ...]:
+def _of_llama_server(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
     props = client.json("/props")
     source = props.get("chat_template") if isinstance(props, dict) else None
     if not isinstance(source, str):
@@ -71,7 +71,7 @@ def _of_llama_server(client: RemoteClient, model: str) -> tuple[WayToThink, ...]
     return tuple(_way(choice, _opened(choice.prompt)) for choice in find_thinking(source, render))
 
 
-def _of_ids(client: RemoteClient, model: str) -> tuple[WayToThink, ...]:
+def _of_ids(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
     """Try the variables one by one: these servers do not show their template, only a rendered question."""
     rendered: dict[str, tuple[int, ...]] = {}
 
@@ -92,7 +92,7 @@ def _of_ids(client: RemoteClient, model: str) -> tuple[WayToThink, ...]:
     return tuple(_way(choice, _opened(_text(client, model, by_prompt[choice.prompt]))) for choice in choices)
 
 
-def _of_ollama(client: RemoteClient, model: str) -> tuple[WayToThink, ...]:
+def _of_ollama(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
     shown = client.post("/api/show", {"model": model})
     capabilities = shown.get("capabilities") if isinstance(shown, dict) else None
     if not isinstance(capabilities, list) or "thinking" not in capabilities:
@@ -100,15 +100,15 @@ def _of_ollama(client: RemoteClient, model: str) -> tuple[WayToThink, ...]:
     details = shown.get("details")
     family = details.get("family") if isinstance(details, dict) else ""
     if family in ("gptoss", "gpt-oss"):
-        return tuple(WayToThink(ThinkingOption(name), {EFFORT: name}) for name in ("medium", "low", "high"))
+        return tuple(ReasoningMode(ThinkingOption(name), {EFFORT: name}) for name in ("medium", "low", "high"))
     return (
-        WayToThink(ThinkingOption(THINKING_ON), {}),
-        WayToThink(ThinkingOption(THINKING_OFF), {EFFORT: "none"}),
+        ReasoningMode(ThinkingOption(THINKING_ON), {}),
+        ReasoningMode(ThinkingOption(THINKING_OFF), {EFFORT: "none"}),
     )
 
 
-def _way(choice: ThinkingChoice, opened_tag: str) -> WayToThink:
-    return WayToThink(ThinkingOption(choice.name, opened_tag), fields_of(choice.variables))
+def _way(choice: ThinkingChoice, opened_tag: str) -> ReasoningMode:
+    return ReasoningMode(ThinkingOption(choice.name, opened_tag), fields_of(choice.variables))
 
 
 def fields_of(variables: Mapping[str, TemplateValue]) -> dict[str, object]:

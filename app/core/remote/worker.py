@@ -16,7 +16,7 @@ from app.core.remote.client import RemoteClient
 from app.core.remote.engines import Engines
 from app.core.remote.errors import ModelGoneError, RemoteError, RemotePromptError
 from app.core.remote.fitting import FittingAnswer
-from app.core.remote.thinking import WayToThink, ways_to_think
+from app.core.remote.thinking import ReasoningMode, reasoning_modes
 from engine.errors import LoadCancelledError, PacelineError
 from engine.records import (
     FROM_MODEL,
@@ -39,7 +39,7 @@ from engine.sentences import said
 log = logging.getLogger(__name__)
 
 UNEXPECTED = Problem(
-    "Something went wrong with the engine",
+    "Something went wrong with the remote server",
     "An unexpected error stopped this step; the log has the details.",
     "Try again; if it happens again, restart Paceline.",
 )
@@ -50,7 +50,7 @@ NOT_HERE = said("The server decides how it drafts; its card under Models, Remote
 class _InUse:
     record: EngineRecord
     model: RemoteModel
-    ways: tuple[WayToThink, ...] = ()
+    ways: tuple[ReasoningMode, ...] = ()
 
 
 def model_info(
@@ -70,7 +70,7 @@ def model_info(
         gpu_layers=0,
         template_name=FROM_MODEL,
         engine_url=record.url,
-        inexact=said("Whether the same question gets the same words is up to the other program."),
+        inexact=said("The same question may get another answer: that depends on the remote server."),
         opened_tag=thinking[0].opened_tag if thinking else "",
         thinking=thinking,
         sees=model.sees,
@@ -174,7 +174,7 @@ class RemoteWorker:
         model = next((model for model in record.facts.models if model.name == name), None)
         if model is None:
             raise ModelGoneError(said("{host} does not offer the model.", host=record.host))
-        ways = ways_to_think(client, record.facts.kind, model.name)
+        ways = reasoning_modes(client, record.facts.kind, model.name)
         self._in_use = _InUse(record, model, ways)
         unavailable: dict[Mode, str] = {mode: NOT_HERE for mode in Mode if mode is not Mode.OFF}
         info = model_info(record, model, request.target, tuple(way.option for way in ways))
@@ -192,7 +192,7 @@ class RemoteWorker:
             return
         client = self._begin(asked, used.record, self._open_engines())
         model, kind = used.model, used.record.facts.kind
-        usual = [WayToThink(way.option, {}) for way in used.ways[:1]]
+        usual = [ReasoningMode(way.option, {}) for way in used.ways[:1]]
         way = next((way for way in used.ways if way.option.name == request.thinking), next(iter(usual), None))
 
         def answering(fitting: ChatRequest) -> RemoteAnswer:

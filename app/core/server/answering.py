@@ -11,45 +11,38 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.core.server.anthropic.events import PING, MessageBuilder
 from app.core.server.engine_job import SessionReply
 from app.core.server.errors import ApiError
-from app.core.server.llama.events import CompletionBuilder
-from app.core.server.ollama.events import LineBuilder
 from app.core.server.protocol import CompletionRequest
 from app.core.server.request_body import CLIENT_GONE
-from app.core.server.response_events import ItemBuilder
-from app.core.server.responses import ResponseBuilder
+from app.core.server.responses import AnswerBuilder
 from app.core.server.scheduler import JobEvent
 from engine.records import EngineReady, Finished, PrefillProgress, TextChunk
 
 Events = asyncio.Queue[JobEvent]
-Builder = ResponseBuilder | ItemBuilder | MessageBuilder | LineBuilder | CompletionBuilder
 AnswerEvent = PrefillProgress | TextChunk | Finished
 GRACE_S = 1.0  # in which a failing stream still gets its own HTTP status
 PING_S = 10.0  # between two keep-alive messages
 _T = TypeVar("_T")
 
 
-async def respond(asked: CompletionRequest, builder: Builder, events: Events) -> Response:
+async def respond(asked: CompletionRequest, builder: AnswerBuilder, events: Events) -> Response:
     """Wait for the whole answer, or until a stream's prompt is tokenized: earlier failures have their own status."""
     if asked.stream:
-        stream = AnswerStream(_chunks(builder, await _next_within(events, GRACE_S), events, len(asked.more)))
-        if isinstance(builder, LineBuilder):
-            stream.headers["Content-Type"] = "application/x-ndjson"
-        return stream
+        chunks_of_all = _chunks(builder, await _next_within(events, GRACE_S), events, len(asked.more))
+        return AnswerStream(chunks_of_all, builder.media_type)
     answers = list[dict[str, object]]()
     for _ in range(len(asked.more) + 1):
         chunks: list[TextChunk] = []
         while isinstance(event := await next_event(events), TextChunk | PrefillProgress):
             chunks += [event] if isinstance(event, TextChunk) else []
         answers.append(builder.whole(chunks, event))
-    if isinstance(builder, ResponseBuilder | CompletionBuilder):
-        return JSONResponse(builder.together(answers))
-    return JSONResponse(answers[0])
+    return JSONResponse(builder.together(answers))
 
 
-async def _chunks(builder: Builder, first: AnswerEvent | None, events: Events, num_more: int) -> AsyncIterator[bytes]:
+async def _chunks(
+    builder: AnswerBuilder, first: AnswerEvent | None, events: Events, num_more: int
+) -> AsyncIterator[bytes]:
     """Yield the chunks of an answer, and of the ``more`` answers that follow.
 
     Programs and proxies hang up after a minute of silence, so comments, or the API's own keep-alive, are sent while a
@@ -70,22 +63,15 @@ async def _chunks(builder: Builder, first: AnswerEvent | None, events: Events, n
             yield chunk
 
 
-def _told(builder: Builder, event: AnswerEvent | None, *, is_begun: bool) -> list[bytes]:
+def _told(builder: AnswerBuilder, event: AnswerEvent | None, *, is_begun: bool) -> list[bytes]:
     """The chunks for an event; None stands for silence."""
     if event is None:
-        return [_comment(builder, is_begun=is_begun)]
+        return [builder.keep_alive(is_begun=is_begun)]
     number = event.total if isinstance(event, PrefillProgress) else None
     head = [] if is_begun else builder.first_chunks(number)
     if isinstance(event, PrefillProgress):
         return head
     return [*head, *(builder.last_chunks(event) if isinstance(event, Finished) else builder.text_chunks(event))]
-
-
-def _comment(builder: Builder, *, is_begun: bool) -> bytes:
-    """A keep-alive comment; empty where JSON lines leave no place for it."""
-    if isinstance(builder, MessageBuilder) and is_begun:
-        return PING
-    return b"" if isinstance(builder, LineBuilder) else b":\n\n"
 
 
 async def _next_within(events: Events, seconds: float) -> AnswerEvent | None:
@@ -113,10 +99,8 @@ async def next_event(events: Events) -> AnswerEvent:
 class AnswerStream(StreamingResponse):
     """Server-sent events. ``on_end`` is called when all are sent or the client is gone."""
 
-    media_type = "text/event-stream"
-
-    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
-        super().__init__(chunks, headers={"Cache-Control": "no-store"})
+    def __init__(self, chunks: AsyncIterator[bytes], media_type: str) -> None:
+        super().__init__(chunks, headers={"Cache-Control": "no-store"}, media_type=media_type)
         self.on_end: Callable[[], None] = lambda: None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from app.core.server.access import ENTRY, AccessControl, AllowedHosts
-from app.core.server.answering import AnswerStream, Builder, events_across_threads, respond, unless_gone
+from app.core.server.answering import AnswerStream, events_across_threads, respond, unless_gone
 from app.core.server.anthropic.events import MessageBuilder
 from app.core.server.anthropic.request import parse_messages_request
 from app.core.server.embeddings import (
@@ -58,7 +58,7 @@ from app.core.server.request_body import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES
 from app.core.server.request_log import RequestEntry
 from app.core.server.response_events import ItemBuilder
 from app.core.server.response_request import parse_response_request
-from app.core.server.responses import ResponseBuilder
+from app.core.server.responses import AnswerBuilder, ResponseBuilder
 from app.core.server.scheduler import JobEvent, Scheduler
 from app.core.server.tokens import (
     Question,
@@ -78,15 +78,15 @@ MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/r
 _BARE_COMPLETIONS, _BARE_EMBEDDINGS = "/completions", "/embeddings"
 log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` if no model is loaded
-Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
+Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, AnswerBuilder]]
 MAX_REPORTED = 1000  # different ones
 LOAD_WAIT_S = 300.0  # for the model that a request names, behind earlier requests
 
 
-def _form(parse: Callable[..., Any], build: Callable[..., Builder], **kind: bool) -> Read:
+def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind: bool) -> Read:
     """Makes the reader of a path's requests, with the builder of its answers."""
 
-    def read(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    def read(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, AnswerBuilder]:
         made = parse(body, model, **kind)
         return made if isinstance(made, CompletionRequest) else made.asked, build(model.name, made)
 
@@ -368,7 +368,7 @@ class Endpoints:
     async def _body(self, request: Request) -> dict[str, object]:
         return await read_object(request, MAX_BYTES_WITH_PICTURES if self._current().seen else MAX_BODY_BYTES)
 
-    async def _read(self, body: dict[str, object], read: Read) -> tuple[CompletionRequest, Builder, ServedModel]:
+    async def _read(self, body: dict[str, object], read: Read) -> tuple[CompletionRequest, AnswerBuilder, ServedModel]:
         model = await self._named(body.get("model"))
         with self._reading():
             if model.seen is None:

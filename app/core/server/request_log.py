@@ -32,7 +32,8 @@ class RequestLog:
     def begin(self, path: str, user_agent: str) -> RequestEntry:
         with self._lock:
             self._num_requests += 1
-            first = LoggedRequest(self._num_requests, self._clock(), _program(user_agent), _shown(path, MAX_PATH_CHARS))
+            program = _shown(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)  # such as ``OpenAI/Python 1.109``
+            first = LoggedRequest(self._num_requests, self._clock(), program, _shown(path, MAX_PATH_CHARS))
             entry = RequestEntry(first, self._on_change)
             self._entries.append(entry)
         self._on_change()
@@ -97,11 +98,6 @@ def line_of(row: LoggedRequest, method: str, seconds: float) -> str:
     tokens = "" if row.tokens is None else f"{row.tokens:,} tokens"
     told = (f"{method} {row.path}", str(status), f"{seconds:.2f} s", tokens, row.model, row.program)
     return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(row.at))} {', '.join(filter(None, told))}"
-
-
-def _program(user_agent: str) -> str:
-    """The first product of the user agent, such as ``OpenAI/Python 1.109``."""
-    return _shown(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)
 
 
 def _shown(text: str, most: int) -> str:

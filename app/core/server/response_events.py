@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from app.core.server.errors import ApiError
 from app.core.server.response_request import ResponseRequest
-from app.core.server.responses import logprob_of_chat, speculation, sse, timings, word_for
+from app.core.server.responses import AnswerBuilder, logprob_of_chat, speculation, sse, timings, word_for
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, RunStats, TextChunk, TokenLogprob
@@ -18,11 +18,11 @@ _CALL = "response.function_call_arguments"
 _TEXT, _REASONING = "output_text", "reasoning_text"  # the one part of an item, which is streamed
 
 
-class ItemBuilder:
+class ItemBuilder(AnswerBuilder):
     """Builds the items of one response, or its events, which are numbered."""
 
     def __init__(self, model: str, made: ResponseRequest) -> None:
-        self._asked = made.asked
+        super().__init__(made.asked)
         self._parts = AnswerParts(made.asked.tool_names, made.asked.tool_schemas, streams=made.asked.stream)
         self._head: Json = {
             "id": f"resp_{uuid.uuid4().hex}",
@@ -34,7 +34,7 @@ class ItemBuilder:
             "previous_response_id": None,
             "truncation": "disabled",
             **made.reported,
-            **({"warnings": list(made.asked.warnings)} if made.asked.warnings else {}),
+            **self._warnings,
         }
         self._number = 0
         self._items: list[Json] = []

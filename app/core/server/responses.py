@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -92,7 +93,41 @@ def speculation(stats: RunStats) -> dict[str, object]:
     }
 
 
-class ResponseBuilder:
+class AnswerBuilder(ABC):
+    """Builds the answers of one request in the format of an API, whole or as the chunks of a stream."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, asked: CompletionRequest) -> None:
+        self._warnings: dict[str, object] = {"warnings": list(asked.warnings)} if asked.warnings else {}
+
+    @abstractmethod
+    def whole(self, texts: Iterable[TextChunk], finished: Finished) -> dict[str, object]: ...
+
+    def together(self, answers: list[dict[str, Any]]) -> object:
+        """The response of several answers."""
+        return answers[0]
+
+    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
+        return []
+
+    @abstractmethod
+    def text_chunks(self, chunk: TextChunk) -> list[bytes]: ...
+
+    @abstractmethod
+    def last_chunks(self, finished: Finished) -> list[bytes]: ...
+
+    def failed_chunks(self, error: ApiError) -> list[bytes]:
+        return [sse(error.body)]
+
+    def keep_alive(self, *, is_begun: bool) -> bytes:  # noqa: ARG002  (of one API)
+        return b":\n\n"
+
+    def _figures(self, stats: RunStats) -> dict[str, object]:
+        return {"timings": timings(stats), "speculation": speculation(stats), **self._warnings}
+
+
+class ResponseBuilder(AnswerBuilder):
     """Builds the answers of a request, which share an id: of a chat, or of a text completion.
 
     Each answer is a choice of the response. If a stream ends with its ``usage``, all earlier chunks have the field with
@@ -100,9 +135,9 @@ class ResponseBuilder:
     """
 
     def __init__(self, model: str, asked: CompletionRequest) -> None:
+        super().__init__(asked)
         self._model = model
         self._chat = asked.chat
-        self._warnings = {"warnings": list(asked.warnings)} if asked.warnings else {}
         self._include_usage = asked.include_usage
         self._wants_logprobs = asked.request.top_logprobs is not None
         self._asked = asked
@@ -138,7 +173,7 @@ class ResponseBuilder:
         choice = {"index": self._index, **said, "logprobs": logprobs, "finish_reason": self._reason(finished)}
         self._end(finished)
         figures = self._figures(finished.stats) | {"usage": self._usages[-1]}
-        return {**self._head(is_chunk=False), "choices": [choice], **figures, **self._warnings}
+        return {**self._head(is_chunk=False), "choices": [choice], **figures}
 
     def together(self, answers: list[dict[str, Any]]) -> dict[str, object]:
         """Several answers in one object: each choice has its own metrics."""
@@ -161,16 +196,12 @@ class ResponseBuilder:
     def last_chunks(self, finished: Finished) -> list[bytes]:
         chunks = self._pieces(self._parts.flush()) if self._parts is not None else []
         ending: dict[str, object] = {"delta": {}} if self._chat else {"text": ""}
-        figures = {**self._figures(finished.stats), **self._warnings}
-        chunks.append(self._chunk(ending, self._reason(finished), figures))
+        chunks.append(self._chunk(ending, self._reason(finished), self._figures(finished.stats)))
         if not self._end(finished):
             return chunks
         if self._include_usage:
             chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": self._usage()}))
         return [*chunks, DONE]
-
-    def failed_chunks(self, error: ApiError) -> list[bytes]:
-        return [sse(error.body)]
 
     def _usage(self) -> dict[str, object]:
         """The usage of all answers; a prompt counts once."""
@@ -238,10 +269,6 @@ class ResponseBuilder:
             "model": self._model,
             "system_fingerprint": f"paceline-{app.__version__}",
         }
-
-    @staticmethod
-    def _figures(stats: RunStats) -> dict[str, object]:
-        return {"timings": timings(stats), "speculation": speculation(stats)}
 
 
 def _sum_of_usages(usages: list[dict[str, object]], num_per_prompt: int) -> dict[str, object]:

@@ -71,7 +71,7 @@ class ToolPolicy:
         if decision.answer is Permission.CHAT:
             return replace(self, chat=self.chat | {key_of(tool)})
         if decision.answer is Permission.ALWAYS:
-            return replace(self, always=self._without(tool) | {key_of(tool)})
+            return replace(self, always=self.forgetting(AllowedTool(tool.server, tool.name)).always | {key_of(tool)})
         return self
 
     def forgetting(self, tool: AllowedTool) -> ToolPolicy:
@@ -79,9 +79,6 @@ class ToolPolicy:
         name = (tool.server, tool.name)
         always, chat = (frozenset(one for one in kept if (one.server, one.name) != name) for kept in self._kept[:2])
         return replace(self, always=always, chat=chat)
-
-    def _without(self, tool: ToolDefinition) -> frozenset[AllowedTool]:
-        return self.forgetting(AllowedTool(tool.server, tool.name)).always
 
     @property
     def _kept(self) -> tuple[frozenset[AllowedTool], ...]:

@@ -164,8 +164,8 @@ def _problem_of(text: str, tools: tuple[ToolDefinition, ...], tool_format: ToolF
             return strange[0], f"There is no tool named {strange[0]!r}. {_list_of(known)}"
         begun = begun_call(text[start:], tool_format)
         if begun is not None and begun.name in known:
-            return begun.name, "The call could not be read: its arguments are not valid JSON. Write the call again."
-    return "", f"The call could not be read. Write it again in the form that you were told. {_list_of(known)}"
+            return begun.name, "Invalid tool call: its arguments are not valid JSON. Write the call again."
+    return "", f"Invalid tool call. Write it again in the required format. {_list_of(known)}"
 
 
 def _starts(text: str, mark: str) -> Iterator[int]:
@@ -269,7 +269,7 @@ class ToolLoop:
     def _take(self, answer: ParsedAnswer) -> None:
         """Add the calls of an answer to the messages and the queue."""
         if answer.unreadable:
-            broken = WrittenCall(_new_id(), answer.name or UNREADABLE, answer.unreadable)
+            broken = WrittenCall(uuid.uuid4().hex[:_ID_CHARS], answer.name or UNREADABLE, answer.unreadable)
             self.messages += (
                 Message("assistant", answer.said, tool_calls=(broken,)),
                 Message("tool", answer.problem, tool_call_id=broken.call_id, name=broken.name),
@@ -280,7 +280,9 @@ class ToolLoop:
         self.messages += (Message("assistant", answer.said, tool_calls=tuple(map(_written, calls))),)
         self._waiting.extend(calls[:MAX_CALLS])
         for call in calls[MAX_CALLS:]:
-            self._say(ToolResult(call.id, f"Only {MAX_CALLS} calls are made at once.", is_error=True), call.name)
+            self._say(
+                ToolResult(call.id, f"Only {MAX_CALLS} calls are allowed in one answer.", is_error=True), call.name
+            )
 
     def _add(self, result: ToolResult) -> ToolResult:
         call = self._waiting.popleft()
@@ -307,7 +309,3 @@ def bounded(result: ToolResult, max_chars: int) -> ToolResult:
 
 def _written(call: ParsedToolCall) -> WrittenCall:
     return WrittenCall(call.id, call.name, json.dumps(call.arguments, ensure_ascii=False))
-
-
-def _new_id() -> str:
-    return uuid.uuid4().hex[:_ID_CHARS]

@@ -121,7 +121,7 @@ def test_a_stopped_measurement_goes_on_with_the_same_command(
 
     monkeypatch.setattr(Journal, "keep", keep_and_interrupt)
     assert main(options) == 130
-    assert "the same command goes on after these 2 answers" in capsys.readouterr().err
+    assert "the same command continues after these 2 answers" in capsys.readouterr().err
     assert main(options) == 0
     assert "state.jsonl has 3 answers already" in capsys.readouterr().err
     assert len(counted) == 8  # two prompts of four each
@@ -155,7 +155,7 @@ def test_a_full_disk_ends_it_with_what_there_is(
     monkeypatch.setattr(Journal, "keep", fail)
     options = ["--categories", "maths", "--modes", "off", "--resume", str(tmp_path / "state.jsonl")]
     assert main(["bench", *SHORT, *options]) == 1
-    assert "The answers cannot be kept: No space left on device." in capsys.readouterr().err
+    assert "The answers cannot be stored: No space left on device." in capsys.readouterr().err
 
 
 def test_other_libraries_than_the_package_s_are_reported(
@@ -195,7 +195,7 @@ def test_what_was_measured_before_a_peer_died_is_reported(
         (["--temperature", "0,-1"], "The temperature must be between 0 and 100"),
         (["--repeat", "0"], "--repeat must be 1 or more"),
         (["--until", "0"], "--until must be more than 0"),
-        (["--until", "2", "--modes", "draft"], "--until looks at the mode auto"),
+        (["--until", "2", "--modes", "draft"], "--until needs the mode auto"),
         (["--until", "nan"], "--until must be more than 0"),
         (["--max-minutes", "nan"], "--max-minutes must be more than 0"),
         (["--categories", "poems"], "No prompt is of the category poems; there are "),

@@ -52,7 +52,7 @@ def test_what_is_chosen_of_a_folder(folder: Path) -> None:
     assert chosen("--prompts", str(folder), "--categories", "poems") == ["p1", "p2"]
 
 
-def test_without_prompts_those_for_the_built_in_pair_are_taken_and_no_others() -> None:
+def test_without_prompts_the_built_in_pairs_are_used() -> None:
     own = assets_dir() / "workloads"
     assert chosen() == chosen("--prompts", str(own))
     categories = {prompt.category for prompt in _prompts(make_parser().parse_args(["bench"]))}

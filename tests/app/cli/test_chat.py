@@ -97,7 +97,7 @@ def test_commands(capsys: Capture) -> None:
     talk("/help", "/xyzzy", "/retry")
     told = capsys.readouterr().err
     assert "/clear" in told
-    assert told.count("is no command here") == 2
+    assert told.count("is no command, or") == 2
 
 
 def test_a_message_that_cannot_be_answered_is_told_and_forgotten(capsys: Capture) -> None:
@@ -117,7 +117,7 @@ def test_lines_of_standard_input_are_messages(capsys: Capture, monkeypatch: pyte
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
 @pytest.mark.usefixtures("tried")
-def test_at_a_terminal_run_without_a_prompt_is_a_chat_and_ctrl_c_stops_an_answer() -> None:
+def test_run_without_a_prompt_is_a_chat_and_ctrl_c_stops_an_answer() -> None:
     import pty
 
     pid, terminal = pty.fork()

@@ -142,4 +142,4 @@ def test_a_full_disk_says_what_to_do_with_an_import(
 
     monkeypatch.setattr("app.cli.chats.import_chats", full)
     assert main(["chats", "import", str(tmp_path / "chats.json")]) == 1
-    assert capsys.readouterr().err.endswith("do it again; what is here already is not imported twice.\n")
+    assert capsys.readouterr().err.endswith("Chats that are already here are not imported twice.\n")

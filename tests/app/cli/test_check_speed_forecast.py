@@ -55,8 +55,11 @@ def test_a_draft_that_fits_and_does_not_pay_has_one_verdict(capsys: pytest.Captu
     keep_passes(find_paths().cache, builtin_draft(), 3.8)
     assert main(["check", *PAIR]) == 0
     first, *others = capsys.readouterr().out.splitlines()
-    assert first == f"{builtin_draft().name} could draft for {builtin_target().name}, but it would not pay off here."
-    assert any("That does not pay off here" in line or "No draft model would pay off" in line for line in others)
+    assert (
+        first
+        == f"{builtin_draft().name} could draft for {builtin_target().name}, but it would slow the target down here."
+    )
+    assert any("would slow this model down here" in line for line in others)
     assert not any("can draft" in line or "with drafting" in line for line in others)
     assert main(["check", "--json", *PAIR]) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -67,7 +70,7 @@ def test_a_draft_that_fits_and_does_not_pay_has_one_verdict(capsys: pytest.Captu
 def test_what_was_measured_decides_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     keep_passes(find_paths().cache, builtin_target(), 4.0)
     keep_passes(find_paths().cache, builtin_draft(), 0.2)
-    for speedup, ending in ((0.9, "but it would not pay off here."), (1.2, "their vocabularies match.")):
+    for speedup, ending in ((0.9, "but it would slow the target down here."), (1.2, "their vocabularies match.")):
         race = RaceSpeed(speedup, "auto", 0.0, speedup, None, None, 3)
         PairSpeeds(find_paths().pair_speeds_file).add_race(builtin_target().stem, builtin_draft().stem, race)
         assert main(["check", *PAIR]) == 0
@@ -90,7 +93,7 @@ def test_what_heads_gain_is_reported_with_what_that_rests_on(
         assert main(["check", *words]) == 0
         text = capsys.readouterr().out
         assert ("Expect about" in text) is (words is alone)  # the other head is too dear to promise anything
-        assert "the range is what was published of others." in text
+        assert "The range comes from published figures" in text
         assert main(["check", "--json", *words]) == 0
         assert 0.0 < json.loads(capsys.readouterr().out)["expected"]["draft_share"] < 1.5
 

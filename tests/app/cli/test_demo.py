@@ -12,7 +12,7 @@ from app.core.paths import builtin_target
 
 
 @pytest.mark.usefixtures("tried")
-def test_every_mode_that_is_here_is_compared_with_plain_decoding_over_several_rounds(
+def test_every_available_mode_is_compared_with_plain_decoding(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(demo, "MAX_TOKENS", 24)

@@ -27,7 +27,7 @@ def test_the_answer_on_stdout_and_the_figures_on_stderr(capsys: Capture) -> None
     out, err = capsys.readouterr()
     assert out == "Hello, world!\n"
     assert "60% of 10 proposed accepted" in err
-    assert "those of others included" in err
+    assert "those of other clients" in err
     assert "org/model on 127.0.0.1" in err
     assert [message["role"] for message in sent["messages"]] == ["system", "user"]
     assert sent["temperature"] == 0.0
@@ -57,7 +57,7 @@ def test_the_key_of_a_variable_is_sent_and_never_shown(capsys: Capture, monkeypa
     [
         (("--engine", "http://192.0.2.1:8000"), "unencrypted"),
         (("--engine", "ftp://a"), "no http or https address"),
-        (("--engine", "{url}", "--draft", "x.gguf"), "--draft is of the engine here"),
+        (("--engine", "{url}", "--draft", "x.gguf"), "--draft works with local models only"),
         (("--engine", "{url}", "--key-env", "NOT_THERE"), "NOT_THERE has no key"),
         (("--engine", "{url}", "--model", "other"), "It has: org/model."),
     ],
@@ -110,7 +110,7 @@ def test_a_way_to_think_is_sent_as_the_engine_takes_it(capsys: Capture) -> None:
     ("engine", "sentence"),
     [
         ({"kind": "ollama", "family": "gptoss"}, "It knows: medium, low, high."),
-        ({"kind": "other"}, "The engine tells of no choice of thinking for org/model."),
+        ({"kind": "other"}, "The remote server reports no reasoning modes for org/model."),
     ],
 )
 def test_a_way_to_think_that_the_engine_does_not_know_is_one_sentence(

@@ -85,7 +85,7 @@ def test_an_unknown_preset_is_one_sentence_with_those_that_there_are(capsys: pyt
     assert "Precise, Balanced, Creative" in capsys.readouterr().err
 
 
-def test_damaged_files_of_presets_and_of_models_are_told_and_not_in_the_way(
+def test_damaged_preset_and_model_files_are_reported_and_ignored(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     paths = find_paths()

@@ -72,7 +72,7 @@ def test_what_is_no_number_is_said_to_be_none_without_a_type_of_python(
     ("words", "command"),
     [(["--frob"], ""), (["run", "--frob", "1"], " run"), (["models", "pull", "a/b", "Q4_0", "--frob"], " models pull")],
 )
-def test_an_unknown_option_is_reported_by_the_command_that_was_named_in_two_lines(
+def test_an_unknown_option_is_reported_by_its_command_in_two_lines(
     words: list[str], command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:

@@ -66,7 +66,7 @@ def test_three_lanes_with_a_depth_say_the_same(capsys: Capture) -> None:
     assert all(line.endswith("; identical answers, token for token") for line in verdicts)
 
 
-def test_the_temperature_is_0_unless_an_option_or_the_preset_says_otherwise() -> None:
+def test_the_temperature_is_0_without_an_option_or_a_preset() -> None:
     def temperature(*words: str) -> float:
         return _request(make_parser().parse_args([*QUESTION, *words])).sampling.temperature
 

@@ -113,7 +113,7 @@ def test_a_file_whose_name_is_no_text_is_served_under_one(name: bytes, shown: st
 
 @pytest.mark.usefixtures("tried")
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_a_crash_of_the_engine_is_a_sentence_and_the_next_request_is_answered() -> None:
+def test_after_a_crash_of_the_engine_the_next_request_is_answered() -> None:
     relative = os.path.relpath(builtin_target(), ROOT)
     words = ("--key", "k", "--parallel", "2", "--model", relative)
     with started(*words) as (process, _, port), ThreadPoolExecutor(2) as threads:
@@ -173,9 +173,7 @@ def test_an_embedding_model_stands_beside_the_one_that_answers(tmp_path: Path) -
 
 @pytest.mark.usefixtures("tried")
 @pytest.mark.skipif(sys.platform != "linux", reason="counts what is open in /proc")
-def test_a_storm_of_programs_that_are_answered_four_at_once_mixes_nothing_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_storm_of_concurrent_programs_mixes_nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "storm")
     scratch = tmp_path / "scratch"
     scratch.mkdir()

@@ -76,7 +76,7 @@ def test_a_file_name_cannot_steer_the_terminal(tmp_path: Path, on_terminal: bool
         ({"TERM": "dumb"}, "paceline:"),
     ],
 )
-def test_colours_are_for_terminals_that_have_them_and_nobody_who_wants_none(
+def test_colours_need_a_terminal_and_respect_no_color(
     variables: dict[str, str], written: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")

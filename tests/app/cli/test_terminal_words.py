@@ -63,7 +63,7 @@ def test_a_failure_within_a_notice_names_the_option(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.usefixtures("tried")
-def test_a_prompt_and_an_attachment_that_are_too_long_are_reported_with_the_option(
+def test_a_long_prompt_or_attachment_is_reported_with_its_option(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = shared_model("babyllama-tok105-f16.gguf")

@@ -210,7 +210,7 @@ def test_reasoning_goes_to_standard_error(run: Run, capsys: Capture) -> None:
     assert "Hm." in shown.err
 
 
-def test_a_server_that_cannot_start_is_told_and_without_tools_nothing_is_answered(run: Run, capsys: Capture) -> None:
+def test_without_a_running_tool_server_nothing_is_answered(run: Run, capsys: Capture) -> None:
     with pytest.raises(SettingError, match="No tool is there"):
         run("--mcp FILE", "x", kind="ends at once")
     assert "Could not start “x”: it ended (exit status 7)" in capsys.readouterr().err
@@ -226,7 +226,7 @@ def test_a_model_that_takes_no_tools_is_told() -> None:
     model = cast(Any, SimpleNamespace(name="M", tool_format=ToolFormat.NONE, tool_refusal="", n_ctx=4096, sees=False))
     tools = tools_of(options("--tools"))
     assert tools is not None
-    with pytest.raises(SettingError, match="M cannot be given tools: its chat template takes none"):
+    with pytest.raises(SettingError, match="M cannot be given tools: its chat template does not support tools"):
         answer_with_tools(cast(Session, Scripted("x")), REQUEST, model, tools, as_json=False)
     tools.close()
 
@@ -252,7 +252,7 @@ def test_a_run_without_tools_starts_nothing() -> None:
 
 def test_tools_are_of_the_engine_here(capsys: Capture) -> None:
     assert main(["run", "--engine", "http://127.0.0.1:9", "--prompt", "x", "--tools"]) == 1
-    assert "--tools is of the engine here" in capsys.readouterr().err
+    assert "--tools works with local models only" in capsys.readouterr().err
 
 
 def test_results_are_folded() -> None:

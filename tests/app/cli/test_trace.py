@@ -52,8 +52,6 @@ def test_what_was_chosen_and_what_came_stand_together(tmp_path: Path) -> None:
         assert line["proposed"] == 0 or line["choice"] != "plain"
 
 
-def test_a_trace_that_cannot_be_written_is_reported_before_anything_is_loaded(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unwritable_trace_is_reported_before_loading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path / "none" / "trace.jsonl") == 1
     assert "The trace cannot be written to" in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -13,10 +13,13 @@ from types import ModuleType
 
 import pytest
 
-from app.core.benchmark.runs import AUTO, NO_DRAFT_AUTO, PLAIN, Variant
+from app.core.benchmark.prompts import BenchmarkPrompt
+from app.core.benchmark.runs import AUTO, NO_DRAFT_AUTO, PLAIN, Question, Variant
+from engine.records import Message, SamplingParams
 from engine.session.session import Session
 from tests.app.core.benchmark import scripted_server
 from tests.app.core.benchmark.made_runs import made_run
+from tests.app.core.benchmark.test_runner import PEER, Scripted, steady
 from tests.long_form import only_long
 from tests.scripts import load_script
 from tests.waiting import PATIENCE_S
@@ -158,3 +161,23 @@ def test_the_best_of_each_side_are_chosen_by_the_scan(real: ModuleType) -> None:
         server[0], server[1], server[3],
     )  # fmt: skip
     assert Variant("ngram", 3) in real.choose(runs, 0.8)
+
+
+def test_a_lazy_peer_is_opened_in_its_first_round(real: ModuleType) -> None:
+    question = Question(BenchmarkPrompt("x", "a", (Message("user", "Why?"),)), (), SamplingParams(temperature=0.0), 8)
+    opened: list[Scripted] = []
+
+    def open_peer() -> Scripted:
+        opened.append(Scripted((PEER,), steady()))
+        return opened[-1]
+
+    late = real.LazyPeer([PEER], open_peer)
+    assert late.variants == (PEER,)
+    assert opened == []
+    late.begin_round()
+    late.prepare(question)
+    assert late.answer(PEER, question).stats.tokens == 100
+    assert opened[0].rounds == 0  # it has nothing to forget yet
+    late.begin_round()
+    assert len(opened) == 1
+    assert opened[0].rounds == 1

@@ -293,7 +293,7 @@ def test_what_a_pair_gave_here_stands_out_and_replaces_what_was_expected(place: 
     place.open("recommended")
     place.recommended.set_rows([expected])
     assert "Expect about 20–30 tokens per second." in said(place.recommended)
-    words = "Measured here: 1.62× plain decoding in a race (1.48–1.77)."
+    words = "Measured here: 1.62× the speed without drafting, in a race (1.48–1.77)."
     race = PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4, 1024),))
     range_ = GainRange(1.1, 1.5, 0.2, draft_pays=True)
     speed_forecast = SpeedForecast(SpeedRange(20.0, 30.0), range_, range_, "memory", 1.4, "model", measured=race)

@@ -674,7 +674,7 @@ def test_one_answer_makes_no_line_but_a_race_is_reported(theme: Theme, qtbot: Qt
     qtbot.addWidget(shown)
     shown.show_speed(PairSpeed("T", "D", answers(1.2), (RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4),)))
     assert all(plot.isHidden() for plot in shown.plots)
-    assert "1.62× plain decoding in a race" in shown.measured.text()
+    assert "1.62× the speed without drafting, in a race" in shown.measured.text()
 
 
 def test_the_plot_marks_what_plain_decoding_is(theme: Theme, qtbot: QtBot) -> None:

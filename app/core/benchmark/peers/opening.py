@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from app.core.benchmark.own_engine import OwnEngine
 from app.core.benchmark.peers import llama_server
 from app.core.benchmark.peers.llama_server import LlamaServerPeer
-from app.core.benchmark.runs import NO_DRAFT_AUTO, OURS, Contestant, MeasuredAnswer, Question, Variant
+from app.core.benchmark.runs import NO_DRAFT_AUTO, OURS, Contestant, Variant
 from app.core.domain.errors import PeerError
 from app.core.paths import find_paths
 from engine.records import EngineReady, LoadRequest, Mode
@@ -36,27 +36,6 @@ class PeerRequest:
     def title(self) -> str:
         """Identifies the peer within a measurement."""
         return f"{self.name} {Path(self.path).name}" if self.name == OTHER_DRAFT else self.name
-
-
-class LazyPeer:
-    """A peer whose ``variants`` are known before it is opened. It is opened at its first round."""
-
-    def __init__(self, variants: Sequence[Variant], open_peer: Callable[[], Contestant]) -> None:
-        self.variants = tuple(variants)
-        self._open = open_peer
-        self._opened: list[Contestant] = []
-
-    def begin_round(self) -> None:
-        if self._opened:
-            self._opened[0].begin_round()
-        else:
-            self._opened.append(self._open())
-
-    def prepare(self, question: Question) -> None:
-        self._opened[0].prepare(question)
-
-    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
-        return self._opened[0].answer(variant, question)
 
 
 def read_peer_requests(words: Sequence[str], configs: Sequence[str]) -> tuple[PeerRequest, ...]:

@@ -17,7 +17,7 @@ def context_fields(section: str) -> tuple[SettingField, ...]:
             "Full context",
             FieldKind.CHOICE,
             Overflow.DROP.value,
-            "What happens when a conversation no longer fits in the context. You are told in any case.",
+            "What happens when a conversation no longer fits the context. You get a notice in any case.",
             choices=(
                 (Overflow.DROP.value, "Leave out the oldest messages"),
                 (Overflow.SUMMARISE.value, "Summarise the oldest messages"),
@@ -30,8 +30,8 @@ def context_fields(section: str) -> tuple[SettingField, ...]:
             "Saved caches",
             FieldKind.INTEGER,
             1024,
-            "Disk space for returning to a chat without reading it again. The files contain text of "
-            "your chats; 0 deletes them.",
+            "Disk space for returning to a chat without reading it again. The files contain text of your chats; 0 "
+            "deletes them.",
             minimum=0,
             maximum=1 << 20,
             step=256,

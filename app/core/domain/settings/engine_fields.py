@@ -85,8 +85,8 @@ _DEVICE_FIELDS: tuple[SettingField, ...] = (
         "Experts in main memory",
         FieldKind.INTEGER,
         None,
-        "For mixture-of-experts models: the number of layers whose experts stay in main memory, "
-        "so that the rest fits on the GPU.",
+        "For mixture-of-experts models: the number of layers whose experts stay in main memory, so that the "
+        "rest fits on the GPU.",
         minimum=0,
         maximum=10_000,
         step=1,
@@ -127,9 +127,8 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Answers at once",
         FieldKind.INTEGER,
         None,
-        "How many answers the model writes at the same time, for programs and chats. Each needs "
-        "memory for a context of its own. Automatic: up to 4, if the memory allows it. A change "
-        "loads the model again.",
+        "How many answers the model writes at the same time, for programs and chats. Each needs memory for a "
+        "context of its own. Automatic: up to 4, if the memory allows it. A change loads the model again.",
         minimum=1,
         maximum=8,
         step=1,

@@ -292,8 +292,8 @@ FIELDS: tuple[SettingField, ...] = (
         "Other models",
         FieldKind.SWITCH,
         False,
-        "Programs may request any model of your library. It is loaded for them; your own is "
-        "loaded again with your next message.",
+        "Programs may request any model of your library. It is loaded for them; your own is loaded again with "
+        "your next message.",
     ),
     SettingField(
         "server_key",
@@ -352,8 +352,8 @@ FIELDS: tuple[SettingField, ...] = (
         "Keep tool calls valid",
         FieldKind.SWITCH,
         True,
-        "A tool call can then contain only what the tool's schema allows. Parts that the schema "
-        "fixes are written at once.",
+        "A tool call can then contain only what the tool's schema allows. Parts that the schema fixes are "
+        "written at once.",
     ),
     SettingField(
         "allowed_tools",
@@ -361,7 +361,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Allowed without asking",
         FieldKind.LINE,
         "",
-        "Tools that run without asking first, because you allowed them always. Delete one to be asked again.",
+        "Tools that run without asking, because you always allow them. Delete one to be asked again.",
         maximum=2 * MAX_TEXT_CHARS,  # a digest is 64 characters
         check=read_allowed_tools,
         example="files/read_file, files/list_directory",

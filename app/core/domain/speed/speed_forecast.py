@@ -179,20 +179,20 @@ class SpeedForecast:
         if gain.draft_pays or (self.is_measured and self.is_gain):  # never contradict a measurement
             return said("")
         if self.by_head:
-            return said("That does not pay off here; text that repeats is drafted without it.")
+            return said("Drafting with it would slow this model down here. Speculation uses repeated text instead.")
         even = gain.break_even_share
         if even is None or even < 0.02:
-            return said("No draft model would pay off here; text that repeats is drafted without one.")
+            return said("Any draft model would slow this model down here. Speculation uses repeated text instead.")
         return said(
-            "That does not pay off here: a smaller draft would, or next-token heads (an MTP file). Text that repeats "
-            "is drafted without one."
+            "Drafting with it would slow this model down here; a smaller draft or next-token heads (an MTP file) "
+            "would not. Speculation uses repeated text instead."
         )
 
     @property
     def _bound(self) -> Sentence:
         known = {"memory": said("memory"), "arithmetic": said("arithmetic")}
         return said(
-            "Passes are limited by {what} here: checking four tokens takes {cost:.1f} times as long as one.",
+            "On this computer, checking four tokens takes {cost:.1f} times as long as one (limited by {what}).",
             what=known.get(self.bound, said("memory and arithmetic")), cost=self.cost_of_four,
         )  # fmt: skip
 
@@ -214,7 +214,7 @@ class SpeedForecast:
     def _head_basis(self) -> Sentence:
         if not self.by_head:
             return said("")
-        return said("How often a head is right was not measured here: the range is what was published of others.")
+        return said("The range comes from published figures: how often this head is right was not measured here.")
 
 
 def measured_words(speed: PairSpeed) -> Sentence:
@@ -226,9 +226,7 @@ def measured_words(speed: PairSpeed) -> Sentence:
     elif answers is not None:
         parts.append(
             said(
-                "Measured here: {speedup:.2f}× the speed without drafting, over the last {num_answers} "
-"answers."
-,
+                "Measured here: {speedup:.2f}× the speed without drafting, over the last {num_answers} answers.",
                 speedup=answers, num_answers=speed.num_compared,
             )
         )  # fmt: skip
@@ -240,9 +238,7 @@ def losing_words(speed: PairSpeed) -> Sentence:
     if not speed.is_losing:
         return said("")
     lost = said(
-        "The last {num_answers} answers were slower than they would have been without drafting: "
-"{speedup:.2f}×."
-,
+        "The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.",
         num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
     )  # fmt: skip
     if not speed.draft:

@@ -121,11 +121,8 @@ class FirstModelControl(TransferControl):
 def find_in_library(library: Library, model: FirstModel = SMALL) -> LibraryModel | None:
     """The model in the library, from any source; None if it is not here."""
     names = {model.file.lower(), PurePosixPath(model.hub.path).name.lower()}
-    return next((one for one in library.models() if _is_same(one, names, model.size_bytes)), None)
-
-
-def _is_same(found: LibraryModel, names: set[str], size_bytes: int) -> bool:
-    return not found.missing and found.path.name.lower() in names and found.size_bytes == size_bytes
+    here = (one for one in library.models() if not one.missing and one.size_bytes == model.size_bytes)
+    return next((one for one in here if one.path.name.lower() in names), None)
 
 
 def fetch_first_model(

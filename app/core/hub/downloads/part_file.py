@@ -57,7 +57,12 @@ class PartFile:
             self.destination.parent.mkdir(parents=True, exist_ok=True)
             label = self._read_label()
             had = self.path.is_symlink() or self.path.exists()
-            fits = label is not None and (label.etag, label.size_bytes) == (etag, size_bytes) and _is_own(self.path)
+            fits = (
+                label is not None
+                and (label.etag, label.size_bytes) == (etag, size_bytes)
+                and self.path.is_file()
+                and not self.path.is_symlink()
+            )
             if had and not (fits and self.path.stat().st_size <= size_bytes):
                 fits = False
                 self.path.unlink()
@@ -215,10 +220,6 @@ def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[in
             seen += len(block)
             on_checked(seen)
     return seen == size_bytes and digest.hexdigest() == checksum
-
-
-def _is_own(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
 
 
 @contextmanager

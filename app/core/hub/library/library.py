@@ -35,7 +35,7 @@ from app.core.hub.file_names import (
 from app.core.hub.library import ollama
 from app.core.hub.library.ollama import Skipped
 from app.core.hub.library.other_folders import MAX_OFFERS, MAX_SEEN, is_model_file, known_places, offer_of, offers_in
-from app.core.hub.records import LibraryModel, Origin
+from app.core.hub.records import LibraryModel, Origin, moment_of
 from app.core.storage.atomic import write_atomically
 from engine.errors import EngineError
 from engine.gguf.title import model_title
@@ -361,8 +361,8 @@ class Library:
             repo_id=entry.repo_id,
             licence=entry.licence,
             draft=entry.draft,
-            added=_moment(entry.added),
-            last_used=_moment(entry.last_used),
+            added=moment_of(entry.added),
+            last_used=moment_of(entry.last_used),
             missing=missing,
             source=entry.source,
         )
@@ -469,16 +469,6 @@ def _size(files: Iterable[Path]) -> int:
 
 def _same(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    if not 1970 <= moment.year < 2200:  # some systems cannot display other years
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _title(model: LibraryModel) -> str:

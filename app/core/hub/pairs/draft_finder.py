@@ -356,7 +356,7 @@ def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
     if not verdict.matches:
         return replace(candidate, reason=verdict.reason)
     if share is not None and share > LARGEST_SHARE:
-        reason = said("It matches, but it is too large beside this target: there is nothing to gain.")
+        reason = said("It matches, but it is too large for this target to make it faster.")
         return replace(candidate, reason=reason)
     return replace(candidate, matches=True, speaks=verdict.speaks)
 
@@ -383,7 +383,7 @@ def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch
         none = _none_of(len(rejected), target.name)
         head = [none, _NO_DRAFT_NEEDED]
     elif unchecked:
-        head = [said("Nothing that could be checked can draft for {target}.", target=target.name), _NO_DRAFT_NEEDED]
+        head = [said("No model that could be checked can draft for {target}.", target=target.name), _NO_DRAFT_NEEDED]
     else:
         none = said("There is no other model on this computer that could draft for {target}.", target=target.name)
         head = [none, _NO_DRAFT_NEEDED]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from app.core.server.errors import ApiError, in_anthropics_words
 from app.core.server.protocol import CompletionRequest
-from app.core.server.responses import speculation, sse, timings, word_for
+from app.core.server.responses import AnswerBuilder, sse, word_for
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk
@@ -16,12 +16,12 @@ from engine.records import Finished, FinishReason, RunStats, TextChunk
 Json = dict[str, object]
 
 
-class MessageBuilder:
+class MessageBuilder(AnswerBuilder):
     """Builds the message of one answer, or its events."""
 
     def __init__(self, model: str, asked: CompletionRequest) -> None:
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream)
-        self._warnings: Json = {"warnings": list(asked.warnings)} if asked.warnings else {}
+        super().__init__(asked)
         self._head: Json = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
         self._blocks: list[Json] = []
         self._is_open = False  # the last block is still being written
@@ -53,6 +53,9 @@ class MessageBuilder:
     def failed_chunks(self, error: ApiError) -> list[bytes]:
         return [sse(in_anthropics_words(error), "error")]
 
+    def keep_alive(self, *, is_begun: bool) -> bytes:
+        return PING if is_begun else super().keep_alive(is_begun=is_begun)
+
     def _message(self, finished: Finished) -> Json:
         reason, stop = word_for(finished, "end_turn", "stop_sequence", "max_tokens"), None
         if self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
@@ -66,9 +69,6 @@ class MessageBuilder:
             "stop_sequence": stop,
             "usage": _usage(finished.stats),
         }
-
-    def _figures(self, stats: RunStats) -> Json:
-        return {"timings": timings(stats), "speculation": speculation(stats), **self._warnings}
 
     # ---- blocks -----------------------------------------------------------------------------------------------------
 

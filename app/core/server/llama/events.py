@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.core.server.errors import ApiError
 from app.core.server.llama.request import NativeRequest
-from app.core.server.responses import shown_piece, speculation, sse, timings, word_for
+from app.core.server.responses import AnswerBuilder, shown_piece, sse, word_for
 from engine.records import ChatRequest, Finished, FinishReason, TextChunk, TokenLogprob
 
 Json = dict[str, object]
 
 
-class CompletionBuilder:
+class CompletionBuilder(AnswerBuilder):
     """Builds the answers of one request, one after the other."""
 
     def __init__(self, model: str, made: NativeRequest) -> None:
+        super().__init__(made.asked)
         self._model, self._made = model, made
         self._requests = (made.asked.request, *made.asked.more)
-        self._warnings: Json = {"warnings": list(made.asked.warnings)} if made.asked.warnings else {}
         self._index = 0
         self._num_tokens = 0
         self._has_new_line = False
@@ -32,9 +31,6 @@ class CompletionBuilder:
 
     def together(self, answers: list[Json]) -> Json | list[Json]:
         return answers[0] if len(answers) == 1 else answers
-
-    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
-        return []
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         self._num_tokens += len(chunk.spans)
@@ -52,9 +48,6 @@ class CompletionBuilder:
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
         return [sse(self._selected(self._end("", finished)))]
-
-    def failed_chunks(self, error: ApiError) -> list[bytes]:
-        return [sse(error.body)]
 
     def _end(self, content: str, finished: Finished) -> Json:
         request, stats = self._requests[self._index], finished.stats
@@ -74,9 +67,7 @@ class CompletionBuilder:
             "stop_type": word_for(finished, "eos", "word", "limit"),
             "stopping_word": finished.stop if finished.reason is FinishReason.STOP else "",
             "tokens_cached": stats.prompt_tokens + stats.tokens,
-            "timings": timings(stats),
-            "speculation": speculation(stats),
-            **self._warnings,
+            **self._figures(stats),
         }
         self._index, self._num_tokens, self._has_new_line = self._index + 1, 0, False
         return said

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from app.core.server.errors import ApiError
 from app.core.server.protocol import CompletionRequest
-from app.core.server.responses import logprob_of_chat, speculation, word_for
+from app.core.server.responses import AnswerBuilder, logprob_of_chat, speculation, word_for
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import Called
 from engine.records import Finished, TextChunk, TokenLogprob
@@ -18,15 +18,17 @@ Json = dict[str, object]
 _NS = 1_000_000_000
 
 
-class LineBuilder:
+class LineBuilder(AnswerBuilder):
     """Builds the answer of ``/api/chat`` or ``/api/generate``, or its lines."""
+
+    media_type = "application/x-ndjson"
 
     def __init__(self, model: str, asked: CompletionRequest, *, chat: bool) -> None:
         self._model, self._chat = model, chat
         # A text completion has no reasoning and no calls.
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas) if asked.chat else None
         self._wants_logprobs = asked.request.top_logprobs is not None
-        self._warnings: Json = {"warnings": list(asked.warnings)} if asked.warnings else {}
+        super().__init__(asked)
         self._begun = time.perf_counter()
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
@@ -36,9 +38,6 @@ class LineBuilder:
             logprobs += chunk.logprobs
         parts += self._rest()
         return {**self._object(parts, logprobs), **self._end(finished)}
-
-    def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
-        return []
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         parts = self._read(chunk)
@@ -51,6 +50,9 @@ class LineBuilder:
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
         return [_line({"error": error.message})]
+
+    def keep_alive(self, *, is_begun: bool) -> bytes:  # noqa: ARG002
+        return b""  # JSON lines have no comments
 
     def _read(self, chunk: TextChunk) -> list[Part]:
         if self._parts is None:

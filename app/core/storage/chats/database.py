@@ -65,7 +65,7 @@ def connect(file: Path) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None, factory=Connection)
         # Damaged text is shown damaged; it must not block the rest.
-        connection.text_factory = _lenient_text
+        connection.text_factory = lambda raw: raw.decode("utf-8", errors="replace")
         for function in (spaced, has_unspaced):  # for the index of scripts without spaces
             connection.create_function(function.__name__, 1, function, deterministic=True)
         set_pragmas(connection, in_memory=file == MEMORY)
@@ -76,10 +76,6 @@ def connect(file: Path) -> sqlite3.Connection:
             raise
         raise as_storage_error(error, file) from error
     return connection
-
-
-def _lenient_text(raw: bytes) -> str:
-    return raw.decode("utf-8", errors="replace")
 
 
 def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:

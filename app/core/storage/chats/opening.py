@@ -121,7 +121,9 @@ def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
             raise DamagedFileError(said("{file} is a database of another program.", file=place.file.name))
         if found < len(place.migrations):
             connection = _migrate(connection, place, now)
-        if layout_of(connection) != _wanted_layout(place):
+        with contextlib.closing(_empty_in_memory(place)) as memory:
+            wanted = layout_of(memory)
+        if layout_of(connection) != wanted:
             raise DamagedFileError(said("{file} does not have the tables of a chats file.", file=place.file.name))
         # Readable is not yet writable; this checks without writing, so that a full disk is no obstacle.
         with transaction(connection):
@@ -137,11 +139,6 @@ def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _wanted_layout(place: StoreLocation) -> dict[str, tuple[str, ...]]:
-    with contextlib.closing(_empty_in_memory(place)) as memory:
-        return layout_of(memory)
 
 
 def _empty_in_memory(place: StoreLocation) -> sqlite3.Connection:

@@ -65,7 +65,7 @@ class WriterThread:
 
     def wake(self) -> None:
         """Run the housekeeping now."""
-        self.post(_nothing)
+        self.post(lambda _connection: None)
 
     def run_waiting(self, connection: sqlite3.Connection) -> None:
         """Run the waiting jobs within a long job.
@@ -126,7 +126,3 @@ def _run_job(connection: sqlite3.Connection, job: Job[Any], future: Future[Any])
         future.set_result(job(connection))
     except BaseException as error:  # noqa: BLE001 (handed to the thread that waits for it)
         future.set_exception(error)
-
-
-def _nothing(_connection: sqlite3.Connection) -> None:
-    return

@@ -304,7 +304,7 @@ def _complaint(entry: ServerEntry, value: Mapping[str, object]) -> Sentence | st
     if any(
         "\0" in text for text in (entry.command, entry.cwd, *entry.args, *(part for pair in entry.env for part in pair))
     ):
-        return said("The entry has a zero character in it.")
+        return said("The entry contains a NUL character.")
     return _url_complaint(entry, str(value.get("type", value.get("transport", "")))) if entry.url else ""
 
 
@@ -320,13 +320,13 @@ def _url_complaint(entry: ServerEntry, transport: str) -> Sentence | str:
     if host is None or parts.scheme not in ("http", "https"):
         return said("The address must begin with http:// or https://.")
     if parts.username is not None or parts.password is not None:
-        return said("The address has a name or password in it: put it into “headers”.")
+        return said("The address contains a user name or password. Put it into “headers”.")
     if transport.lower() in _OTHER_TRANSPORTS:
         return said(
             "The transport {name} is not supported: use the server's address for streamable HTTP.", name=transport
         )
     if any(not _HEADER.fullmatch(name) or not one.isprintable() or not one.isascii() for name, one in entry.headers):
-        return said("A header has characters in it that HTTP does not allow.")
+        return said("A header contains characters that HTTP does not allow.")
     return ""
 
 

@@ -35,7 +35,7 @@ class RefusedError(httpx2.TransportError):
         self.sentence = sentence
 
 
-class Seen:
+class HttpObservations:
     """Observations of a server: the last HTTP error status and the last failure.
 
     A ``refusal`` ends the connection.
@@ -57,32 +57,34 @@ class Seen:
 class _Transport(httpx2.AsyncBaseTransport):
     """Sends to allowed addresses only, and limits the answers."""
 
-    def __init__(self, may_be_asked: Callable[[str], bool], throttle: Throttle, seen: Seen) -> None:
+    def __init__(self, may_be_asked: Callable[[str], bool], throttle: Throttle, observed: HttpObservations) -> None:
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
         self._may_be_asked = may_be_asked
-        self._throttle, self._seen = throttle, seen
+        self._throttle, self._observed = throttle, observed
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        if self._seen.is_signed_in and self._seen.wants_sign_in:  # never ask again without the user's command
-            raise self._seen.refused(said("its sign-in has ended: sign in again, on the page of tools in the settings"))
+        if self._observed.is_signed_in and self._observed.wants_sign_in:  # never ask again without the user's command
+            raise self._observed.refused(
+                said("its sign-in has ended: sign in again, on the page of tools in the settings")
+            )
         if not self._may_be_asked(str(request.url)):
-            raise self._seen.refused(said("it sends requests on to another address"))
+            raise self._observed.refused(said("it sends requests on to another address"))
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.HTTPError as error:
-            self._seen.failure = error
+            self._observed.failure = error
             raise
         if response.status_code >= 400:
-            self._seen.status = response.status_code
+            self._observed.status = response.status_code
             asks = response.headers.get("www-authenticate", "").lower()
-            self._seen.wants_sign_in = "resource_metadata" in asks or (
-                self._seen.is_signed_in and (response.status_code == 401 or "insufficient_scope" in asks)
+            self._observed.wants_sign_in = "resource_metadata" in asks or (
+                self._observed.is_signed_in and (response.status_code == 401 or "insufficient_scope" in asks)
             )
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
             await response.aclose()
-            raise self._seen.refused(said("it sends compressed answers, though none were asked for"))
+            raise self._observed.refused(said("it sends compressed answers, though none were asked for"))
         is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
-        response.stream = _Body(response, self._throttle, self._seen, None if is_stream else MESSAGE_BYTES)
+        response.stream = _Body(response, self._throttle, self._observed, None if is_stream else MESSAGE_BYTES)
         return response
 
     async def aclose(self) -> None:
@@ -92,9 +94,11 @@ class _Transport(httpx2.AsyncBaseTransport):
 class _Body(httpx2.AsyncByteStream):
     """The body of an answer, limited by the throttle and to ``most_bytes``."""
 
-    def __init__(self, response: httpx2.Response, throttle: Throttle, seen: Seen, most_bytes: int | None) -> None:
+    def __init__(
+        self, response: httpx2.Response, throttle: Throttle, observed: HttpObservations, most_bytes: int | None
+    ) -> None:
         self._stream = response.stream
-        self._throttle, self._seen, self._most_bytes = throttle, seen, most_bytes
+        self._throttle, self._observed, self._most_bytes = throttle, observed, most_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Line by line of a stream, else the whole body, with repaired messages."""
@@ -103,7 +107,7 @@ class _Body(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             size += len(chunk)
             if (len(rest) if is_stream else size) > (self._most_bytes or MESSAGE_BYTES):
-                raise self._seen.refused(said("it sent an answer of more than {size}", size=size_of(MESSAGE_BYTES)))
+                raise self._observed.refused(said("it sent an answer of more than {size}", size=size_of(MESSAGE_BYTES)))
             *lines, last = chunk.split(b"\n") if is_stream else [chunk]
             for line in lines:  # a line is one event, so another one begins after it
                 self._count(values, line)
@@ -118,7 +122,7 @@ class _Body(httpx2.AsyncByteStream):
     def _count(self, values: ValueCounter, piece: bytes) -> None:
         values.feed(piece)
         if values.num_values > MESSAGE_VALUES:
-            raise self._seen.refused(too_many_values())
+            raise self._observed.refused(too_many_values())
 
     async def aclose(self) -> None:
         assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101
@@ -138,7 +142,11 @@ def has_own_key(entry: ServerEntry) -> bool:
 
 
 def _client(
-    entry: ServerEntry, limits: Limits, seen: Seen, may_be_asked: Callable[[str], bool], auth: httpx2.Auth | None
+    entry: ServerEntry,
+    limits: Limits,
+    observed: HttpObservations,
+    may_be_asked: Callable[[str], bool],
+    auth: httpx2.Auth | None,
 ) -> httpx2.AsyncClient:
     """``may_be_asked`` says which addresses may get requests; the entry's headers go to its own origin."""
 
@@ -147,7 +155,7 @@ def _client(
             request.headers.update(dict(entry.headers))
 
     return httpx2.AsyncClient(
-        transport=_Transport(may_be_asked, Throttle(limits.burst, limits.per_s), seen),
+        transport=_Transport(may_be_asked, Throttle(limits.burst, limits.per_s), observed),
         headers={"accept-encoding": "identity"},
         auth=auth,
         event_hooks={"request": [add_headers]},
@@ -164,7 +172,7 @@ def _same_origin(one: str, other: str) -> bool:
 
 @asynccontextmanager
 async def http_streams(
-    entry: ServerEntry, limits: Limits, seen: Seen, secrets: SecretStore | None = None
+    entry: ServerEntry, limits: Limits, observed: HttpObservations, secrets: SecretStore | None = None
 ) -> AsyncIterator[object]:
     """The message streams from and to a server; the entry's headers go to its own origin only.
 
@@ -173,14 +181,14 @@ async def http_streams(
     auth, renewed_at = None, ""
     if secrets is not None and not has_own_key(entry):
         kept = KeptSignIn(entry.url, secrets)
-        seen.is_signed_in = await kept.load()
-        if seen.is_signed_in:
+        observed.is_signed_in = await kept.load()
+        if observed.is_signed_in:
             auth, renewed_at = kept.auth(), kept.token_address
 
     def may_ask(url: str) -> bool:
         return _same_origin(url, entry.url) or (url == renewed_at and may_be_asked(url, entry.url))
 
-    client = _client(entry, limits, seen, may_ask, auth)
+    client = _client(entry, limits, observed, may_ask, auth)
     async with (
         client,
         streamable_http_client(entry.url, http_client=client, max_sse_event_size=MESSAGE_BYTES) as streams,
@@ -196,33 +204,33 @@ async def sign_in(
     Raises:
         ToolServerError: it failed; the message says why.
     """
-    seen, (entry, _) = Seen(), filled_entry(entry)
+    observed, (entry, _) = HttpObservations(), filled_entry(entry)
     kept = KeptSignIn(entry.url, secrets)
     kept.begin_anew()
     async with ReturnPlace(words) as place:
 
         async def show(page: str) -> None:
             if not may_be_asked(page, entry.url):
-                raise seen.refused(said("it sends people on to an address that may not be opened"))
+                raise observed.refused(said("it sends people on to an address that may not be opened"))
             place.expect(page)
             open_page(page)
 
         auth = kept.provider(show, place.wait, place.url)
-        client = _client(entry, limits, seen, lambda url: may_be_asked(url, entry.url), auth)
+        client = _client(entry, limits, observed, lambda url: may_be_asked(url, entry.url), auth)
         try:
             async with asyncio.timeout(PERSON_S), client:
                 await client.post(entry.url, json=_HELLO, headers={"accept": "application/json, text/event-stream"})
         except (httpx2.HTTPError, OAuthFlowError, TimeoutError, ValidationError, AppError) as error:
-            raise _why_not(entry, seen, error) from error
+            raise _why_not(entry, observed, error) from error
         if await kept.get_tokens() is None:
-            raise ToolServerError(said("“{name}” does not ask anybody to sign in.", name=entry.name), "")
+            raise ToolServerError(said("“{name}” does not offer a sign-in.", name=entry.name), "")
 
 
-def _why_not(entry: ServerEntry, seen: Seen, error: Exception) -> ToolServerError:
+def _why_not(entry: ServerEntry, observed: HttpObservations, error: Exception) -> ToolServerError:
     if isinstance(error, AppError):
         why: str = error.message
-    elif seen.refusal is not None:
-        why = seen.refusal
+    elif observed.refusal is not None:
+        why = observed.refusal
     elif isinstance(error, TimeoutError):
         why = said("it took longer than {seconds:,.0f} seconds", seconds=PERSON_S)
     elif isinstance(error, OAuthRegistrationError):

@@ -36,7 +36,7 @@ import app
 from app.core.tools.interface import ToolDefinition, ToolResult, ToolServerError
 from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry, filled_entry
 from app.core.tools.mcp.limits import Limits, ServerLog
-from app.core.tools.mcp.over_http import Seen, has_own_key, http_streams
+from app.core.tools.mcp.over_http import HttpObservations, has_own_key, http_streams
 from app.core.tools.mcp.process import ServerProcess
 from app.core.tools.mcp.results import (
     UNREADABLE,
@@ -125,7 +125,7 @@ class McpServer:
         self._session: ClientSession | None = None
         self._dispatcher: _Dispatcher | None = None
         self._process: ServerProcess | None = None
-        self._seen = Seen()
+        self._observed = HttpObservations()
         self._call_s = entry.timeout_s or limits.call_s
         self._call_most_s = max(self._call_s, limits.call_most_s)
         self._wants_list = asyncio.Event()
@@ -135,10 +135,15 @@ class McpServer:
     def state(self) -> McpServerState:
         """The state for the user."""
         entry, lines = self.entry, self._log.lines
-        seen, sign_in = self._seen, ""
-        if self.phase is Phase.FAILED and seen.wants_sign_in and self._secrets is not None and not has_own_key(entry):
+        observed, sign_in = self._observed, ""
+        if (
+            self.phase is Phase.FAILED
+            and observed.wants_sign_in
+            and self._secrets is not None
+            and not has_own_key(entry)
+        ):
             sign_in = "wanted"
-        elif seen.is_signed_in:
+        elif observed.is_signed_in:
             sign_in = "done"
         told = self.problem, self.notice, lines, sign_in
         return McpServerState(entry.name, entry.place, self.phase, *told)
@@ -194,7 +199,9 @@ class McpServer:
                 self._process = ServerProcess(entry, self._limits, self._log)
                 streams = await stack.enter_async_context(self._process)
             else:
-                streams = await stack.enter_async_context(http_streams(entry, self._limits, self._seen, self._secrets))
+                streams = await stack.enter_async_context(
+                    http_streams(entry, self._limits, self._observed, self._secrets)
+                )
             self._dispatcher = _Dispatcher(*streams)
             session = await stack.enter_async_context(
                 _Session(
@@ -208,7 +215,7 @@ class McpServer:
             try:
                 await session.initialize()
             except MCPError as error:
-                if error.code == CONNECTION_CLOSED or self._seen.failure is not None:
+                if error.code == CONNECTION_CLOSED or self._observed.failure is not None:
                     raise
                 await session.discover()  # for a version without that handshake
             self._session = session
@@ -311,18 +318,18 @@ class McpServer:
         return said("it ended (exit status {status})", status=status)
 
     def _reason_of_http(self, error: BaseException) -> Sentence | None:
-        if self._seen.refusal is not None:
-            return self._seen.refusal
-        failure = self._seen.failure or error
-        self._seen.failure = None
+        if self._observed.refusal is not None:
+            return self._observed.refusal
+        failure = self._observed.failure or error
+        self._observed.failure = None
         if isinstance(failure, httpx2.ConnectError):
             return said("nothing listens at {host}; start the server, or correct the address", host=self.entry.place)
         if isinstance(failure, httpx2.HTTPError):
             return said("the connection to {host} failed", host=self.entry.place)
-        return None if self._seen.status is None else self._words_of_status(self._seen.status)
+        return None if self._observed.status is None else self._words_of_status(self._observed.status)
 
     def _words_of_status(self, status: int) -> Sentence:
-        if status == 401 and self._seen.wants_sign_in:
+        if status == 401 and self._observed.wants_sign_in:
             return said(
                 "it asks you to sign in: choose “Sign in” beside it on the page of tools in the settings, or put a "
                 "token into “headers” of its entry as Authorization"

@@ -195,7 +195,7 @@ def test_ctrl_c_keeps_the_part_and_the_same_command_goes_on(filled: LoopbackHub,
     child.send_signal(signal.SIGINT)
     _, told = child.communicate(timeout=60)
     assert child.returncode == 130
-    assert "the same command goes on" in told
+    assert "the same command continues" in told
     assert "Traceback" not in told
     assert part.stat().st_size == 2_000_000
     again = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -233,9 +233,7 @@ def test_a_gated_repository_says_so_before_anything_is_pulled(
     assert f"Gated: {words}" in capsys.readouterr().out.replace("its publisher ", "")
 
 
-def test_one_of_several_files_is_to_be_named_and_no_part_of_a_model_is_pulled(
-    hub: LoopbackHub, capsys: Capture
-) -> None:
+def test_one_of_several_files_must_be_named_and_a_shard_is_refused(hub: LoopbackHub, capsys: Capture) -> None:
     for name in ("a-Q8_0.gguf", "b-Q8_0.gguf", "cut-Q2_K-00001-of-00002.gguf"):
         hub.add_file(REPO, name, b"GGUF" + bytes(100))
     assert main(["models", "pull", REPO, "q8_0"]) == 1
@@ -258,7 +256,7 @@ def test_names_that_differ_in_capitals_only_are_told_apart(hub: LoopbackHub, cap
         assert "may be one of 2 models. Name one: Twin-Q8_0.gguf, twin-Q8_0.gguf." in capsys.readouterr().err
 
 
-def test_a_repository_typed_in_other_capitals_is_the_one_that_the_hub_names(hub: LoopbackHub, capsys: Capture) -> None:
+def test_a_repository_in_other_capitals_gets_the_hubs_name(hub: LoopbackHub, capsys: Capture) -> None:
     hub.add_file(REPO, "m-Q8_0.gguf", b"GGUF" + bytes(100))
     typed = REPO.upper()
     hub.answers[f"/api/models/{typed}/revision/main"] = json.dumps(
@@ -288,7 +286,7 @@ def test_a_draft_that_the_library_calls_otherwise_is_paired(filled: LoopbackHub,
 
 def test_what_runs_with_another_model_only_is_pulled_with_a_word_about_it(filled: LoopbackHub, capsys: Capture) -> None:
     assert main(["models", "pull", REPO, "mmproj-F16"]) == 0
-    assert "paceline: mmproj-F16 is no model that runs alone, but mmproj." in capsys.readouterr().err
+    assert "paceline: mmproj-F16 cannot run alone; it is mmproj." in capsys.readouterr().err
     assert (find_paths().models / REPO / "mmproj-F16.gguf").is_file()
 
 

@@ -47,7 +47,7 @@ def test_a_model_that_is_not_there_is_one_sentence(capsys: Capture) -> None:
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_on_a_terminal_the_progress_is_shown_and_the_draft_is_named_with_a_command(
+def test_on_a_terminal_progress_and_a_command_for_the_draft_are_shown(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = Terminal()

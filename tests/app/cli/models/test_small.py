@@ -66,7 +66,7 @@ def test_as_json_it_is_what_pull_gives(model: FirstModel, capsys: Capture) -> No
     assert Path(facts["model"]["files"][0]).stat().st_size == model.size_bytes
 
 
-def test_it_begins_with_settings_of_its_own_and_keeps_what_a_person_gave_it(model: FirstModel, capsys: Capture) -> None:
+def test_it_starts_with_its_own_settings_and_keeps_the_users(model: FirstModel, capsys: Capture) -> None:
     assert main(["models", "pull", "small", "--json"]) == 0
     path = json.loads(capsys.readouterr().out)["model"]["files"][0]
     asked = make_request(make_parser().parse_args(["run", "--model", path, "--prompt", "Hello"]))

@@ -83,7 +83,7 @@ def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path)
     race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4, 1024)
     speeds.add_race(builtin_target().stem, builtin_draft().stem, race)
     after = judge.judge(*pair, lambda: False)
-    assert after.gain_words == "Measured here: 1.62× plain decoding in a race (1.48–1.77)."
+    assert after.gain_words == "Measured here: 1.62× the speed without drafting, in a race (1.48–1.77)."
     assert "Estimated" not in after.note
     assert after.speed_forecast is not None
     assert after.speed_forecast.is_measured

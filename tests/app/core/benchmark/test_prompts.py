@@ -43,7 +43,7 @@ def test_an_empty_file_is_reported(tmp_path: Path) -> None:
         read_prompts(file)
 
 
-def test_other_line_ends_within_a_text_and_a_mark_at_the_beginning_are_no_harm(tmp_path: Path) -> None:
+def test_other_line_separators_and_a_byte_order_mark_are_accepted(tmp_path: Path) -> None:
     file = tmp_path / "prompts.jsonl"
     text = "one\u2028two\u2029three\x85four"
     lines = [json.dumps({"id": i, "category": "c", "prompt": text}, ensure_ascii=False) for i in (1, 2)]

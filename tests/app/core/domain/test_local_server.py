@@ -32,7 +32,7 @@ def test_other_computers_always_need_the_key() -> None:
     )] == [True, False, True, True]  # fmt: skip
 
 
-def test_a_name_stands_in_the_examples_as_people_write_it_and_ends_no_word_of_a_shell() -> None:
+def test_a_models_name_is_quoted_in_the_examples() -> None:
     texts = {each.program: each.text for each in examples("http://127.0.0.1:8080/v1", "Größe's", "KEY", 4096)}
     assert all("Größe" in text for text in texts.values())
     data = shlex.split(texts["curl"])[-1]

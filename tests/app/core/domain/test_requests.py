@@ -51,7 +51,7 @@ def test_the_roles_always_take_turns_and_a_question_is_last(pairs: list[tuple[st
     assert not roles or roles[-1] == "user"
 
 
-def test_of_many_pictures_of_tools_the_oldest_are_named_and_the_beginning_stays_for_a_while() -> None:
+def test_the_oldest_of_many_tool_pictures_are_only_named() -> None:
     def shown(num_results: int) -> list[int]:
         """How many pictures each result shows; two are in each, and four in the question."""
         drawn = Attachment(0, "p", AttachmentKind.PICTURE, 1, picture=StoredPicture("d", 4, 3, b""))

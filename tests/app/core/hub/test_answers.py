@@ -181,7 +181,7 @@ HEADERS = [
 ]  # fmt: skip
 
 
-def test_100_answers_with_odd_headers_leave_no_wrong_file_and_tell_no_token(
+def test_100_odd_headers_leave_no_wrong_file_and_leak_no_token(
     hub: LoopbackHub, client: HubClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Impatient(TransferControl):

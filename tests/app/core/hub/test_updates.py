@@ -70,7 +70,7 @@ def test_it_asks_once_and_names_its_version_only(server: LinkServer) -> None:
     ("reply", "words"),
     [
         (says(404), "No version was released"),
-        (says(403), "too often"),
+        (says(403), "too many requests"),
         (says(500), "HTTP 500"),
         (redirect("http://example.org/"), "HTTP 302"),
         (endless(b"x" * 100_000), "far too long"),

@@ -41,7 +41,7 @@ def test_an_engine_is_asked_kept_and_read_back(tmp_path: Path, memory: Memory) -
     assert Engines(file).all == ()
     assert memory.kept == {}
     assert record.facts.kind is EngineKind.SGLANG
-    with pytest.raises(EngineAddressError, match="not in the list"):
+    with pytest.raises(EngineAddressError, match="no longer in the list"):
         engines.find(server.url)
 
 
@@ -67,7 +67,7 @@ def test_a_damaged_file_gives_what_can_be_read(tmp_path: Path) -> None:
 def test_an_engine_without_a_model_is_not_kept(tmp_path: Path) -> None:
     with serving(kind="other") as server:
         server.page = lambda path: {"data": []} if path == "/v1/models" else None  # type: ignore[method-assign]
-        with pytest.raises(ModelGoneError, match="The engine offers no model"):
+        with pytest.raises(ModelGoneError, match="The remote server offers no model"):
             Engines(tmp_path / "engines.toml").add(server.url, "")
     assert not (tmp_path / "engines.toml").exists()
 
@@ -77,7 +77,7 @@ def test_there_is_an_end_to_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyP
     engines = Engines(tmp_path / "engines.toml")
     with serving() as first, serving() as second:
         engines.add(first.url, "")
-        with pytest.raises(EngineStoreError, match="too many engines"):
+        with pytest.raises(EngineStoreError, match="too many remote servers"):
             engines.add(second.url, "")
         engines.add(first.url, "")  # one that is in it can be asked again
     assert [record.url for record in Engines(tmp_path / "engines.toml").all] == [first.url]

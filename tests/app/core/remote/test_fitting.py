@@ -73,7 +73,7 @@ def test_a_question_that_is_too_long_alone_is_reported_with_its_numbers() -> Non
     with serving(kind="sglang", holds_chars=5, refuses=words) as server, pytest.raises(RemotePromptError) as raised:
         told(server, LONG)
     assert raised.value.num_tokens == 5000
-    assert raised.value.message.startswith("The conversation has 5,000 tokens, but 127.0.0.1")
+    assert raised.value.message.startswith("The conversation has 5,000 tokens, but the context of 127.0.0.1")
     assert "4,096" in raised.value.message
 
 

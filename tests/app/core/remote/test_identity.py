@@ -49,9 +49,9 @@ def test_a_wrong_key_and_no_server_are_one_sentence_each() -> None:
     with serving(key="right") as server:
         with pytest.raises(KeyRefusedError, match="does not accept the key"):
             ask(RemoteClient(server.url, "wrong"))
-        with pytest.raises(KeyRefusedError, match="none is kept"):
+        with pytest.raises(KeyRefusedError, match="none is stored"):
             ask(RemoteClient(server.url))
         assert ask(RemoteClient(server.url, "right")).models
         url = server.url
-    with pytest.raises(EngineUnreachableError, match="Nothing answers at 127"):
+    with pytest.raises(EngineUnreachableError, match=r"127.* does not answer"):
         ask(RemoteClient(url))

@@ -9,7 +9,7 @@ import pytest
 from app.core.domain.engines import EngineKind
 from app.core.remote.answer import path_and_body
 from app.core.remote.client import RemoteClient
-from app.core.remote.thinking import WayToThink, ways_to_think
+from app.core.remote.thinking import ReasoningMode, reasoning_modes
 from engine.records import ChatRequest, Message
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
 from tests.shared_files import shared_file
@@ -23,11 +23,11 @@ EFFORTS = "Reasoning: {{ reasoning_effort or 'medium' }}. {{ messages[0].content
 RENDERING = (EngineKind.LLAMA_SERVER, EngineKind.VLLM, EngineKind.SGLANG)
 
 
-def ways(server: ScriptedServer) -> tuple[WayToThink, ...]:
-    return ways_to_think(RemoteClient(server.url), EngineKind(server.script.kind), "org/model")
+def ways(server: ScriptedServer) -> tuple[ReasoningMode, ...]:
+    return reasoning_modes(RemoteClient(server.url), EngineKind(server.script.kind), "org/model")
 
 
-def sent(found: tuple[WayToThink, ...], name: str, kind: EngineKind, **more: Any) -> dict[str, object]:  # noqa: ANN401
+def sent(found: tuple[ReasoningMode, ...], name: str, kind: EngineKind, **more: Any) -> dict[str, object]:  # noqa: ANN401
     """What a request has in it of the template."""
     request = ChatRequest((Message("user", "Hi"),), thinking=name, **more)
     fields = next((way.fields for way in found if way.option.name == name), {})

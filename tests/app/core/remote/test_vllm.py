@@ -54,7 +54,7 @@ def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(harness: AppHa
     assert 0 < stats.passes <= stats.tokens <= 40
     assert stats.tokens_per_second
     assert stats.time_to_first_token_s
-    assert "those of others included" in stats.decisions[0]
+    assert "those of other clients" in stats.decisions[0]
     harness.window.dialogs.saved.emit({"max_tokens": 300})
     ask(harness, "Count from one to a hundred.")
     qtbot.waitUntil(lambda: bool(harness.messages()[-1].text) or not is_quiet(harness), timeout=WAIT_MS)

@@ -92,7 +92,7 @@ def test_an_engine_that_is_gone_is_told(tmp_path: Path) -> None:
         heard.worker.load(LoadRequest(path))
         failed = heard.until(EngineReady, EngineFailed)
         assert isinstance(failed, EngineFailed)
-        assert "Nothing answers at" in failed.problem.message
+        assert "does not answer" in failed.problem.message
 
 
 def test_a_load_that_is_ended_while_the_engine_is_silent_is_cancelled(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_load_that_is_ended_while_the_engine_is_silent_is_cancelled(tmp_path: 
         assert time.monotonic() - begun < PATIENCE_S / 2
 
 
-def test_an_answer_without_a_model_and_one_that_is_stopped_before_its_turn_end_at_once(tmp_path: Path) -> None:
+def test_an_answer_without_a_model_or_stopped_in_the_queue_ends_at_once(tmp_path: Path) -> None:
     with added(tmp_path, pause_s=0.5) as (heard, server, path):
         heard.worker.generate(ASKED)
         finished = heard.until(Finished, EngineFailed)
@@ -150,7 +150,7 @@ def test_what_nobody_foresaw_is_told_and_the_next_load_works(tmp_path: Path, cap
         worker.load(LoadRequest(remote_path(server.url, "org/model")))
         failed = events.get(timeout=PATIENCE_S)
         assert isinstance(failed, EngineFailed)
-        assert failed.problem.title == "Something went wrong with the engine"
+        assert failed.problem.title == "Something went wrong with the remote server"
         assert "surprise" in caplog.text
         worker.load(LoadRequest(remote_path(server.url, "org/model")))
         assert isinstance(events.get(timeout=PATIENCE_S), EngineReady)

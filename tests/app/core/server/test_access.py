@@ -58,7 +58,7 @@ def test_further_names_are_allowed_where_they_were_given() -> None:
             host_name(text)
 
 
-def test_without_a_key_programs_of_this_machine_may_ask_and_no_page_of_another_site(server: ScriptedServer) -> None:
+def test_without_a_key_local_programs_are_served_and_foreign_pages_refused(server: ScriptedServer) -> None:
     app = make_application(lambda: server.model, server.scheduler, server.metrics, "", AllowedHosts("127.0.0.1"))
     client = TestClient(app, base_url="http://127.0.0.1:8080")
     assert client.post(CHAT, json=HELLO).status_code == 200

@@ -44,7 +44,7 @@ def test_a_key_that_others_may_read_is_not_used(tmp_path: Path) -> None:
         find_key(None, {}, file)
 
 
-def test_a_file_without_a_key_and_a_folder_that_cannot_be_written_are_reported(tmp_path: Path) -> None:
+def test_an_empty_key_file_and_a_read_only_folder_are_reported(tmp_path: Path) -> None:
     empty = tmp_path / "api-key"
     empty.touch(mode=0o600)
     with pytest.raises(AppError, match="is no key"):

@@ -311,7 +311,7 @@ def test_a_failed_request_has_a_status_and_does_not_end_the_server(
     assert server.client.post(CHAT, json=HELLO).status_code == 200
 
 
-def test_a_failure_in_the_middle_of_a_stream_is_an_event_and_nothing_is_done(server: ScriptedServer) -> None:
+def test_a_failure_within_a_stream_is_an_event_without_an_end_mark(server: ScriptedServer) -> None:
     server.session.late_failure = DecodeError("The pass failed.")
     chunks, last = stream(server)
     assert chunks[-1]["choices"][0]["delta"] == {"content": "day"}

@@ -307,7 +307,7 @@ def test_one_connection_too_many_is_told_so_in_the_form_of_its_api(
             assert refused.headers["retry-after"]
 
 
-def test_far_too_many_connections_are_hung_up_on_as_they_come_and_told_of_once(
+def test_connections_far_over_the_limit_are_closed_and_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(listening, "MAX_CONNECTIONS", 4)

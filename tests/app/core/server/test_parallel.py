@@ -163,7 +163,7 @@ def test_several_answers_of_a_request_are_made_at_once_and_told_in_order(bench: 
     assert listener.texts == ["first", "second", "third"]
 
 
-def test_an_answer_that_fails_is_told_behind_those_before_it_and_ends_the_rest(
+def test_a_failed_answer_follows_earlier_ones_and_ends_the_rest(
     bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     four = bench(4)
@@ -195,7 +195,7 @@ def test_a_question_about_the_model_is_told_beside_the_answers(bench: Callable[.
     assert told.events == [SessionReply("told")]
 
 
-def test_what_is_not_of_the_model_waits_for_the_answers_and_nothing_overtakes_it(bench: Callable[..., Bench]) -> None:
+def test_a_request_that_needs_the_engine_alone_is_not_overtaken(bench: Callable[..., Bench]) -> None:
     two = bench(2)
     first = two.ask("a")
     two.await_begun(1)
@@ -225,7 +225,7 @@ def test_another_model_is_loaded_alone_and_then_answers_beside_others(bench: Cal
     assert [job.load for job in two.engine.alone if isinstance(job, EngineJob)] == [LoadRequest(OTHER)]
 
 
-def test_a_request_for_a_model_that_is_gone_is_refused_where_nothing_is_loaded_for_it(
+def test_a_request_for_an_unloaded_model_is_refused_without_loading(
     bench: Callable[..., Bench],
 ) -> None:
     listener = bench(2).ask("hello", target=OTHER)

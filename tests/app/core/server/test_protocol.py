@@ -280,7 +280,7 @@ def test_a_schema_becomes_a_grammar() -> None:
     assert chat(response_format={"type": "text"}).grammar == ""
 
 
-def test_what_no_grammar_can_hold_is_told_or_refused_where_all_must_be_held() -> None:
+def test_keywords_without_a_grammar_are_reported_or_refused_if_strict() -> None:
     schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
     told = "No grammar can hold uniqueItems of the schema (at #): the answer may break it."
 
@@ -300,7 +300,7 @@ def test_what_no_grammar_can_hold_is_told_or_refused_where_all_must_be_held() ->
     assert refused(response_format={"type": "json_object", "schema": schema}).param == "response_format.schema"
 
 
-def test_one_word_of_a_tool_that_no_grammar_can_hold_refuses_no_request_unless_it_is_strict() -> None:
+def test_an_unenforced_keyword_of_a_tool_is_refused_only_if_strict() -> None:
     model = with_facts(tool_format=ToolFormat.HERMES)
     odd = {"name": "odd", "parameters": {"type": "object", "not": {}}}
     asking = {**HELLO, "tools": [WEATHER, {"type": "function", "function": odd}], "tool_choice": "required"}
@@ -378,7 +378,7 @@ def test_penalties_may_look_back_as_far_as_is_asked() -> None:
     assert refused(repeat_last_n=-2).param == "repeat_last_n"
 
 
-def test_a_tool_whose_parameters_no_grammar_can_follow_is_refused_where_a_call_is_demanded() -> None:
+def test_a_required_call_without_a_grammar_is_refused() -> None:
     model = with_facts(tool_format=ToolFormat.HERMES)
     odd = {
         "type": "function",

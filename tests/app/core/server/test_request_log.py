@@ -99,7 +99,7 @@ def test_what_was_refused_and_what_was_asked_beside_answers_is_logged_too(server
     assert PRIVATE not in repr(rows(server))
 
 
-def test_an_answer_that_was_stopped_here_says_so_though_its_response_had_begun(server: ScriptedServer) -> None:
+def test_a_stopped_answer_has_its_status_after_its_response_began(server: ScriptedServer) -> None:
     server.session.gate.clear()
     got: list[str] = []
 
@@ -124,7 +124,7 @@ def test_a_program_that_left_is_told_apart() -> None:
     assert (entry.row.status, entry.row.state) == (GONE, RequestState.DONE)
 
 
-def test_only_the_latest_are_kept_and_texts_of_strangers_are_short_and_plain() -> None:
+def test_the_log_is_bounded_and_its_texts_are_cleaned() -> None:
     log = RequestLog()
     for number in range(KEPT + 5):
         log.begin(f"/{number}", "a\x1b[31m\nprogram" + "x" * 200)

@@ -132,7 +132,7 @@ def test_a_newer_schema_is_reported_and_stays_newer(tmp_path: Path) -> None:
     assert tomllib.loads(path.read_text(encoding="utf-8"))["schema"] == 9
 
 
-def test_a_folder_that_cannot_be_written_is_one_sentence_and_leaves_no_litter(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_reported_and_leaves_no_files(tmp_path: Path) -> None:
     blocked = tmp_path / "config"
     blocked.write_text("a file where the folder should be")
     with pytest.raises(SettingsWriteError) as caught:

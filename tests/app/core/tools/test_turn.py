@@ -107,7 +107,7 @@ def test_a_tool_that_is_not_there_goes_back_as_an_error() -> None:
     ("text", "name", "problem"),
     [
         ('<tool_call>\n{"name": "add", "arguments": {"a": 1]}\n</tool_call>', "add", "not valid JSON"),
-        ("<tool_call>\nadd 1 and 1\n</tool_call>", "unreadable", "Write it again in the form"),
+        ("<tool_call>\nadd 1 and 1\n</tool_call>", "unreadable", "Write it again in the required format"),
         ('<tool_call>\n{"name": "add", "arguments": {"a": 1', "add", "not valid JSON"),
     ],
 )
@@ -164,7 +164,7 @@ def test_too_many_calls_at_once_are_answered_without_being_made() -> None:
         one.returned(ToolResult(make_call(one).call.id, "ok"))
     assert isinstance(one.todo, Generate)
     assert sum(message.content == "ok" for message in one.messages) == MAX_CALLS
-    assert sum("calls are made at once" in message.content for message in one.messages) == 3
+    assert sum("calls are allowed in one answer" in message.content for message in one.messages) == 3
 
 
 @pytest.mark.parametrize("place", ["asked", "generating", "calling", "at the limit"])
@@ -208,7 +208,7 @@ def test_long_results_are_cut_and_the_model_is_told_how_much() -> None:
     assert one.messages[-1].content == "x" * 10 + "\n[1,490 more characters were left out]"
 
 
-def test_pictures_of_a_result_are_shown_to_a_model_that_sees_and_named_to_others() -> None:
+def test_pictures_of_a_result_are_named_to_a_model_without_vision() -> None:
     picture = picture_attachment("picture 1", encoded(sample(), "PNG"))
     for decode in (None, PictureCache().decoded):
         one = turn()

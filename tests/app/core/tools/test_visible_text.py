@@ -45,7 +45,7 @@ def test_each_of_two_calls_has_its_own_tokens() -> None:
     assert counts[0] == len(FIRST) - len("\n</tool_call>")  # it is whole before
 
 
-def test_a_call_counts_what_its_form_forced_and_the_pass_that_goes_on_behind_it() -> None:
+def test_a_call_counts_forced_tokens_and_its_shared_last_pass() -> None:
     visible = VisibleText(TOOLS, ToolFormat.HERMES)
     head, rest = FIRST[:30], FIRST[30:]
     forced = [TokenSpan(1, Source.NGRAM, is_forced=True)] * 9

@@ -80,7 +80,7 @@ def ask(peer: LlamaServerPeer, config: str) -> tuple[RunStats, tuple[int, ...]]:
     return answered.stats, answered.token_ids
 
 
-def test_each_configuration_has_a_server_of_its_own_and_is_timed_by_its_own_word(peer: LlamaServerPeer) -> None:
+def test_each_configuration_has_its_own_server_and_reported_time(peer: LlamaServerPeer) -> None:
     assert [variant.mode for variant in peer.variants] == ["plain", "draft-3", "ngram-mod"]
     for config, rate, passes in (("plain", None, 20), ("draft-3", pytest.approx(2 / 3), 10)):
         stats, ids = ask(peer, config)

@@ -10,7 +10,6 @@ import pytest
 from app.core.benchmark.peers.opening import (
     NO_DRAFT,
     OTHER_DRAFT,
-    LazyPeer,
     PeerRequest,
     open_peers,
     read_peer_requests,
@@ -21,7 +20,7 @@ from app.core.domain.errors import PeerError
 from app.core.paths import builtin_draft, builtin_target
 from engine.records import LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
-from tests.app.core.benchmark.test_runner import PEER, Scripted, steady
+from tests.app.core.benchmark.test_runner import PEER
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.heads.head_factory import eagle3_for
 from tests.engine.heads.head_sessions import longer
@@ -59,25 +58,6 @@ def test_what_makes_no_sense_is_refused(words: list[str], configs: list[str], se
 def question(max_tokens: int) -> Question:
     prompt = BenchmarkPrompt("x", "a", (Message("user", "What is speculative decoding?"),))
     return Question(prompt, (), SamplingParams(temperature=0.0), max_tokens)
-
-
-def test_a_late_peer_is_opened_when_it_is_first_asked() -> None:
-    opened: list[Scripted] = []
-
-    def open_peer() -> Scripted:
-        opened.append(Scripted((PEER,), steady()))
-        return opened[-1]
-
-    late = LazyPeer([PEER], open_peer)
-    assert late.variants == (PEER,)
-    assert opened == []
-    late.begin_round()
-    late.prepare(question(8))
-    assert late.answer(PEER, question(8)).stats.tokens == 100
-    assert opened[0].rounds == 0  # it has nothing to forget yet
-    late.begin_round()
-    assert len(opened) == 1
-    assert opened[0].rounds == 1
 
 
 @pytest.mark.usefixtures("tried")

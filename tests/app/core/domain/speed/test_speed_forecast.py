@@ -28,7 +28,7 @@ def answers(speedup: float, number: int) -> tuple[AnswerSpeed, ...]:
 def test_a_range_is_reported_with_what_it_rests_on() -> None:
     words = joined(SPEED_FORECAST.sentences)
     assert words.startswith("Expect about 10–15 tokens per second on this computer, and 1.1–1.5× that with drafting.")
-    assert "limited by memory" in words
+    assert "(limited by memory)" in words
     assert "1.3 times as long" in words
     assert words.endswith("Estimated from passes of Model X, which were measured here.")
 
@@ -37,8 +37,8 @@ def test_what_was_measured_takes_the_place_of_the_range() -> None:
     race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
     words = joined(replace(SPEED_FORECAST, measured=PairSpeed("t", "d", answers(1.31, 23), (race,))).sentences)
     assert "Expect" not in words
-    assert "1.62× plain decoding in a race (1.48–1.77)" in words
-    assert "1.31× plain decoding over the last 23 answers" in words
+    assert "1.62× the speed without drafting, in a race (1.48–1.77)" in words
+    assert "1.31× the speed without drafting, over the last 23 answers" in words
     assert "%" not in words
 
 
@@ -52,10 +52,10 @@ def test_a_draft_that_does_not_pay_is_reported_with_what_would() -> None:
     assert "a smaller draft would" in joined(dear.sentences)
     assert "MTP" in joined(dear.sentences)
     faster, slower = (PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, times),)) for times in (1.4, 0.9))
-    assert "not pay off" not in joined(replace(dear, measured=faster).sentences)
-    assert "not pay off" in joined(replace(dear, measured=slower).sentences)
+    assert "slow this model down" not in joined(replace(dear, measured=faster).sentences)
+    assert "slow this model down" in joined(replace(dear, measured=slower).sentences)
     hopeless = replace(SPEED_FORECAST, gain=GainRange(1.0, 1.0, 0.6, False, None))
-    assert "No draft model would pay off here" in joined(hopeless.sentences)
+    assert "Any draft model would slow this model down here" in joined(hopeless.sentences)
     assert hopeless.headline.startswith("Expect about 10–15 tokens per second")
 
 
@@ -79,9 +79,11 @@ def test_a_pair_that_loses_is_told_what_to_try() -> None:
 
 def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
     head = replace(SPEED_FORECAST, by_head=True)
-    assert joined(head.sentences).endswith("was not measured here: the range is what was published of others.")
+    assert joined(head.sentences).endswith("how often this head is right was not measured here.")
     dear = replace(head, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
-    assert "That does not pay off here; text that repeats is drafted without it." in joined(dear.sentences)
+    assert "Drafting with it would slow this model down here. Speculation uses repeated text instead." in joined(
+        dear.sentences
+    )
     race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
     assert "published" not in joined(replace(head, measured=PairSpeed("t", "h", (), (race,))).sentences)
 
@@ -89,8 +91,8 @@ def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"bound": "arithmetic"}, "Passes are limited by arithmetic here: checking four tokens takes 1.3 times"),
-        ({"bound": "both"}, "Passes are limited by memory and arithmetic here: checking four tokens takes 1.3 times"),
+        ({"bound": "arithmetic"}, "checking four tokens takes 1.3 times as long as one (limited by arithmetic)"),
+        ({"bound": "both"}, "takes 1.3 times as long as one (limited by memory and arithmetic)"),
         ({"basis": "memory"}, "Estimated from the speed of the memory, which was measured here."),
         ({"basis": "model"}, "Estimated from this model's passes, which were measured here."),
     ],

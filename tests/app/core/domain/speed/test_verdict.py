@@ -44,9 +44,7 @@ def test_why_an_answer_and_its_sums_are_not_compared(stats: RunStats, missing: M
         (4.2, 0.3, "loss"),
     ],
 )
-def test_a_gain_or_a_loss_is_told_only_beyond_what_the_cost_of_plain_decoding_leaves_open(
-    seconds: float, error: float, told: str
-) -> None:
+def test_gain_and_loss_need_a_difference_beyond_the_error(seconds: float, error: float, told: str) -> None:
     verdict = answer_verdict(replace(ANSWER, decode_s=seconds, plain_error=error))
     found = {"gain": verdict.is_gain, "loss": verdict.is_loss, "even": verdict.is_even}
     assert [name for name, holds in found.items() if holds] == ([] if told == "nothing" else [told])
@@ -59,7 +57,7 @@ def test_an_answer_that_was_beside_others_for_a_part_only_is_not_compared(joined
     assert (verdict.missing is not Missing.BESIDE_OTHERS) is is_told
 
 
-def test_an_answer_that_ended_in_a_loop_is_not_judged_and_counts_for_no_speed() -> None:
+def test_an_answer_that_ended_in_a_loop_is_not_judged() -> None:
     looped = replace(ANSWER, looped=80)
     assert answer_verdict(looped).missing is Missing.LOOPED
     both = add_sums(sums_of(ANSWER), sums_of(looped))
@@ -88,7 +86,7 @@ def test_of_several_answers_a_few_compared_tokens_say_nothing() -> None:
     assert sums_verdict(sums).missing is Missing.FEW_TOKENS
 
 
-def test_what_the_draft_read_for_answers_that_are_not_compared_costs_nothing_saved() -> None:
+def test_prompt_time_of_answers_not_compared_is_not_subtracted() -> None:
     unknown = replace(ANSWER, plain_ms=None, draft_prompt_s=7.0, decode_s=9.0)
     sums = add_sums(sums_of(ANSWER), sums_of(unknown))
     assert sums.saved_s == pytest.approx(1.0)

@@ -161,7 +161,7 @@ def test_a_full_disk_is_reported_before_a_byte_comes(
     assert (state.status, "still needed" in state.message) == (DownloadStatus.FAILED, True)
 
 
-def test_a_link_in_the_queue_is_there_after_a_restart_unless_it_was_tampered_with(tmp_path: Path) -> None:
+def test_a_queued_link_survives_a_restart_unless_it_was_changed(tmp_path: Path) -> None:
     path = tmp_path / "downloads.json"
     request = request_of("https://h.example/m.gguf")
     first = QueueFile(path)

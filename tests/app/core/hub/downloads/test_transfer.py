@@ -188,12 +188,12 @@ def test_a_server_that_cannot_go_on_is_asked_for_the_whole_file_once(
     assert [seen.headers["accept-encoding"] for seen in gets] == ["identity"] * 4
 
 
-def test_what_comes_compressed_from_the_beginning_too_is_one_sentence_and_keeps_the_part(
+def test_a_compressed_body_is_an_error_and_keeps_the_part(
     client: HubClient, wanted: FileRequest, hub: LoopbackHub
 ) -> None:
     hub.faults.extend([Fault(cut_after=1_000_000), *[GZIP] * 99])
     log = Log()
-    with pytest.raises(HubBytesError, match=r"^The hub sent the file compressed, although it was asked not to\.$"):
+    with pytest.raises(HubBytesError, match=r"^The server sent the file compressed, although it was asked not to\.$"):
         fetch(client, wanted, log, FAST)
     assert ranges(hub) == ["", "bytes=1000000-", ""]
     assert wanted.destination.with_name(f"{NAME}.part").stat().st_size == 1_000_000

@@ -109,7 +109,7 @@ ODD = (b"caf\xe9-Q4_0.gguf", b"caf\xe8-Q4_0.gguf", b"two\nlines.gguf", b"plain.g
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such names")
-def test_names_that_are_no_text_are_listed_as_one_and_cost_the_others_nothing(library: Library, tmp_path: Path) -> None:
+def test_undecodable_file_names_are_listed_and_do_not_hide_others(library: Library, tmp_path: Path) -> None:
     """In the folder and in place; the index is found again, and no name breaks a table or an answer of a server."""
     files = [tmp_path / os.fsdecode(name) for name in ODD[:1]]
     files += [library.folder / os.fsdecode(name) for name in ODD[1:]]
@@ -349,7 +349,7 @@ def test_linked_folders_of_other_programs_are_looked_into_once(library: Library,
     assert sorted(offer.name for offer in library.look()[0]) == ["model", "two"]
 
 
-def test_a_link_out_into_a_large_disk_costs_a_bounded_look_and_hides_nothing(
+def test_a_link_to_a_large_disk_is_scanned_within_bounds(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = tmp_path / "person" / ".lmstudio" / "models"

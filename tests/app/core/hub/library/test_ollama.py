@@ -153,7 +153,7 @@ def test_a_description_that_is_gone_leaves_the_tag_to_tell(store: Path) -> None:
 
 @pytest.mark.timeout(60)
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
-def test_a_pipe_among_the_manifests_is_not_waited_for_and_there_is_an_end_to_them(
+def test_a_pipe_among_manifests_does_not_block_and_their_number_is_bounded(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("a", "b", "c"):

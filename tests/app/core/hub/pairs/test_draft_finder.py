@@ -89,7 +89,7 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     assert 0.01 < first.cost_share < 0.1
     assert first.reason == ""
     told = reasons(search)
-    assert "there is nothing to gain" in told["big"]
+    assert "too large for this target to make it faster" in told["big"]
     assert told["broken"].startswith("broken is damaged or not a model")
     assert told["eagle3-other"].endswith("it belongs to another model.")
     assert unchecked(search) == {"gone": "Its file has been moved or deleted."}
@@ -110,7 +110,7 @@ def test_a_copy_of_the_target_and_a_second_copy_of_a_draft_are_not_listed(target
     assert search.words.startswith("1 of 1 can draft")
 
 
-def test_drafts_of_the_targets_family_are_reported_before_the_others_are_compared(tmp_path: Path) -> None:
+def test_drafts_of_the_targets_family_are_reported_first(tmp_path: Path) -> None:
     target = read_local_header(TARGET.write(tmp_path / "Tiny-2.5-7B-Q4_0.gguf"))
     own = DRAFT.with_metadata(general__basename=(Kind.STRING, "Tiny-2.5"))
     library = [here(STRANGER.write(tmp_path / "other.gguf")), here(own.write(tmp_path / "Tiny-2.5-0.5B-Q8_0.gguf"))]
@@ -225,4 +225,4 @@ def test_drafts_that_the_hub_no_longer_has_or_cannot_give_are_told(
     search = find_drafts(target, DraftSources((), (), client))
     assert "HTTP 503" in unchecked(search)["Tiny-2.5-0.1B-Q8_0"]
     assert not search.rejected, "nothing is known against it"
-    assert search.words.startswith("Nothing that could be checked can draft for Tiny-2.5-7B")
+    assert search.words.startswith("No model that could be checked can draft for Tiny-2.5-7B")

@@ -132,7 +132,7 @@ def damage_counts(file: Path) -> None:
     os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
-def test_damage_that_keeps_the_daily_copy_from_being_made_is_looked_for_at_the_next_start(place: StoreLocation) -> None:
+def test_damage_found_by_the_daily_copy_is_checked_at_the_next_start(place: StoreLocation) -> None:
     """Else no day would have a copy any more, and nobody would be told."""
     fill(place)
     damage_counts(place.file)

@@ -70,7 +70,7 @@ def test_what_is_wiped_leaves_nothing(store: ChatStore) -> None:
     assert store.conversations() == ()
 
 
-def test_chats_can_be_taken_back_for_thirty_days_and_messages_until_the_next_opening(place: StoreLocation) -> None:
+def test_deletion_is_final_after_30_days_or_at_the_next_start(place: StoreLocation) -> None:
     first = ChatStore(place, [].append)
     assert first.open() is None
     now = datetime.now(UTC)

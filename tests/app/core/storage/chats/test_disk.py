@@ -60,7 +60,7 @@ def test_a_full_disk_loses_nothing_and_works_again_with_space(
     again.close()
 
 
-def test_a_disk_that_fills_at_any_moment_of_a_write_keeps_what_was_acknowledged(small_disk: Path) -> None:
+def test_a_disk_that_fills_during_a_write_keeps_acknowledged_rows(small_disk: Path) -> None:
     """The space that is left grows by half a page from write to write: each fails at another place, and then none."""
     place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     store = ChatStore(place, [].append)

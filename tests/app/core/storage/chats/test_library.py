@@ -52,9 +52,7 @@ def test_folders_hold_chats_in_the_order_given(store: ChatStore, place: StoreLoc
     reopened.close()
 
 
-def test_a_deleted_folder_comes_back_with_its_place_and_all_that_was_not_moved_meanwhile(
-    store: ChatStore, place: StoreLocation
-) -> None:
+def test_undoing_a_folders_deletion_restores_its_place_and_chats(store: ChatStore, place: StoreLocation) -> None:
     chats = [store.create_conversation(title) for title in ("one", "two", "three", "four")]
     first, work, last = (store.library.create_folder(name) for name in ("First", "Work", "Last"))
     store.library.arrange([chats[1], chats[0], chats[2], chats[3]], folder_id=work)

@@ -170,7 +170,7 @@ def test_the_last_changed_conversation_comes_first(place: StoreLocation) -> None
     store.close()
 
 
-def test_of_the_newest_only_those_with_a_place_of_their_own_are_listed_besides(place: StoreLocation) -> None:
+def test_pinned_chats_and_those_in_folders_are_listed_with_the_newest(place: StoreLocation) -> None:
     moments = (datetime(2026, 11, 20, tzinfo=UTC) + timedelta(seconds=second) for second in range(100))
     store = ChatStore(place, [].append, now=lambda: next(moments))
     store.open()
@@ -184,7 +184,7 @@ def test_of_the_newest_only_those_with_a_place_of_their_own_are_listed_besides(p
     store.close()
 
 
-def test_a_deleted_conversation_takes_its_messages_and_a_growing_answer_along(store: ChatStore) -> None:
+def test_deleting_a_conversation_deletes_its_messages_and_streams(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "text")
     store.deletions.wipe([turn.conversation_id])
@@ -276,9 +276,7 @@ def test_an_answer_that_something_follows_is_not_discarded_with_it(store: ChatSt
     assert views[1].state is MessageState.FAILED
 
 
-def test_a_chat_branched_off_keeps_words_figures_and_settings_after_a_restart(
-    store: ChatStore, place: StoreLocation
-) -> None:
+def test_a_branched_chat_keeps_text_counters_and_settings(store: ChatStore, place: StoreLocation) -> None:
     turn = store.begin_turn(None, "Name a colour.", Mode.DRAFT, 3)
     store.append(turn.answer.id, "Red.", SPANS)
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS))

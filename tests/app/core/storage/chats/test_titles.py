@@ -68,7 +68,7 @@ def test_a_name_of_many_megabytes_is_cut_at_once(store: ChatStore) -> None:
 
 
 @pytest.mark.parametrize("named", ["", "My trip"])
-def test_a_title_follows_the_edited_first_question_unless_the_user_wrote_it(store: ChatStore, named: str) -> None:
+def test_a_generated_title_follows_the_edited_first_question(store: ChatStore, named: str) -> None:
     first = store.begin_turn(None, "Where is Rome?", Mode.OFF, None)
     chat = first.conversation_id
     if named:

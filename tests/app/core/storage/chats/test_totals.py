@@ -109,7 +109,7 @@ def test_rates_weigh_an_answer_by_its_length() -> None:
     assert both.saved_s == pytest.approx(-7.0)
 
 
-def test_an_answer_without_a_measured_plain_cost_is_left_out_of_the_comparison_only() -> None:
+def test_an_answer_without_a_plain_cost_is_only_not_compared() -> None:
     both = add_sums(sums_of(RUN), sums_of(replace(RUN, plain_ms=None, decode_s=50.0)))
     assert both.plain_s / both.compared_s == pytest.approx(2.0)
     assert both.stats.decode_s == pytest.approx(52.0)
@@ -289,7 +289,7 @@ def test_nothing_that_was_counted_is_lost_by_a_kill(tmp_path: Path, least: int) 
     store.close()
 
 
-def test_a_late_note_of_the_models_does_not_change_an_answer_that_has_ended(store: ChatStore) -> None:
+def test_a_late_note_of_models_does_not_change_an_ended_answer(store: ChatStore) -> None:
     turn = store.begin_turn(None, "q", Mode.OFF, None)
     store.note_models(turn.answer.id, "target", "draft")
     run = Generation("target", "", RunStats(mode=Mode.OFF, tokens=3, passes=3))

@@ -342,7 +342,7 @@ def long_chat(title: str, num_messages: int, text: str = "words") -> PortableCha
     )
 
 
-def test_what_the_chats_hold_comes_back_from_its_export_however_much_that_is(
+def test_an_export_of_any_size_can_be_imported(
     store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limit in ("MAX_CHATS", "MAX_MESSAGES", "MAX_TEXT_CHARS"):  # of other programs' exports

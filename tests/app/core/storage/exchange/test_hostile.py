@@ -185,7 +185,7 @@ def test_a_file_that_is_not_there_is_reported_in_words(tmp_path: Path) -> None:
         read_chats(tmp_path / "chats.json")
 
 
-def test_a_sparse_file_of_five_gigabytes_is_refused_without_filling_the_memory(tmp_path: Path) -> None:
+def test_a_sparse_file_of_5_gb_is_refused_without_reading_it(tmp_path: Path) -> None:
     for name in ("chats.md", "notes.txt"):
         with (tmp_path / name).open("wb") as handle:
             handle.write(b"# t\n\n## You\n\nwords")

@@ -99,7 +99,7 @@ def test_the_time_of_reasoning_comes_along(tmp_path: Path) -> None:
     assert read(tmp_path, text).messages[0].thinking_ms == 1234
 
 
-def test_an_editor_that_writes_windows_lines_or_takes_headings_away_does_no_harm(tmp_path: Path) -> None:
+def test_windows_line_ends_and_removed_headings_are_accepted(tmp_path: Path) -> None:
     text = to_markdown(chat_of([("user", "one\n\ntwo", [], None), ("assistant", "three", [], None)]))
     for changed in (text.replace("\n", "\r\n"), text.replace("## You\n\n", ""), "\ufeff" + text, text.rstrip("\n")):
         assert [each.text for each in read(tmp_path, changed).messages] == ["one\n\ntwo", "three"]
@@ -258,9 +258,7 @@ def test_of_a_chat_with_branches_the_shown_one_comes_back_and_none_twice(
     store.write(lambda db: db.execute("UPDATE conversations SET deleted_at = 1"))
 
 
-def test_a_chat_that_went_on_or_was_renamed_is_not_doubled_by_its_earlier_export(
-    store: ChatStore, tmp_path: Path
-) -> None:
+def test_an_earlier_export_of_a_longer_or_renamed_chat_is_recognized(store: ChatStore, tmp_path: Path) -> None:
     conversation_id = stored_tree(store, [(0, "one", False), (1, "two", False), (1, "two", False)])
     export_chats(store, tmp_path / "chat.md", "markdown", conversation_id)
     export_chats(store, tmp_path / "chat.json", "json", conversation_id)

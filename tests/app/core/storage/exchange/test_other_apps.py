@@ -228,7 +228,7 @@ def test_several_files_are_one_sentence_and_a_bad_one_keeps_no_other_out(store: 
         import_files(store, files[2:])
 
 
-def test_the_model_that_a_conversation_names_counts_where_an_answer_names_none(tmp_path: Path) -> None:
+def test_an_answer_without_a_model_gets_the_conversations(tmp_path: Path) -> None:
     chat = read(
         tmp_path,
         chatgpt(

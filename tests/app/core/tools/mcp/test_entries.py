@@ -78,15 +78,15 @@ def test_it_says_whether_a_server_may_start(flags: str, enabled: bool | None) ->
         ('{"command": "x", "url": "http://a"}', "either a “command” or a “url”"),
         ("3", "is no object"),
         ('{"command": "x", "args": "y"}', "“args” must be a list"),
-        ('{"command": "x\\u0000"}', "zero character"),
+        ('{"command": "x\\u0000"}', "NUL character"),
         ('{"url": "ftp://a/b"}', "must begin with http"),
         ('{"url": "file:///etc/passwd"}', "must begin with http"),
         ('{"url": "http://"}', "must begin with http"),
         ('{"url": "http://a:b"}', "must begin with http"),
-        ('{"url": "https://me:secret@a/mcp"}', "put it into “headers”"),
+        ('{"url": "https://me:secret@a/mcp"}', "Put it into “headers”"),
         ('{"url": "https://a/sse", "type": "sse"}', "The transport sse is not supported"),
-        ('{"url": "https://a", "headers": {"X": "a\\r\\nHost: b"}}', "A header has characters"),
-        ('{"url": "https://a", "headers": {"X Y": "a"}}', "A header has characters"),
+        ('{"url": "https://a", "headers": {"X": "a\\r\\nHost: b"}}', "A header contains characters"),
+        ('{"url": "https://a", "headers": {"X Y": "a"}}', "A header contains characters"),
     ],
 )
 def test_what_cannot_be_used_is_told_with_its_entry(entry: str, words: str) -> None:
@@ -95,7 +95,7 @@ def test_what_cannot_be_used_is_told_with_its_entry(entry: str, words: str) -> N
     assert words in bad.problem
 
 
-def test_variables_and_the_users_folder_are_filled_in_where_a_server_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_and_the_home_folder_are_filled_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "secret")
     monkeypatch.setenv("HOST", "example.com")
     monkeypatch.delenv("GONE", raising=False)
