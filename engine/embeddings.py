@@ -14,6 +14,7 @@ class Pooling(StrEnum):
     MEAN = "mean"
     CLS = "cls"  # that of the first token
     LAST = "last"
+    RANK = "rank"  # how well a document answers a query, as one number: of models trained for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,14 @@ class EmbeddingModel:
     num_params: int
     size_bytes: int
     n_ctx_train: int
+
+
+@dataclass(frozen=True, slots=True)
+class RankPair:
+    """A query and a document, for a model with `Pooling.RANK`."""
+
+    query: str
+    document: str
 
 
 @dataclass(frozen=True, slots=True)

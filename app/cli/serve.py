@@ -163,6 +163,8 @@ def _embedder(options: argparse.Namespace) -> Embedder | None:
 
 
 def _embedding_notice(model: EmbeddingModel) -> str:
+    if model.pooling is Pooling.RANK:
+        return f"{model.name} ranks documents of up to {model.n_ctx:,} tokens with the query"
     pooled = "a vector for each token" if model.pooling is Pooling.NONE else f"pooled: {model.pooling.value}"
     return f"{model.name} makes embeddings: {model.width} numbers ({pooled}) of up to {model.n_ctx:,} tokens"
 

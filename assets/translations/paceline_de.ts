@@ -7461,16 +7461,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Gerät {name} ist zweimal angegeben.</translation>
     </message>
     <message>
-        <source>Choose an embedding model.</source>
-        <translation>Wählen Sie ein Embedding-Modell.</translation>
-    </message>
-    <message>
         <source>The model gave numbers that are not finite: its file is damaged.</source>
         <translation>Das Modell gab Zahlen aus, die nicht endlich sind: Seine Datei ist beschädigt.</translation>
-    </message>
-    <message>
-        <source>{path} ranks texts: it gives no vectors of them.</source>
-        <translation>{path} ordnet Texte nach Rang: Vektoren gibt es nicht aus.</translation>
     </message>
     <message>
         <source>The grammar cannot be read: {reason}.</source>

@@ -16,14 +16,14 @@ Vectors = NDArray[np.float32]  # [1, width] pooled, else [num_tokens, width]
 MAX_CTX = 8192  # most tokens of a text: all of it is computed at once
 LEAST_CTX = 512  # tokens, if there is no memory for more
 
-_NUMBERS = {Pooling.NONE: 0, Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3}
+_NUMBERS = {Pooling.NONE: 0, Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3, Pooling.RANK: 4}
 
 
 class EmbeddingContext:
     """Embeds one text after the other of up to ``n_ctx`` tokens; a vector has ``width`` numbers.
 
     Raises:
-        ContextError: llama.cpp could not make it, or the model's pooling gives no vectors of texts.
+        ContextError: llama.cpp could not make it.
     """
 
     def __init__(self, model: LlamaModel, n_ctx: int, threads: int, pooling: Pooling | None = None) -> None:
@@ -50,15 +50,10 @@ class EmbeddingContext:
             )
         self._handle = handle
         self._memory = lib.llama_get_memory(handle)  # encoders have none
-        self.n_ctx, self.width = n_ctx, model.n_embd_out
-        found = {number: name for name, number in _NUMBERS.items()}.get(int(lib.llama_pooling_type(handle)))
-        if found is None:
-            self.close()
-            raise ContextError(
-                said("{path} ranks texts: it gives no vectors of them.", path=model.path.name),
-                "Choose an embedding model.",
-            )
-        self.pooling = found
+        self.n_ctx = n_ctx
+        self.pooling = {number: name for name, number in _NUMBERS.items()}[int(lib.llama_pooling_type(handle))]
+        ranks = self.pooling is Pooling.RANK
+        self.width = int(lib.llama_model_n_cls_out(model.handle)) if ranks else model.n_embd_out
         self._batch = lib.llama_batch_init(n_ctx, 0, 1)
 
     def close(self) -> None:

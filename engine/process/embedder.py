@@ -11,10 +11,11 @@ import threading
 from array import array
 from base64 import b64decode
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
+from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling, RankPair
 from engine.errors import EngineError, ModelLoadError, PromptTooLongError
 from engine.sandbox.helper import HelperProcess, error_from_json
 from engine.sentences import said
@@ -52,7 +53,7 @@ class Embedder:
 
     def embed(
         self,
-        inputs: Iterable[str | tuple[int | str, ...]],
+        inputs: Iterable[str | tuple[int | str, ...] | RankPair],
         form: EmbeddingForm,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[Embedded]:
@@ -68,7 +69,8 @@ class Embedder:
             for index, one in enumerate(inputs):
                 if should_stop():
                     break
-                asked: dict[str, object] = {"input": one, "form": (form.is_normalized, form.dimensions, form.is_cut)}
+                given = asdict(one) if isinstance(one, RankPair) else one
+                asked: dict[str, object] = {"input": given, "form": (form.is_normalized, form.dimensions, form.is_cut)}
                 found.append(_embedded(self._asked(process, json.dumps(asked).encode() + b"\n"), index, model))
         return found
 

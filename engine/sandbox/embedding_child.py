@@ -98,8 +98,10 @@ def _answer(model: LlamaModel, context: EmbeddingContext, asked: dict[str, Any])
         return error_to_json(error)
 
 
-def _ids(model: LlamaModel, given: str | list[int | str]) -> list[int]:
+def _ids(model: LlamaModel, given: str | list[int | str] | dict[str, str]) -> list[int]:
     """As llama.cpp's server splits it: what is put around a text is put around one that is first."""
+    if isinstance(given, dict):
+        return model.vocab.pair_ids(**given, template=model.rank_template)
     if isinstance(given, str):
         return model.vocab.input_ids(given)
     ids = list[int]()

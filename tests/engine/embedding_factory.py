@@ -24,7 +24,7 @@ WORDS = (
     "##ing",
 )
 WIDTH, HEADS, LAYERS, FF, CTX = 32, 4, 2, 64, 64
-MEAN_POOLING = 1
+MEAN_POOLING, RANK_POOLING = 1, 4
 EPSILON = 1e-12
 
 
@@ -37,7 +37,7 @@ def spelled(word: str) -> str:
 class TinyBert:
     """Random weights, by the names of a GGUF file; ``pooling`` is llama.cpp's number, None: the file says nothing."""
 
-    pooling: int | None = MEAN_POOLING
+    pooling: int | None = MEAN_POOLING  # 4 ranks
     seed: int = 0
     weights: dict[str, Array] = field(default_factory=dict)
 
@@ -55,6 +55,8 @@ class TinyBert:
             shapes |= {f"{at}.ffn_down.weight": (WIDTH, FF), f"{at}.ffn_down.bias": (WIDTH,)}
             for name in ("attn_output_norm", "layer_output_norm"):
                 shapes |= {f"{at}.{name}.weight": (WIDTH,), f"{at}.{name}.bias": (WIDTH,)}
+        if self.pooling == RANK_POOLING:
+            shapes |= {"cls.output.weight": (1, WIDTH), "cls.output.bias": (1,)}
         for name, shape in shapes.items():
             self.weights[name] = dice.normal(0.0, 0.3, shape).astype(np.float32)
 

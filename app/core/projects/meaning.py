@@ -40,7 +40,7 @@ class PassageEmbedder:
     def load(self) -> None:
         """Load the model, and see that it gives a vector for a text."""
         model = self._embedder.model()
-        if model.pooling is Pooling.NONE:
+        if model.pooling in (Pooling.NONE, Pooling.RANK):
             raise ModelLoadError(
                 said("{name} was not made for embeddings.", name=model.name),
                 said("Choose a model that was, such as Nomic Embed or EmbeddingGemma, in the settings."),

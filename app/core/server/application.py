@@ -30,10 +30,12 @@ from app.core.server.embeddings import (
     as_native,
     as_ollama,
     as_openai,
+    as_ranked,
     no_embeddings,
     read_native,
     read_ollama,
     read_openai,
+    read_rank,
 )
 from app.core.server.engine_job import Ask, SessionReply, unload
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, body_of
@@ -114,6 +116,8 @@ _TOLD: dict[str, Question] = {
 _NATIVE_EMBEDDINGS = (read_native, as_native)
 _EMBEDDED: dict[str, Dialect] = {
     "/v1/embedding": _NATIVE_EMBEDDINGS,
+    "/v1/rerank": (read_rank, as_ranked),
+    "/v1/reranking": (read_rank, as_ranked),
     "/api/embed": (read_ollama, as_ollama),
     "/api/embeddings": (read_ollama, as_first_ollama),
 }

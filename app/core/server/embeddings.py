@@ -7,15 +7,15 @@ from array import array
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.core.server.errors import ApiError, api_error
 from app.core.server.fields import Fields, check_text, invalid, missing, unsupported, warn, warnings_so_far, wrong_type
-from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
+from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling, RankPair
 from engine.errors import EngineError
 
 Json = dict[str, object]
-Input = str | tuple[int | str, ...]
+Input = str | tuple[int | str, ...] | RankPair
 MAX_INPUTS = 2048  # of one request, as at OpenAI
 _PLAIN, _EUCLIDEAN = -1, 2  # of llama.cpp's `embd_normalize`
 # These models are trained so that a prefix of a vector is a vector, too. No file says so.
@@ -42,9 +42,7 @@ class EmbeddingRequest:
 
 
 # The reader of a request, and the builder of its answer.
-Dialect = tuple[
-    Callable[[Json, EmbeddingModel], EmbeddingRequest], Callable[[EmbeddingRequest, str, list[Embedded]], object]
-]
+Dialect = tuple[Callable[[Json, EmbeddingModel], EmbeddingRequest], Callable[[Any, str, list[Embedded]], object]]
 
 
 def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
@@ -57,12 +55,74 @@ def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     return read_native(body, model)
 
 
+@dataclass(frozen=True, slots=True)
+class RankRequest(EmbeddingRequest):
+    """Documents to rank: ``most`` results, in the format of Jina or, with ``texts``, of Text Embeddings Inference."""
+
+    most: int = 0
+    is_tei: bool = False
+    texts: tuple[str, ...] = ()
+
+
+def read_rank(body: Json, model: EmbeddingModel) -> RankRequest:
+    """Read the body of a request to ``/v1/rerank``.
+
+    Raises:
+        ApiError: 400 with the field to blame, also if the model ranks nothing.
+    """
+    if model.pooling is not Pooling.RANK:
+        message = f"`{model.name}` makes vectors, and ranks nothing: name a reranking model with --embedding-model."
+        raise ApiError(400, message, param="model", code="unsupported_value")
+    fields = _fields(body, model)
+    query, is_tei = fields.text("query"), fields.has("texts")
+    name = "texts" if is_tei else "documents"
+    given = fields.take(name)
+    if query is None:
+        raise missing("query")
+    if not isinstance(given, list) or not 0 < len(given) <= MAX_INPUTS:
+        raise invalid(name, f"`{name}` must be a list of 1 to {MAX_INPUTS:,} texts.")
+    texts = tuple(_document(one, f"{name}[{place}]") for place, one in enumerate(given))
+    most, returns = fields.whole("top_n"), fields.flag("return_text") or fields.flag("return_documents")
+    if most is not None and most < 1:
+        raise invalid("top_n", "`top_n` must be 1 or more.")
+    fields.end()
+    pairs = tuple(RankPair(query, text) for text in texts)
+    form = EmbeddingForm(is_normalized=False)
+    most = min(most or len(texts), len(texts))
+    return RankRequest(pairs, form, False, warnings_so_far(), most, is_tei, texts if returns else ())
+
+
+def _document(value: object, param: str) -> str:
+    """A text, or an object with one, as Cohere's clients send it."""
+    return check_text(param, value.get("text") if isinstance(value, dict) else value)
+
+
+def as_ranked(request: RankRequest, name: str, embedded: list[Embedded]) -> object:
+    scores = [(place, float(one.vectors[0][0])) for place, one in enumerate(embedded)]
+    label, held = ("score", "text") if request.is_tei else ("relevance_score", "document")
+    results = [
+        {"index": place, label: score, **({held: _held(request, place)} if request.texts else {})}
+        for place, score in sorted(scores, key=lambda each: -each[1])[: request.most]
+    ]
+    if request.is_tei:
+        return results
+    number = sum(one.num_tokens for one in embedded)
+    warnings: Json = {"warnings": list(request.warnings)} if request.warnings else {}
+    usage = {"prompt_tokens": number, "total_tokens": number}
+    return {"model": name, "object": "list", "usage": usage, "results": results, **warnings}
+
+
+def _held(request: RankRequest, place: int) -> object:
+    return request.texts[place] if request.is_tei else {"text": request.texts[place]}
+
+
 def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     """Read the body of a request to ``/embedding``, which has the same fields.
 
     Raises:
         ApiError: 400 with the field to blame.
     """
+    _check_vectors(model)
     fields = _fields(body, model)
     name = "content" if fields.has("content") else "input"
     inputs = _inputs(fields.take(name), name, model)
@@ -156,8 +216,15 @@ def no_embeddings() -> ApiError:
 
 
 def _check_pooled(model: EmbeddingModel) -> None:
+    _check_vectors(model)
     if model.pooling is Pooling.NONE:
         message = f"`{model.name}` has a vector for each token, not one for a text: start the server with --pooling."
+        raise ApiError(400, message, param="model", code="unsupported_value")
+
+
+def _check_vectors(model: EmbeddingModel) -> None:
+    if model.pooling is Pooling.RANK:
+        message = f"`{model.name}` ranks documents, and makes no vectors: see `/v1/rerank`."
         raise ApiError(400, message, param="model", code="unsupported_value")
 
 

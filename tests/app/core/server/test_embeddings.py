@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from app.core.server.embeddings import MAX_INPUTS, Input
-from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
+from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling, RankPair
 from engine.errors import PromptTooLongError
 from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, ScriptedServer
 from tests.waiting import wait_for
@@ -181,3 +181,68 @@ def test_vectors_are_made_between_answers(embedding: ScriptedServer, embedder: S
         embedding.session.gate.set()
         assert answer.result(PATIENCE_S).status_code == vectors.result(PATIENCE_S).status_code == 200
     assert embedder.asked == ["a"]
+
+
+RANKER = replace(FACTS, pooling=Pooling.RANK)
+
+
+@dataclass
+class ScriptedRanker(ScriptedEmbedder):
+    """A document scores its length."""
+
+    facts: EmbeddingModel = RANKER
+
+    def embed(self, inputs: Sequence[Input], form: EmbeddingForm, should_stop: Callable[[], bool]) -> list[Embedded]:
+        pairs = [one for one in inputs if isinstance(one, RankPair)]
+        return [Embedded(3, (array("f", [len(one.document)]),)) for one in pairs]
+
+
+@pytest.fixture
+def ranking() -> Iterator[ScriptedServer]:
+    server = ScriptedServer(embedder=ScriptedRanker())
+    yield server
+    server.close()
+
+
+RANK = {"query": "q", "documents": ["a", "abc", {"text": "ab"}]}
+
+
+def test_documents_are_ranked_as_jinas_api_has_it(ranking: ScriptedServer) -> None:
+    told = ranking.client.post("/v1/rerank", json={**RANK, "top_n": 2, "model": "words"}).json()
+    assert told == {
+        "model": "words",
+        "object": "list",
+        "usage": {"prompt_tokens": 9, "total_tokens": 9},
+        "results": [{"index": 1, "relevance_score": 3.0}, {"index": 2, "relevance_score": 2.0}],
+    }
+    whole = ranking.client.post("/rerank", json={**RANK, "return_documents": True}).json()
+    assert [one["document"]["text"] for one in whole["results"]] == ["abc", "ab", "a"]
+
+
+def test_documents_are_ranked_as_text_embeddings_inference_has_it(ranking: ScriptedServer) -> None:
+    body = {"query": "q", "texts": ["a", "abc"], "return_text": True}
+    told = ranking.client.post("/reranking", json=body).json()
+    assert told == [{"index": 1, "score": 3.0, "text": "abc"}, {"index": 0, "score": 1.0, "text": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "param"),
+    [
+        ({"query": None}, "query"),
+        ({"documents": []}, "documents"),
+        ({"documents": [3]}, "documents[0]"),
+        ({"documents": [{"title": "x"}]}, "documents[0]"),
+        ({"top_n": 0}, "top_n"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(ranking: ScriptedServer, change: dict[str, Any], param: str) -> None:
+    answer = ranking.client.post("/v1/rerank", json={**RANK, **change})
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, param)
+
+
+@pytest.mark.parametrize("path", [PATH, "/embedding", "/api/embed"])
+def test_a_model_that_ranks_makes_no_vectors_and_others_rank_nothing(
+    ranking: ScriptedServer, embedding: ScriptedServer, path: str
+) -> None:
+    assert "ranks documents" in ranking.client.post(path, json={"input": "x"}).text
+    assert "ranks nothing" in embedding.client.post("/v1/rerank", json=RANK).text
