@@ -124,7 +124,7 @@ class ProjectController(PartsController):
         if self._embedder is not None:
             with suppress(EngineError):  # the words are left
                 meaning = self._embedder.meaning(question)
-        found = self._index.find(project.sources, question, meaning)
+        found = self._index.find(project.sources, question, meaning) or self._index.beginning(project.sources)
         return within(found, round(self._room_tokens * CHARS_PER_TOKEN))
 
     def _load_embedder(self) -> None:

@@ -39,6 +39,7 @@ MOST_WORDS = 32  # of a question
 FEW_PASSAGES, COMMON_SHARE = 1_000, 20  # a word that more passages have, and more than one of twenty, is common
 CANDIDATES = 100  # passages that each way of finding names
 MOST_FOUND = 50
+FEW_FILES = 3
 WHOLE_SHARE = 0.3  # of what a passage has, beside what its best sentence has
 _RRF_K = 60  # of the paper
 _LETTERS = re.compile(r"[^\W_]+")
@@ -174,6 +175,16 @@ class DocumentIndex:
         sql = f"SELECT passages.id, {_PASSAGE} FROM {_JOINED} WHERE passages.id IN ({_marks(best)})"  # noqa: S608
         rows = {number: _passage(row) for number, *row in self._rows(sql, best)}
         return [rows[number] for number in best if number in rows]
+
+    def beginning(self, sources: Sequence[str]) -> list[Passage]:
+        """The first passages of few files: "sum it up" has none of their words. None of many files."""
+        if len(self.files(sources)) > FEW_FILES:
+            return []
+        sql = f"""
+            SELECT {_PASSAGE} FROM {_JOINED} WHERE sources.path IN ({_marks(sources)})
+            ORDER BY passages.id LIMIT {MOST_FOUND}
+        """  # noqa: S608
+        return [_passage(row) for row in self._rows(sql, _raw(sources))]
 
     def _texts(self, numbers: Sequence[int]) -> dict[int, str]:
         sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_marks(numbers)})"  # noqa: S608

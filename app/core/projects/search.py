@@ -34,7 +34,8 @@ def passages_for(paths: Paths, name: str, question: str) -> Attachment:
         if embedder is not None:
             with suppress(EngineError):  # the words are left
                 meaning = embedder.meaning(question)
-        return passages_attachment(within(index.find(project.sources, question, meaning), FOUND_CHARS))
+        found = index.find(project.sources, question, meaning) or index.beginning(project.sources)
+        return passages_attachment(within(found, FOUND_CHARS))
     finally:
         index.close()
         if embedder is not None:

@@ -82,6 +82,8 @@ def test_a_question_goes_along_with_the_passages_that_fit(harness: AppHarness, q
 
 
 def test_that_nothing_fits_is_told_to_the_model(harness: AppHarness, qtbot: QtBot, papers: Path) -> None:
+    for number in range(4):
+        (papers / f"{number}.md").write_text("Peas.")
     in_project(harness, papers)
     assert "Nothing in the user's files fits this question." in ask(harness, qtbot, "Zebra?", "No.")
 

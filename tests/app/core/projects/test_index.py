@@ -63,6 +63,13 @@ def test_any_question_is_words_and_never_a_query(index: DocumentIndex, tmp_path:
     assert len(index.find([str(tmp_path)], question)) <= len(TEXTS)
 
 
+def test_the_beginning_of_few_files_is_given_and_of_many_none(index: DocumentIndex, tmp_path: Path) -> None:
+    few, long = tmp_path / "few", "Peas.\n\n" * 3
+    index.put(SourceFile(str(few), str(few / "a.md"), 1, 1), [Section(long, 1), Section("Lentils.", 2)])
+    assert [one.page for one in index.beginning([str(few)])] == [1, 2]
+    assert index.beginning([str(tmp_path)]) == []
+
+
 def test_only_the_sources_that_are_asked_for_are_searched(index: DocumentIndex, tmp_path: Path) -> None:
     assert index.find([str(tmp_path / "other")], "beans") == []
 
