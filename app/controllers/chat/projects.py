@@ -86,6 +86,12 @@ class ProjectController(PartsController):
                 self._keep(replace(project, folder_id=made or 0))
             elif folders and project.folder_id not in folders:  # without any, the chats were set aside
                 self._projects.remove(project.id)
+                self._forget_unused()
+
+    def _forget_unused(self) -> None:
+        """Delete the text of files that no project has."""
+        used = {source for project in self._projects.all() for source in project.sources}
+        self._attempt(lambda: self._index.keep_only(used))
 
     # ---- passages ---------------------------------------------------------------------------------------------------
 
@@ -239,7 +245,9 @@ class ProjectController(PartsController):
 
     def _remove_source(self, page: ProjectPage, source: str) -> None:
         project = self._now(page)
+        self.stop_reading()
         self._change(page, replace(project, sources=tuple(one for one in project.sources if one != source)))
+        self._forget_unused()
 
     def _set_instructions(self, page: ProjectPage, text: str) -> None:
         project = self._now(page)

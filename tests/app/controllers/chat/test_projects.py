@@ -196,6 +196,7 @@ def test_a_source_is_removed_and_found_no_more(harness: AppHarness, qtbot: QtBot
     assert page is not None
     page.source_removed.emit(str(papers))
     page.accept()
+    assert controller(harness)._index.files([str(papers)]) == ()
     assert ask(harness, qtbot, "How much is the rent?") == "How much is the rent?"
 
 
