@@ -195,7 +195,7 @@ def test_the_turn_ends_at_its_limit(run: Run, capsys: Capture) -> None:
 
 def test_an_answer_without_a_word_is_told(run: Run, capsys: Capture) -> None:
     assert run("--tools", called("calculate", expression="1"), "")[0] == 0
-    assert "The model ended without a word." in capsys.readouterr().err
+    assert "The model gave an empty answer." in capsys.readouterr().err
 
 
 def test_a_cut_call_is_told(run: Run, capsys: Capture) -> None:
@@ -226,7 +226,7 @@ def test_a_model_that_takes_no_tools_is_told() -> None:
     model = cast(Any, SimpleNamespace(name="M", tool_format=ToolFormat.NONE, tool_refusal="", n_ctx=4096, sees=False))
     tools = tools_of(options("--tools"))
     assert tools is not None
-    with pytest.raises(SettingError, match="M cannot be given tools: its chat template takes none"):
+    with pytest.raises(SettingError, match="M cannot be given tools: its chat template does not support tools"):
         answer_with_tools(cast(Session, Scripted("x")), REQUEST, model, tools, as_json=False)
     tools.close()
 

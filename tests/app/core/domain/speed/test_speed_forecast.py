@@ -37,8 +37,8 @@ def test_what_was_measured_takes_the_place_of_the_range() -> None:
     race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
     words = joined(replace(SPEED_FORECAST, measured=PairSpeed("t", "d", answers(1.31, 23), (race,))).sentences)
     assert "Expect" not in words
-    assert "1.62× plain decoding in a race (1.48–1.77)" in words
-    assert "1.31× plain decoding over the last 23 answers" in words
+    assert "1.62× the speed without drafting, in a race (1.48–1.77)" in words
+    assert "1.31× the speed without drafting, over the last 23 answers" in words
     assert "%" not in words
 
 

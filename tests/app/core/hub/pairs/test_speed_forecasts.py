@@ -48,7 +48,7 @@ def test_a_race_is_reported_in_place_of_the_range(tmp_path: Path) -> None:
     known = read_local_header(builtin_target()), read_local_header(builtin_draft())
     found = SpeedForecasts(tmp_path, speeds).of_pair(*known, Conditions())
     assert found is not None
-    assert found.headline == "Measured here: 2.90× plain decoding in a race (2.80–3.00)."
+    assert found.headline == "Measured here: 2.90× the speed without drafting, in a race (2.80–3.00)."
 
 
 def test_where_nothing_was_measured_the_memory_is_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
