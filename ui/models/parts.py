@@ -18,9 +18,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.models import FitLevel, Offer, ScanView
-from ui.models.words import FIT_ICONS, FIT_WORDS
+from engine.records import Problem
+from ui.models.words import FIT
 from ui.text.formatting import count, size
 from ui.text.language import Translator, translate
+from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import (
     ElidedLabel,
@@ -122,8 +124,8 @@ class StatusMark(QWidget):
         self._recolor()
 
     def show_fit(self, level: FitLevel, text: str = "") -> None:
-        tones = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
-        self.show_mark(FIT_ICONS[level], text or translate("Words", FIT_WORDS[level]), tones.get(level, "muted"))
+        sign = FIT[level]
+        self.show_mark(sign.icon, text or sign.words, sign.tone)
 
     def _recolor(self) -> None:
         if not self._icon:
@@ -252,6 +254,10 @@ class EmptyPagePlaceholder(QWidget):
         for offer in offers:
             self.buttons.addWidget(offer)
         self.buttons.addStretch(1)
+
+    def say_problem(self, problem: Problem, again: Callable[[], object], kind: str = "primary") -> None:
+        offer = button(translate("RecommendedPage", "Try again"), again, kind=kind)
+        self.say(in_words(problem).title, explanation(problem), offer)
 
     def set_icon_name(self, icon: str) -> None:
         self._icon = icon

@@ -435,7 +435,7 @@ class NowPage(StatsPage):
         self.per_pass.set_value(texts["per_pass"])
         for key, row in self.rows.items():
             row.set_value(texts[key])
-        self.acceptance.show_rate(texts["accepted"])
+        self.acceptance.rate.set_value(texts["accepted"])
         self.spark.show_values()
         counts = source_counts(stats)
         for source in Source:
@@ -443,8 +443,7 @@ class NowPage(StatsPage):
         self._fill_why(stats)
 
     def _fill_plots(self, stats: RunStats) -> None:
-        self.acceptance.show_depths(stats, settled=not self._live)
-        self.acceptance.show_lengths(stats)
+        self.acceptance.show_plots(stats, settled=not self._live)
         self.split.show(stats)
         self.origin.set_parts(source_parts(stats))
 

@@ -65,8 +65,8 @@ class WindowLayout(QObject):
         self.fit_text(DRAWN_FOR_PX)
         for signal in (
             splitter.splitterMoved,
-            stats.sources_selected,
-            stats.refused_toggled,
+            stats.now.sources_selected,
+            stats.now.refused_toggled,
             stats.now.details_toggled,
         ):
             signal.connect(self.changed)

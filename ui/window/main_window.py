@@ -640,9 +640,9 @@ def _connect_conversation(window: MainWindow) -> None:
     composer.find_draft.connect(window.models.find_draft)
     composer.tools_managed.connect(lambda: window.dialogs.open_section(TOOLS))
     window.transcript.link_activated.connect(window.dialogs.ask_link)
-    window.stats.find_draft.connect(window.models.find_draft)
-    window.stats.sources_selected.connect(window.transcript.mark_sources)
-    window.stats.refused_toggled.connect(window.transcript.show_refused)
+    window.stats.now.find_draft.connect(window.models.find_draft)
+    window.stats.now.sources_selected.connect(window.transcript.mark_sources)
+    window.stats.now.refused_toggled.connect(window.transcript.show_refused)
 
 
 def add_commands(window: MainWindow) -> None:
