@@ -70,13 +70,11 @@ class MemoryBar(QWidget):
 
 
 def place_words(place: FitPlace) -> str:
-    """``5.1 GB of 9.3 GB free``."""
     free = translate("FitView", "an unknown amount") if place.free_bytes is None else size(place.free_bytes)
     return translate("FitView", "{size} of {free} free").format(size=size(place.needed_bytes), free=free)
 
 
 def _heading(table: FitSummary) -> str:
-    """What the table applies to."""
     size, number = count(table.n_ctx), count(table.parallel)
     if table.parallel == 1:
         return translate("FitView", "Needed with a context of {count} tokens").format(count=size)

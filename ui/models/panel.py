@@ -504,7 +504,6 @@ class ModelsPanel(QWidget):
             item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
 
     def _nav_px(self) -> int:
-        """The width of the longest name."""
         words = [translate("Place", english) for _key, english, _icon in PAGES]
         words += [translate("ModelsPanel", " Back to the chat"), translate("ModelsPanel", " Get started")]
         return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + BESIDE_NAME_PX)

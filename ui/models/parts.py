@@ -42,8 +42,6 @@ tr = Translator("ScanLine")
 
 
 class ModelsRequests(QObject):
-    """Signals, grouped by their source."""
-
     closed = Signal()  # back to the chat
     # "recommended", "search", "drafts", "library", "downloads", "engines" or "welcome"
     page_requested = Signal(str)
@@ -205,8 +203,6 @@ class WrappingRow(QWidget):
 
 
 class EmptyPagePlaceholder(QWidget):
-    """The text and actions of an empty page."""
-
     def __init__(self, theme: Theme, icon: str) -> None:
         super().__init__()
         self._theme, self._icon = theme, icon
@@ -242,7 +238,6 @@ class EmptyPagePlaceholder(QWidget):
         return QSize(least + 2 * BESIDE_PX, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Limit the text to a readable width."""
         super().resizeEvent(event)
         self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), LEAST_TEXT_PX))
 
@@ -353,7 +348,6 @@ class ScanLine(QWidget):
         self.hide()
 
     def set_view(self, view: ScanView | None) -> None:
-        """Show the scan; None hides it."""
         if view is not None:
             self.words.setText(scan_words(view))
             self.stop_button.setVisible(view.is_running)

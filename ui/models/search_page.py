@@ -135,7 +135,6 @@ class LinkDialog(Dialog):
 
 
 def result_row(row: RepoRow) -> Choice:
-    """A result as a list row."""
     known = row.fit is not FitLevel.UNKNOWN
     number = row.downloads or 0
     second = [

@@ -43,8 +43,6 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class Headline(ValueFigure):
-    """The headline, in the accent colour for a speed-up."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, name_of("headline"), help_of("headline"))
         self._has_gain = False
@@ -75,8 +73,6 @@ class Headline(ValueFigure):
 
 
 class SpeedBar(ValueFigure):
-    """A named speed with a bar below."""
-
     def __init__(self, theme: Theme, key: str, field: str) -> None:
         self._field = field
         self._share = 0.0

@@ -135,8 +135,6 @@ def two_by_two(cells: tuple[FigureWidget, FigureWidget, FigureWidget, FigureWidg
 
 
 class AcceptedPart:
-    """Acceptance: the rate, bars by depth, passes by accepted tokens."""
-
     def __init__(self, theme: Theme) -> None:
         self.rate = line(theme, "accepted")
         self.by_depth = DepthBars(theme, name_of("depth"), help_of("depth"))

@@ -268,7 +268,6 @@ class StatsPanel(QFrame):
 
     @property
     def pages(self) -> dict[str, StatsPage]:
-        """The pages created so far."""
         return {NOW: self.now, **self._sums}
 
     @property

@@ -208,7 +208,6 @@ class WindowLayout(QObject):
         self.show_buttons()
 
     def save(self) -> bytes:
-        """Everything as bytes."""
         geometry = bytes(self._window.saveGeometry().data())
         panes = self.panes()
         state = {
