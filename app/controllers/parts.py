@@ -50,8 +50,6 @@ class SettingsKeeper:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts that `app.startup.assembly` puts together."""
-
     window: MainWindow
     worker: Engine
     store: ChatStore

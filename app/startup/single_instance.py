@@ -52,7 +52,6 @@ class SingleInstance(QObject):
         return not self._raise_other() and self._lock.removeStaleLockFile() and self._lock.tryLock(0)
 
     def answer_others(self) -> None:
-        """Answer later starts from now on."""
         from PySide6.QtNetwork import QLocalServer  # noqa: PLC0415  (the first paint does not wait for it)
 
         if self._server is not None:

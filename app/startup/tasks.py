@@ -21,8 +21,6 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Startup:
-    """The results of the tasks so far."""
-
     paths: Paths
     on_trouble: Callable[[Problem | None], None]
     settings: Settings = field(default_factory=Settings)

@@ -156,7 +156,6 @@ def log_qt_messages() -> None:
 
 
 def stop_logging_qt_messages() -> None:
-    """Restore Qt's message handler."""
     qInstallMessageHandler(None)
 
 

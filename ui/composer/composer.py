@@ -188,8 +188,6 @@ class ThinkingButton(MenuButton):
 
 
 class Composer(QWidget):
-    """The card at the lower edge."""
-
     submitted = Signal(str)  # a message was sent; the box is empty again
     race_requested = Signal(str)  # a question behind `RACE_COMMAND` was sent
     stop_requested = Signal()  # the answer is to stop

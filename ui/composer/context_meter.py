@@ -54,7 +54,6 @@ def part_words(parts: ContextParts) -> list[tuple[str, str]]:
 
 
 def summary_words(parts: ContextParts) -> str:
-    """All of it in one sentence."""
     if not parts.size:
         return tr("Context: no model is loaded.")
     if parts.refused:
@@ -177,7 +176,6 @@ class ContextMeter(ShrinkingButton):
             self._update_description()
 
     def _update_description(self) -> None:
-        """Describe the bar in full."""
         if not self._owes_words:
             return
         self._owes_words = False
@@ -241,8 +239,6 @@ class ContextMeter(ShrinkingButton):
 
 
 class ContextPanel(Popup):
-    """What opens from the meter."""
-
     policy_chosen = Signal(str)  # see `ContextMeter`
     parts_changed = Signal(object)
 

@@ -46,7 +46,6 @@ class MenuButton(QToolButton):
         raise NotImplementedError
 
     def fill(self) -> None:
-        """Show the choices, if the popup exists."""
         raise NotImplementedError
 
     @property
@@ -58,7 +57,6 @@ class MenuButton(QToolButton):
         return self._popup
 
     def open_menu(self) -> None:
-        """Open the popup with the keyboard focus."""
         self.popup.open_from(self, above=True)
         self.popup.list.setFocus(Qt.FocusReason.PopupFocusReason)
 
@@ -112,8 +110,6 @@ class ModeMenu(ChoicePopup):
 
 
 class ModeButton(MenuButton):
-    """Shows the mode in force."""
-
     # the chosen `Mode`, or draft length (None: automatic)
     chosen = Signal(object)
     depth_chosen = Signal(object)

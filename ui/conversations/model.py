@@ -70,8 +70,6 @@ Item = Heading | ConversationRow
 
 
 class ConversationModel(QAbstractListModel):
-    """Headings and conversations."""
-
     renamed = Signal(int, str)  # the user typed another title
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -265,7 +263,6 @@ class ConversationModel(QAbstractListModel):
         return Qt.DropAction.MoveAction
 
     def mimeTypes(self) -> list[str]:
-        """Rows are dragged within the list only."""
         return [MIME, FOLDER_MIME]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:

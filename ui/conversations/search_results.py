@@ -216,8 +216,6 @@ class _Delegate(QStyledItemDelegate):
 
 
 class SearchResults(QListView):
-    """The list of places."""
-
     # a conversation, the message in it or None, and the parts of the hit as written
     chosen = Signal(int, object, object)
     # Up from the first place, Esc

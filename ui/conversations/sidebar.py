@@ -47,8 +47,6 @@ class HelpButton(IconButton):
 
 
 class Sidebar(QFrame):
-    """Values in by methods."""
-
     new_chat = Signal()  # its button. What else is wanted is told by the other buttons, the list and the results.
     search_requested = Signal(str)  # words to look for, at every key
     left = Signal()  # the search was left by Esc

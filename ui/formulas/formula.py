@@ -36,8 +36,6 @@ LOOK_MS = 40
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A typeset formula: SVG in the colour `INK`, and its size in em."""
-
     svg: str
     width: float
     ascent: float

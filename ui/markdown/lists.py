@@ -47,8 +47,6 @@ def add_lists(parser: MarkdownIt) -> None:
 
 @dataclass(slots=True)
 class _Opened:
-    """An open list or quote."""
-
     opening: Token
     depth: int  # of the lists since the last quote, without this one
     is_task: bool | None = None  # the last item; None before the first one

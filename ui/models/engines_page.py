@@ -76,7 +76,6 @@ class EngineForm(QFrame):
         )
 
     def _on_address(self, text: str) -> None:
-        """Another address has not been confirmed."""
         text = text.strip()
         url = text if "://" in text else f"http://{text}"
         self.trust.setChecked(False)
@@ -94,7 +93,6 @@ class EngineForm(QFrame):
         self.add_button.setEnabled(not busy and bool(self.address.text().strip()))
 
     def begin_key(self, url: str) -> None:
-        """Ask for another key of a listed server."""
         self.address.setText(url)
         self.failure.hide()
         self.key.setFocus()

@@ -43,7 +43,6 @@ ORDERS = {
 
 
 def sorted_rows(rows: Sequence[LibraryRow], order: str) -> list[LibraryRow]:
-    """Sort by a key of `ORDERS`; stable."""
     if order == "name":
         return sorted(rows, key=lambda row: row.name.casefold())
     if order == "size":
@@ -159,8 +158,6 @@ class LibraryLine(QFrame):
 
 
 class LibraryPage(QWidget):
-    """Models and offers in, requests out."""
-
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests

@@ -19,7 +19,7 @@ from app.core.domain.models import (
     VocabularyMatch,
 )
 from ui.models.parts import ModelsRequests, StatusMark, WrappingRow
-from ui.models.words import MATCH_ICONS, MATCH_TONES, MATCH_WORDS, bytes_or_unknown
+from ui.models.words import MATCH, bytes_or_unknown
 from ui.text.formatting import as_written, count, size
 from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
@@ -70,13 +70,11 @@ class MemoryBar(QWidget):
 
 
 def place_words(place: FitPlace) -> str:
-    """``5.1 GB of 9.3 GB free``."""
     free = translate("FitView", "an unknown amount") if place.free_bytes is None else size(place.free_bytes)
     return translate("FitView", "{size} of {free} free").format(size=size(place.needed_bytes), free=free)
 
 
 def _heading(table: FitSummary) -> str:
-    """What the table applies to."""
     size, number = count(table.n_ctx), count(table.parallel)
     if table.parallel == 1:
         return translate("FitView", "Needed with a context of {count} tokens").format(count=size)
@@ -216,11 +214,8 @@ class PairCard(QFrame):
         elif pair.draft is None:
             self.verdict.show_mark("info", tr("No draft model: only repeated text is drafted (n-gram)"), "muted")
         else:
-            self.verdict.show_mark(
-                MATCH_ICONS[pair.match],
-                translate("Words", MATCH_WORDS[pair.match]),
-                MATCH_TONES.get(pair.match, "muted"),
-            )
+            sign = MATCH[pair.match]
+            self.verdict.show_mark(sign.icon, sign.words, sign.tone)
         show_text(self.words, pair.match_words)
         refused = _is_refused(pair)
         self.alone.setVisible(refused)

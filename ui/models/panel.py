@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -36,17 +37,12 @@ from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
 from ui.models.words import (
     DRAFTING_WORDS,
-    FIT_ICONS,
-    FIT_TONES,
-    FIT_WORDS,
-    MATCH_ICONS,
-    MATCH_TONES,
-    MATCH_WORDS,
+    FIT,
+    MATCH,
     bytes_or_unknown,
 )
 from ui.text.formatting import number_text
 from ui.text.language import Translator, mark, translate
-from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
 from ui.widgets.building import ElidedLabel, button, empty_layout, grid, hbox, label, show_text, vbox
@@ -109,9 +105,9 @@ def _pair_choice(row: CatalogRow) -> Choice:
         title=row.name,
         lines=(row.good_for,) if row.plain is None else (row.good_for, _speed(row.plain, thinks=row.thinks)),
         side=bytes_or_unknown(row.pair.missing_bytes) if not row.pair.is_here else tr("downloaded"),
-        icon=FIT_ICONS[row.fit],
-        tone=FIT_TONES.get(row.fit, "muted"),
-        spoken=translate("Words", FIT_WORDS[row.fit]),
+        icon=FIT[row.fit].icon,
+        tone=FIT[row.fit].tone,
+        spoken=FIT[row.fit].words,
         wraps=True,
     )
 
@@ -174,8 +170,7 @@ class RecommendedPage(QWidget):
             self.right.setCurrentIndex(0)
 
     def set_problem(self, problem: Problem) -> None:
-        again = button(tr("Try again"), self._requests.recommendations_requested.emit, kind="primary")
-        self.empty.say(in_words(problem).title, explanation(problem), again)
+        self.empty.say_problem(problem, self._requests.recommendations_requested.emit)
         self.right.setCurrentIndex(0)
 
     def set_pair(self, key: str, pair: PairView) -> None:
@@ -231,9 +226,9 @@ def _draft_choice(row: DraftRow) -> Choice:
         title=row.side.name,
         lines=(second, row.reason) if row.reason else (second,),
         side=bytes_or_unknown(row.side.size_bytes),
-        icon=MATCH_ICONS[row.match],
-        tone=MATCH_TONES.get(row.match, "muted"),
-        spoken=translate("Words", MATCH_WORDS[row.match]),
+        icon=MATCH[row.match].icon,
+        tone=MATCH[row.match].tone,
+        spoken=MATCH[row.match].words,
     )
 
 
@@ -332,15 +327,11 @@ class DraftsPage(QWidget):
 
     def set_problem(self, problem: Problem) -> None:
         self.found_drafts = replace(self.found_drafts, busy=False)
-        again = button(
-            translate("DraftsPage", "Try again"), lambda: self._requests.drafts_requested.emit(self._target_ref())
-        )
-        self.nothing.say(in_words(problem).title, explanation(problem), again)
+        target = self.found_drafts.target
+        again = partial(self._requests.drafts_requested.emit, target.ref if target else None)
+        self.nothing.say_problem(problem, again, kind="")
         self.found.setCurrentWidget(self.nothing)
         self.words.hide()
-
-    def _target_ref(self) -> object:
-        return self.found_drafts.target.ref if self.found_drafts.target else None
 
     def set_pair(self, pair: PairView) -> None:
         self.card.set_pair(pair)
@@ -513,7 +504,6 @@ class ModelsPanel(QWidget):
             item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
 
     def _nav_px(self) -> int:
-        """The width of the longest name."""
         words = [translate("Place", english) for _key, english, _icon in PAGES]
         words += [translate("ModelsPanel", " Back to the chat"), translate("ModelsPanel", " Get started")]
         return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + BESIDE_NAME_PX)

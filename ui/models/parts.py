@@ -18,9 +18,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.models import FitLevel, Offer, ScanView
-from ui.models.words import FIT_ICONS, FIT_WORDS
+from engine.records import Problem
+from ui.models.words import FIT
 from ui.text.formatting import count, size
 from ui.text.language import Translator, translate
+from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import (
     ElidedLabel,
@@ -40,8 +42,6 @@ tr = Translator("ScanLine")
 
 
 class ModelsRequests(QObject):
-    """Signals, grouped by their source."""
-
     closed = Signal()  # back to the chat
     # "recommended", "search", "drafts", "library", "downloads", "engines" or "welcome"
     page_requested = Signal(str)
@@ -122,8 +122,8 @@ class StatusMark(QWidget):
         self._recolor()
 
     def show_fit(self, level: FitLevel, text: str = "") -> None:
-        tones = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
-        self.show_mark(FIT_ICONS[level], text or translate("Words", FIT_WORDS[level]), tones.get(level, "muted"))
+        sign = FIT[level]
+        self.show_mark(sign.icon, text or sign.words, sign.tone)
 
     def _recolor(self) -> None:
         if not self._icon:
@@ -203,8 +203,6 @@ class WrappingRow(QWidget):
 
 
 class EmptyPagePlaceholder(QWidget):
-    """The text and actions of an empty page."""
-
     def __init__(self, theme: Theme, icon: str) -> None:
         super().__init__()
         self._theme, self._icon = theme, icon
@@ -240,7 +238,6 @@ class EmptyPagePlaceholder(QWidget):
         return QSize(least + 2 * BESIDE_PX, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Limit the text to a readable width."""
         super().resizeEvent(event)
         self.text.setFixedWidth(max(min(TEXT_PX, event.size().width() - 2 * BESIDE_PX), LEAST_TEXT_PX))
 
@@ -252,6 +249,10 @@ class EmptyPagePlaceholder(QWidget):
         for offer in offers:
             self.buttons.addWidget(offer)
         self.buttons.addStretch(1)
+
+    def say_problem(self, problem: Problem, again: Callable[[], object], kind: str = "primary") -> None:
+        offer = button(translate("RecommendedPage", "Try again"), again, kind=kind)
+        self.say(in_words(problem).title, explanation(problem), offer)
 
     def set_icon_name(self, icon: str) -> None:
         self._icon = icon
@@ -347,7 +348,6 @@ class ScanLine(QWidget):
         self.hide()
 
     def set_view(self, view: ScanView | None) -> None:
-        """Show the scan; None hides it."""
         if view is not None:
             self.words.setText(scan_words(view))
             self.stop_button.setVisible(view.is_running)

@@ -12,7 +12,7 @@ from app.core.domain.models import FileKind, FileRow, Presence, RepoRow, RepoVie
 from ui.markdown.html_writer import render_tokens
 from ui.markdown.parser import SafeParser
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
-from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown, compact, day
+from ui.models.words import KINDS, bytes_or_unknown, compact, day
 from ui.text import clock
 from ui.text.formatting import as_written, hover
 from ui.text.language import Translator, mark, translate
@@ -125,8 +125,8 @@ class FileTable(QWidget):
 
     def _add_other(self, line: int, file: FileRow) -> int:
         self.grid.addWidget(self._name(file), line, 0, 1, 2)
-        kind = label(translate("Words", KIND_WORDS[file.kind]), "muted")
-        kind.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
+        kind = label(translate("Words", KINDS[file.kind][0]), "muted")
+        kind.setToolTip(hover(translate("Words", KINDS[file.kind][1])))
         self.grid.addWidget(kind, line, 3, 1, 2, _LEFT)
         self.grid.addWidget(self._size(file), line, 2, _RIGHT)
         return line + 1
@@ -146,7 +146,7 @@ class FileTable(QWidget):
             row.addWidget(label(tr("%n parts", None, number), "caption"))
         if file.kind is FileKind.DRAFT:
             tag = label(tr("draft model"), "key")
-            tag.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
+            tag.setToolTip(hover(translate("Words", KINDS[file.kind][1])))
             row.addWidget(tag)
         if file.label:
             row.addStretch(1)

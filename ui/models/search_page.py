@@ -13,11 +13,11 @@ from engine.records import Problem
 from engine.sentences import one_stop
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_beside
 from ui.models.repo_pane import RepoPane
-from ui.models.words import FIT_ICONS, FIT_TONES, FIT_WORDS, compact, day
+from ui.models.words import FIT, compact, day
 from ui.text import clock
 from ui.text.formatting import size
 from ui.text.language import Translator, translate
-from ui.text.problem_words import explanation, in_words
+from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, card, hbox, label, line_edit, vbox
 from ui.widgets.choice_list import Choice, ChoiceList
@@ -135,7 +135,6 @@ class LinkDialog(Dialog):
 
 
 def result_row(row: RepoRow) -> Choice:
-    """A result as a list row."""
     known = row.fit is not FitLevel.UNKNOWN
     number = row.downloads or 0
     second = [
@@ -148,9 +147,9 @@ def result_row(row: RepoRow) -> Choice:
         title=row.name,
         lines=(row.author, " · ".join(piece for piece in second if piece)),
         side=tr("Gated") if row.gated else "",
-        icon=FIT_ICONS[row.fit] if known else "",
-        tone=FIT_TONES.get(row.fit, "muted"),
-        spoken=translate("Words", FIT_WORDS[row.fit]) if known else "",
+        icon=FIT[row.fit].icon if known else "",
+        tone=FIT[row.fit].tone,
+        spoken=FIT[row.fit].words if known else "",
     )
 
 
@@ -244,8 +243,7 @@ class SearchPage(QWidget):
     def set_problem(self, problem: Problem) -> None:
         self.status.setText("")
         self.nothing.set_icon_name("cloud-off")
-        again = button(tr("Try again"), self.search, kind="primary")
-        self.nothing.say(in_words(problem).title, explanation(problem), again)
+        self.nothing.say_problem(problem, self.search)
         self.results.setCurrentWidget(self.nothing)
 
     def _clear(self) -> None:

@@ -56,7 +56,6 @@ GAP_PX = 16
 
 
 def weight_words(view: FirstModelView) -> str:
-    """Its download and disk sizes."""
     if view.status is DownloadStatus.DONE:
         return translate("FirstModelCard", "{size}, already downloaded").format(size=size(view.size_bytes))
     return translate("FirstModelCard", "{weight} to download, {size} on disk").format(
@@ -187,7 +186,6 @@ class FirstModelCard(QFrame):
 
 
 def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
-    """Icon, name and text of each device."""
     cores = hardware.num_cores
     memory = tr("{total}, {free} free").format(total=size(hardware.memory_bytes), free=size(hardware.free_memory_bytes))
     lines = [

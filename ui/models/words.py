@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from typing import NamedTuple
 
 from PySide6.QtCore import QDate
 
@@ -12,63 +13,69 @@ from ui.text.language import Translator, locale
 
 tr = Translator("Words")
 
-FIT_WORDS = {
-    FitLevel.FITS: tr.mark("Fits"),
-    FitLevel.TIGHT: tr.mark("Tight"),
-    FitLevel.TOO_LARGE: tr.mark("Too large"),
-    FitLevel.UNKNOWN: tr.mark("Fit unknown"),
+
+class Sign(NamedTuple):
+    """An icon and a word in one tone: "good", "warn", "bad" or "muted"."""
+
+    icon: str
+    tone: str
+    text: str
+
+    @property
+    def words(self) -> str:
+        return tr(self.text)
+
+
+FIT = {
+    FitLevel.FITS: Sign("circle-check", "good", tr.mark("Fits")),
+    FitLevel.TIGHT: Sign("triangle-alert", "warn", tr.mark("Tight")),
+    FitLevel.TOO_LARGE: Sign("circle-x", "bad", tr.mark("Too large")),
+    FitLevel.UNKNOWN: Sign("circle-question-mark", "muted", tr.mark("Fit unknown")),
 }
-FIT_ICONS = {
-    FitLevel.FITS: "circle-check",
-    FitLevel.TIGHT: "triangle-alert",
-    FitLevel.TOO_LARGE: "circle-x",
-    FitLevel.UNKNOWN: "circle-question-mark",
+MATCH = {
+    VocabularyMatch.YES: Sign("circle-check", "good", tr.mark("The draft matches")),
+    VocabularyMatch.TRANSLATED: Sign("circle-check", "good", tr.mark("The draft can be used")),
+    VocabularyMatch.NO: Sign("circle-x", "bad", tr.mark("The draft does not match")),
+    VocabularyMatch.CHECKING: Sign("search", "muted", tr.mark("Checking the vocabularies")),
+    VocabularyMatch.UNCHECKED: Sign("circle-question-mark", "muted", tr.mark("Not checked yet")),
 }
-FIT_TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
-MATCH_TONES = {VocabularyMatch.YES: "good", VocabularyMatch.TRANSLATED: "good", VocabularyMatch.NO: "bad"}
-KIND_WORDS = {
-    FileKind.MODEL: tr.mark("Model"),
-    FileKind.DRAFT: tr.mark("Draft model"),
-    FileKind.MMPROJ: tr.mark("Image projector (mmproj)"),
-    FileKind.MTP: tr.mark("Next-token heads (MTP)"),
-    FileKind.EAGLE: tr.mark("EAGLE head"),
-    FileKind.DFLASH: tr.mark("DFlash or DSpark head"),
-    FileKind.IMATRIX: tr.mark("Quantization data (imatrix)"),
-    FileKind.VOCAB: tr.mark("Vocabulary only"),
-    FileKind.ADAPTER: tr.mark("Adapter (LoRA)"),
-}
-KIND_HELP = {
-    FileKind.MODEL: tr.mark("A model that can answer."),
-    FileKind.DRAFT: tr.mark("A small model made to draft for a large one. Use it as a draft, not for chatting."),
-    FileKind.MMPROJ: tr.mark("Lets a model see images. It is not a model itself and cannot chat."),
-    FileKind.MTP: tr.mark(
-        "Extra layers that propose several tokens at once. They belong to one model and cannot chat."
+KINDS = {  # the name of each kind of file, and its explanation
+    FileKind.MODEL: (tr.mark("Model"), tr.mark("A model that can answer.")),
+    FileKind.DRAFT: (
+        tr.mark("Draft model"),
+        tr.mark("A small model made to draft for a large one. Use it as a draft, not for chatting."),
     ),
-    FileKind.EAGLE: tr.mark("A drafting head that reads the target's inner state. It cannot be used on its own."),
-    FileKind.DFLASH: tr.mark("A drafting head that proposes a block at once. It cannot be used on its own."),
-    FileKind.IMATRIX: tr.mark("Measurements used when a model is quantized. Not for chatting."),
-    FileKind.VOCAB: tr.mark("A vocabulary without weights. Not for chatting."),
-    FileKind.ADAPTER: tr.mark("A change to another model's weights. It cannot be used on its own."),
+    FileKind.MMPROJ: (
+        tr.mark("Image projector (mmproj)"),
+        tr.mark("Lets a model see images. It is not a model itself and cannot chat."),
+    ),
+    FileKind.MTP: (
+        tr.mark("Next-token heads (MTP)"),
+        tr.mark("Extra layers that propose several tokens at once. They belong to one model and cannot chat."),
+    ),
+    FileKind.EAGLE: (
+        tr.mark("EAGLE head"),
+        tr.mark("A drafting head that reads the target's inner state. It cannot be used on its own."),
+    ),
+    FileKind.DFLASH: (
+        tr.mark("DFlash or DSpark head"),
+        tr.mark("A drafting head that proposes a block at once. It cannot be used on its own."),
+    ),
+    FileKind.IMATRIX: (
+        tr.mark("Quantization data (imatrix)"),
+        tr.mark("Measurements used when a model is quantized. Not for chatting."),
+    ),
+    FileKind.VOCAB: (tr.mark("Vocabulary only"), tr.mark("A vocabulary without weights. Not for chatting.")),
+    FileKind.ADAPTER: (
+        tr.mark("Adapter (LoRA)"),
+        tr.mark("A change to another model's weights. It cannot be used on its own."),
+    ),
 }
 DRAFTING_WORDS = {
     Drafting.DRAFT_MODEL: tr.mark("A small model drafts for it"),
     Drafting.HEADS_INSIDE: tr.mark("Heads inside: next-token layers (MTP) in the model's own file"),
     Drafting.SIDE_FILE: tr.mark("A head in a file of its own (MTP, EAGLE-3, DFlash, DSpark or Medusa)"),
     Drafting.TEXT: tr.mark("Text that repeats is drafted; no second model is needed"),
-}
-MATCH_WORDS = {
-    VocabularyMatch.YES: tr.mark("The draft matches"),
-    VocabularyMatch.TRANSLATED: tr.mark("The draft can be used"),
-    VocabularyMatch.NO: tr.mark("The draft does not match"),
-    VocabularyMatch.CHECKING: tr.mark("Checking the vocabularies"),
-    VocabularyMatch.UNCHECKED: tr.mark("Not checked yet"),
-}
-MATCH_ICONS = {
-    VocabularyMatch.YES: "circle-check",
-    VocabularyMatch.TRANSLATED: "circle-check",
-    VocabularyMatch.NO: "circle-x",
-    VocabularyMatch.CHECKING: "search",
-    VocabularyMatch.UNCHECKED: "circle-question-mark",
 }
 STATE_WORDS = {
     DownloadStatus.QUEUED: tr.mark("Waiting"),

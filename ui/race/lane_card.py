@@ -191,7 +191,6 @@ class LaneTextView(SelectingArea, QScrollArea):
         self._follows = bar.value() >= bar.maximum()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scrolling up ends following."""
         super().wheelEvent(event)
         self._note_place()
 

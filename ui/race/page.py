@@ -157,8 +157,6 @@ def _item(row: RaceSummary) -> QListWidgetItem:
 
 
 class RacePage(QWidget):
-    """Values in by methods."""
-
     # a `RaceSetup`; the running race
     start_requested = Signal(object)
     stop_requested = Signal()

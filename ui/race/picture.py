@@ -59,7 +59,6 @@ def look_of(theme: Theme) -> PictureLook:
 
 
 def draw_picture(result: RaceResult, look: PictureLook) -> QImage:
-    """Draw it at twice the logical size."""
     image = QImage(round(WIDTH * RATIO), round(HEIGHT * RATIO), QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(RATIO)
     image.fill(QColor(look.tokens.page))
@@ -72,8 +71,6 @@ def draw_picture(result: RaceResult, look: PictureLook) -> QImage:
 
 
 class _Picture:
-    """One drawing, from top to bottom."""
-
     def __init__(self, painter: QPainter, look: PictureLook, result: RaceResult) -> None:
         self._painter, self._look, self._result = painter, look, result
         self._lanes: Sequence[LaneChoice] = [lane.choice for lane in result.lanes]

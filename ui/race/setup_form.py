@@ -71,8 +71,6 @@ class QuestionEdit(ExactTextEdit):
 
 
 class LaneRow(QWidget):
-    """The choice of one lane."""
-
     # another mode, depth or model; the lane is not wanted
     changed = Signal()
     removed = Signal()
@@ -218,8 +216,6 @@ def _has_depth(mode: Mode) -> bool:
 
 
 class SetupForm(QFrame):
-    """The set-up card."""
-
     start_requested = Signal(object)  # the `RaceSetup`
     drafts_wanted = Signal(str)  # the drafts of a lane's target, by its file
 

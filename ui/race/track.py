@@ -86,7 +86,6 @@ class RaceVerdictBox(QFrame):
 
 
 def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> str:
-    """What a race says in a few words."""
     if verdict is None or verdict.ratio is None:
         return tr("The first round is not over yet")
     names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}

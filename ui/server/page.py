@@ -101,8 +101,6 @@ DEFAULT_CTX = 4096
 
 
 class ServerAccess(QWidget):
-    """Values in by methods."""
-
     renewal_requested = Signal()  # create another key
 
     def __init__(self, theme: Theme) -> None:
@@ -366,8 +364,6 @@ def queue_words(activity: Activity) -> str:
 
 
 class ServerPage(QWidget):
-    """Values in by methods."""
-
     changed = Signal(dict)  # a setting was switched
     # open the other settings; return to the chat
     settings_requested = Signal()

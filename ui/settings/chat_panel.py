@@ -148,7 +148,6 @@ class LayerRow(QWidget):
         self._pause.stop()
 
     def flush(self) -> None:
-        """Emit a pending edit now."""
         self._pause.stop()
         if self.row.problem():
             return
@@ -280,7 +279,6 @@ class ChatSettingsPanel(QFrame):
         return tuple(key for key, value in values.items() if value.origin is self.layer)
 
     def flush(self) -> None:
-        """Emit the pending edits."""
         for row in self.rows.values():
             row.flush()
 

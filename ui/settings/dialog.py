@@ -62,8 +62,6 @@ class ControlWidths(QObject):
 
 
 class SettingsDialog(Dialog):
-    """Edits a copy of the values."""
-
     saved = Signal(dict)  # the changed keys and their values
     look_previewed = Signal(str, str)  # a key of `LOOKS` and its value, to be previewed by the window
 

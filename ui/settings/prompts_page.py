@@ -20,8 +20,6 @@ LIST_PX = 148
 
 
 class PromptsPage(SettingsPage):
-    """Edits a copy."""
-
     saved = Signal(object)  # all prompts, if they changed
 
     def __init__(self, prompts: Sequence[SavedPrompt]) -> None:

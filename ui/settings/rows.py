@@ -89,7 +89,6 @@ class SettingRow(QWidget):
         return ""
 
     def show_complaint(self) -> None:
-        """Show the error, if there is one."""
         text = self.problem()
         show_text(self.complaint, text)
 
@@ -574,8 +573,6 @@ class ModeCards(QWidget):
 
 
 class ModeRow(SettingRow):
-    """The cards as a row of the settings."""
-
     is_wide = True
 
     def make_control(self) -> QWidget:

@@ -90,7 +90,6 @@ def sums_cells(sums: Sums) -> tuple[str, ...]:
 
 
 def table_text(rows: tuple[PairSums, ...]) -> str:
-    """The table, tab-separated."""
     return "\n".join("\t".join(cells) for cells in (table_head(), *(table_cells(row) for row in rows))) + "\n"
 
 
@@ -131,8 +130,6 @@ class ExplanationsDialog(_Dialog):
 
 
 class _Cell(QTableWidgetItem):
-    """A cell that sorts by its value."""
-
     def __init__(self, text: str, value: str | float) -> None:
         super().__init__(text)
         self._value = value

@@ -43,8 +43,6 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class Headline(ValueFigure):
-    """The headline, in the accent colour for a speed-up."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, name_of("headline"), help_of("headline"))
         self._has_gain = False
@@ -75,8 +73,6 @@ class Headline(ValueFigure):
 
 
 class SpeedBar(ValueFigure):
-    """A named speed with a bar below."""
-
     def __init__(self, theme: Theme, key: str, field: str) -> None:
         self._field = field
         self._share = 0.0
@@ -435,7 +431,7 @@ class NowPage(StatsPage):
         self.per_pass.set_value(texts["per_pass"])
         for key, row in self.rows.items():
             row.set_value(texts[key])
-        self.acceptance.show_rate(texts["accepted"])
+        self.acceptance.rate.set_value(texts["accepted"])
         self.spark.show_values()
         counts = source_counts(stats)
         for source in Source:
@@ -443,8 +439,7 @@ class NowPage(StatsPage):
         self._fill_why(stats)
 
     def _fill_plots(self, stats: RunStats) -> None:
-        self.acceptance.show_depths(stats, settled=not self._live)
-        self.acceptance.show_lengths(stats)
+        self.acceptance.show_plots(stats, settled=not self._live)
         self.split.show(stats)
         self.origin.set_parts(source_parts(stats))
 

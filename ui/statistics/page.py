@@ -135,25 +135,13 @@ def two_by_two(cells: tuple[FigureWidget, FigureWidget, FigureWidget, FigureWidg
 
 
 class AcceptedPart:
-    """Acceptance: the rate, bars by depth, passes by accepted tokens."""
-
     def __init__(self, theme: Theme) -> None:
         self.rate = line(theme, "accepted")
         self.by_depth = DepthBars(theme, name_of("depth"), help_of("depth"))
         self.lengths = LengthBars(theme, name_of("lengths"), help_of("lengths"))
 
-    def show(self, stats: RunStats, rate: str, *, settled: bool = True) -> None:
-        self.show_rate(rate)
-        self.show_depths(stats, settled=settled)
-        self.show_lengths(stats)
-
-    def show_rate(self, rate: str) -> None:
-        self.rate.set_value(rate)
-
-    def show_depths(self, stats: RunStats, *, settled: bool) -> None:
+    def show_plots(self, stats: RunStats, *, settled: bool = True) -> None:
         self.by_depth.show_acceptance(stats, settled=settled)
-
-    def show_lengths(self, stats: RunStats) -> None:
         self.lengths.set_counts(stats.accepted_lengths)
 
 

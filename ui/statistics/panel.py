@@ -157,7 +157,8 @@ class TotalsPage(StatsPage):
         self.answers.set_value(texts["answers"])
         for key, figure_line in self.lines.items():
             figure_line.set_value(texts[key])
-        self.acceptance.show(sums.stats, texts["accepted"])
+        self.acceptance.rate.set_value(texts["accepted"])
+        self.acceptance.show_plots(sums.stats)
         self.split.show(sums.stats)
         self.origin.set_parts(source_parts(sums.stats))
         self._show_pairs()
@@ -215,12 +216,9 @@ class TotalsPage(StatsPage):
 class StatsPanel(QFrame):
     """Takes `RunStats` a few times a second; requests sums only while they are visible."""
 
-    sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
-    refused_toggled = Signal(bool)
     sums_requested = Signal(str)  # "chat" or "all" is visible and may have changed; answer by `show_chat` or `show_all`
     export_requested = Signal(str)  # export "answer", "chat", "everything" or "totals"
     reset_requested = Signal()  # reset the all-time totals; confirmed
-    find_draft = Signal()  # find a draft for the target, which has none
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -238,9 +236,6 @@ class StatsPanel(QFrame):
         self.table: TotalsTable | None = None
         self._ask = QTimer(self, singleShot=True, interval=0)
         self._ask.timeout.connect(self._ask_for_sums)
-        self.now.sources_selected.connect(self.sources_selected)
-        self.now.refused_toggled.connect(self.refused_toggled)
-        self.now.find_draft.connect(self.find_draft)
         self._arrange()
         self.show_page(NOW)
 
@@ -273,7 +268,6 @@ class StatsPanel(QFrame):
 
     @property
     def pages(self) -> dict[str, StatsPage]:
-        """The pages created so far."""
         return {NOW: self.now, **self._sums}
 
     @property

@@ -298,7 +298,6 @@ def target_title(row: PairSums) -> str:
 
 
 def draft_title(row: PairSums) -> str:
-    """The draft of a row in words."""
     if not row.draft:
         return tr("without a draft model")
     return tr("with {draft}").format(draft=title_of(row.draft))

@@ -55,7 +55,6 @@ class TypeScale:
 
     @property
     def figure(self) -> int:
-        """Large statistics."""
         return self.base + 9
 
     @property

@@ -350,7 +350,6 @@ class Theme(QObject):
         return self._density == "compact"
 
     def set_density(self, name: str, window: QWidget) -> None:
-        """Set the density: one of `DENSITIES`."""
         if name == self._density or name not in DENSITIES:
             return
         self._density = name

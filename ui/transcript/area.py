@@ -239,7 +239,6 @@ class SummaryLines(QObject):
         return line if isinstance(line, SummaryLine) else None
 
     def attach_line(self, card: MessageCard) -> None:
-        """Add or remove a card's summary line."""
         view, line = self._views.get(card.message_id), self.line_of(card)
         if view is None:
             if line is not None:

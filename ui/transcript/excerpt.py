@@ -33,8 +33,6 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Text and HTML for the clipboard."""
-
     text: str = ""
     html: str = ""
 
@@ -64,7 +62,6 @@ COPIED = Drawing(code_html)
 
 
 def part_of(piece: Piece, drawing: Drawing = COPIED) -> Portable:
-    """The readable part of a message."""
     if piece.role != "assistant":
         return portable_plain(piece.raw, piece.begin, min(piece.end, len(piece.raw)), drawing)
     split = split_thinking(piece.raw)

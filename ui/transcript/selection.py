@@ -60,8 +60,6 @@ Entry = Readable | CardState | MessageView  # the last: of a card that was never
 
 
 class Position(NamedTuple):
-    """A position in a message's raw text."""
-
     message_id: int
     place: int
 

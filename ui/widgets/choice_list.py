@@ -224,8 +224,6 @@ class _Delegate(QStyledItemDelegate):
 
 
 class ChoiceList(QListView):
-    """The list."""
-
     chosen = Signal(str)  # a row was clicked or reached by arrow keys
     opened = Signal(str)  # Enter, Space or a double click
 

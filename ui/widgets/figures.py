@@ -62,7 +62,6 @@ class FigureWidget(QLabel):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
 
     def set_navigator(self, navigator: FigureNavigator) -> None:
-        """Call this navigator for keys and focus."""
         self._navigator = navigator
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -197,7 +196,6 @@ class ValueFigure(FigureWidget):
             self.value = text
 
     def dirty_rect(self, text: str) -> QRect:  # noqa: ARG002
-        """The area to repaint for this text."""
         return self.rect()
 
     def minimumSizeHint(self) -> QSize:

@@ -97,8 +97,6 @@ class RoundGround(QObject):
 
 
 class Menu(QMenu):
-    """A menu with round corners; make its submenus by `add_submenu`."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         make_round(self)

@@ -109,7 +109,6 @@ class SegmentLayout(QLayout):
         )
 
     def _change(self, index: int) -> None:
-        """A widget was added, removed or moved."""
         if index < self._known_above.num:
             self._forget_above()
         self.invalidate()

@@ -205,7 +205,6 @@ class ChatSettings(QObject):
         return self.panel is not None and focus is not None and self.panel.isAncestorOf(focus)
 
     def leave(self) -> bool:
-        """Hide the panel; False if it was hidden."""
         if self.panel is None or self.panel.isHidden():
             return False
         self.panel.hide()

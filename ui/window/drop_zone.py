@@ -72,7 +72,6 @@ class DropOverlay(QFrame):
         self.target_button.setFocus()
 
     def leave(self) -> None:
-        """Close and return the focus."""
         focus, self._focus = self._focus, None
         self.hide()
         if focus is not None and isValid(focus):
@@ -150,8 +149,6 @@ class DropHint(QFrame):
 
 
 class DropZone(QObject):
-    """Watches a window for dragged files."""
-
     model_dropped = Signal(str)  # a GGUF file
     files_dropped = Signal(list)  # other files, to be attached or imported
 
@@ -163,7 +160,6 @@ class DropZone(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle drag and drop only."""
         if not isinstance(event, QDropEvent | QDragLeaveEvent):  # most of all events; to ask for its type takes longer
             return False
         if isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop:

@@ -82,7 +82,6 @@ def _ticked(choice: Choice, *, is_used: bool) -> Choice:
 
 
 def file_row(path: str, name: str, size_bytes: int, quantization: str = "") -> LibraryRow:
-    """A loaded model that the library lacks."""
     return LibraryRow(path, path, name, size_bytes, quantization=quantization)
 
 
@@ -241,8 +240,6 @@ def _apart(target: str, draft: str) -> tuple[str, str]:
 
 
 class Header(QFrame):
-    """Values in by methods."""
-
     models_wanted = Signal()  # the model list opens; answer by `set_models`
     # a path from that list
     target_picked = Signal(str)
@@ -290,7 +287,6 @@ class Header(QFrame):
         self._make_actions()
 
     def _make_actions(self) -> None:
-        """The model list's further actions."""
         self.browse_action = QAction(tr("Find and download models…"), self)
         words = tr("Recommended pairs, search, drafts, library, downloads")
         self.browse_action.setToolTip(hover(words))
@@ -405,7 +401,6 @@ class Header(QFrame):
             self._show()
 
     def set_note(self, note: str) -> None:
-        """A note on the models, for the tool tip."""
         if note != self._note:
             self._note = note
             self._show()

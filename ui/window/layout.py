@@ -65,8 +65,8 @@ class WindowLayout(QObject):
         self.fit_text(DRAWN_FOR_PX)
         for signal in (
             splitter.splitterMoved,
-            stats.sources_selected,
-            stats.refused_toggled,
+            stats.now.sources_selected,
+            stats.now.refused_toggled,
             stats.now.details_toggled,
         ):
             signal.connect(self.changed)
@@ -208,7 +208,6 @@ class WindowLayout(QObject):
         self.show_buttons()
 
     def save(self) -> bytes:
-        """Everything as bytes."""
         geometry = bytes(self._window.saveGeometry().data())
         panes = self.panes()
         state = {

@@ -112,7 +112,6 @@ class ServerButton(IconButton):
         self._fill_menu()
 
     def open_menu(self) -> None:
-        """Open the menu under the button."""
         self._fill_menu()
         below = self.mapToGlobal(self.rect().bottomLeft())
         self.menu_of_server.popup(below + QPoint(0, 1))
@@ -167,8 +166,6 @@ class ServerButton(IconButton):
 
 
 class LocalServer(QObject):
-    """Values in by methods."""
-
     # show the key; create another
     key_requested = Signal()
     renewal_requested = Signal()

@@ -422,7 +422,6 @@ class MainWindow(QMainWindow):
         self.local_server.set_values()
 
     def set_theme(self, name: str) -> None:
-        """Set "system", "light" or "dark"."""
         self.theme.apply(name, self)
 
     def set_text_size(self, name: str) -> None:
@@ -431,7 +430,6 @@ class MainWindow(QMainWindow):
         self.layout_state.fit_text(self.theme.type.base)
 
     def set_density(self, name: str) -> None:
-        """Set "comfortable" or "compact"."""
         self.theme.set_density(name, self)
 
     def _show_builtin_note(self) -> None:
@@ -574,7 +572,6 @@ def _foot(parts: Sequence[QWidget]) -> tuple[QVBoxLayout, QHBoxLayout]:
 
 
 def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot: QHBoxLayout) -> QWidget:
-    """A page with its header and foot."""
     middle = QWidget()
     middle.setObjectName("page")
     vbox(*head, (pages, 1), foot, parent=middle, margins=0, spacing=0)
@@ -582,14 +579,12 @@ def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot: QHBoxLayout) 
 
 
 def _with_side(page: QWidget, side: QHBoxLayout) -> QWidget:
-    """A page with a panel at its right."""
     both = QWidget()
     hbox((page, 1), side, parent=both, margins=0, spacing=0)
     return both
 
 
 def _side_by_side(panes: Sequence[QWidget]) -> QSplitter:
-    """Panes in a splitter."""
     splitter = QSplitter(Qt.Orientation.Horizontal)
     splitter.setHandleWidth(1)
     for pane in panes:
@@ -640,9 +635,9 @@ def _connect_conversation(window: MainWindow) -> None:
     composer.find_draft.connect(window.models.find_draft)
     composer.tools_managed.connect(lambda: window.dialogs.open_section(TOOLS))
     window.transcript.link_activated.connect(window.dialogs.ask_link)
-    window.stats.find_draft.connect(window.models.find_draft)
-    window.stats.sources_selected.connect(window.transcript.mark_sources)
-    window.stats.refused_toggled.connect(window.transcript.show_refused)
+    window.stats.now.find_draft.connect(window.models.find_draft)
+    window.stats.now.sources_selected.connect(window.transcript.mark_sources)
+    window.stats.now.refused_toggled.connect(window.transcript.show_refused)
 
 
 def add_commands(window: MainWindow) -> None:

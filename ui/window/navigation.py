@@ -132,7 +132,6 @@ class ModelsNavigation(PageNavigation):
         return self.panel.page if self.is_created else ""
 
     def connect_entry_points(self, header: Header, sidebar: Sidebar, empty: EmptyState) -> None:
-        """Connect all buttons that open it."""
         header.add_indicator(self.indicator)
         self.indicator.clicked.connect(lambda: self.open("downloads"))
         for wanted in (header.browse_action.triggered, sidebar.models_button.clicked, empty.browse_button.clicked):
@@ -164,8 +163,6 @@ class ModelsNavigation(PageNavigation):
 
 
 class RaceNavigation(PageNavigation):
-    """The race page."""
-
     asked = Signal()  # it was opened without a question
     question_asked = Signal(str)  # with this one
 

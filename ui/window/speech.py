@@ -35,7 +35,6 @@ class HeadingInterface(QAccessibleWidget):
     """A label that is a heading."""
 
     def text(self, kind: QAccessible.Text) -> str:
-        """The label's text as its name."""
         shown = self.object()
         if kind != QAccessible.Text.Name or not isinstance(shown, QLabel):
             return ""

@@ -20,8 +20,6 @@ Hits = tuple[SearchHit, ...]
 
 
 class LibraryController(PartsController):
-    """Connects the sidebar's signals."""
-
     found = Signal(str, object)  # what a search found, from the store's thread
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:

@@ -155,7 +155,6 @@ class ToolProviders(QObject):
         )
 
     def names(self) -> tuple[str, ...]:
-        """The enabled servers; starts none."""
         return tuple(one.name for one in (self._servers.entries if self._servers else self._read()) if one.enabled)
 
     def _switch(self, name: str, is_on: bool) -> None:

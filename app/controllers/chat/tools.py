@@ -78,7 +78,6 @@ class ToolTurn:
     values: Mapping[str, SettingValue] = field(default_factory=dict)  # in place of the chat's
 
     def place_of(self, call_id: str) -> int | None:
-        """The index of a call in the last answer."""
         ids = [view.call.call_id if view.call else "" for view in self.calls]
         return ids.index(call_id) if call_id in ids else None
 

@@ -294,7 +294,6 @@ class ModelController(PartsController):
         return Problem("The model could not be loaded", message, "Choose another file, or fewer layers on the GPU.")
 
     def _say_it_is_back(self) -> None:
-        """Clear the message about the reload."""
         said_before = self._shown_problem
         if said_before is not None and said_before.advice == LOADED_AGAIN:
             self._shown_problem = replace(said_before, advice=IS_LOADED_AGAIN)

@@ -90,8 +90,6 @@ def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _PairDevices:
-    """The devices of target and draft; empty: the CPU."""
-
     target: tuple[Device, ...]
     draft: tuple[Device, ...]
 
@@ -379,7 +377,6 @@ class PairJudge:
         return beside if fits is FitVerdict.TOO_LARGE and fits_beside is not FitVerdict.TOO_LARGE else plan
 
     def room(self) -> FreeMemory:
-        """Free memory here."""
         return free_room(self.service.library.folder, self._places().all)
 
     def hardware(self) -> Hardware:

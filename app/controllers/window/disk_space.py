@@ -80,7 +80,6 @@ class DiskSpaceController(PartsController):
         self._parts.store.on_written = _nothing
 
     def look(self) -> None:
-        """Check soon, without waiting."""
         self._parts.store.run_on_writer_thread(self._space.look)
 
     def on_trouble(self, problem: Problem | None) -> None:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:  # the server's thread loads its libraries
 
 
 def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
-    """The defaults of a request."""
     mode, _reason = Models(ready).runnable(Mode(settings.text("mode")))
     request = chat_request(settings, (), mode, settings.whole("depth"), 0)
     # Chats that are not the window's are nobody's here: nothing of them is kept, or left out unasked.

@@ -43,8 +43,6 @@ class _Figures:
 
 
 class StatisticsController(PartsController):
-    """Answers the requests of the statistics pane."""
-
     read = Signal(int, str, object)  # the number of a request, the page, and its sums; from the storage thread
 
     def __init__(self, parts: Parts) -> None:

@@ -112,7 +112,7 @@ def test_a_base_model_continues_texts(harness: AppHarness, qtbot: QtBot) -> None
     assert target is not None
     assert target.name == "Gemma 3 270M"
     assert not target.has_template
-    assert "without a chat template" in harness.window.empty.text.text()
+    assert "has no chat template" in harness.window.empty.text.text()
     qtbot.mouseClick(harness.window.empty.complete_button, LEFT)
     qtbot.waitUntil(lambda: offered(harness) == [text for _, _, text in TEXT])
     try_example(harness, qtbot, 0)

@@ -107,7 +107,7 @@ def test_where_it_is_to_stop_it_goes_on_once_something_else_was_chosen(harness: 
 
 def test_with_one_turn_alone_a_larger_context_is_what_helps(harness: AppHarness, qtbot: QtBot) -> None:
     half = asked(harness, qtbot, Overflow.DROP, "", OLDER + "Blue. " * 14 + QUESTION)
-    assert "with this question alone" in half.notice
+    assert "this question alone" in half.notice
     assert go_on(harness, qtbot) == half
     assert "the answer needs room" in harness.window.problems[-1].message
     harness.window.dialogs.saved.emit({"n_ctx": 2 * NUM_TOKENS})

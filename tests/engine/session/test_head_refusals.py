@@ -92,7 +92,7 @@ def test_a_target_whose_heads_were_left_out_says_so(tmp_path: Path) -> None:
     reason = ready.unavailable[Mode.HEAD]
     assert ready.own_head is None
     assert reason.startswith("target.gguf says that it has next-token layers (MTP), but they are not in the file")
-    assert f"plain decoding instead: {reason}" in answer(session, Mode.HEAD).stats.decisions
+    assert f"without drafting: {reason}" in answer(session, Mode.HEAD).stats.decisions
     session.close()
 
 

@@ -204,7 +204,7 @@ def test_drafts_list_matching_first_then_rejected_with_reasons(place: ModelsPane
 
 
 def test_a_draft_with_another_vocabulary_is_offered_with_how_much_it_speaks(place: ModelsPanel) -> None:
-    words = "It has another vocabulary and speaks 90% of the target's tokens."
+    words = "It has another vocabulary, with 90% of the target's tokens."
     place.open("drafts")
     rows = r.drafts().rows
     place.drafts.set_drafts(
@@ -444,8 +444,8 @@ def test_an_engine_is_shown_with_what_it_tells(place: ModelsPanel) -> None:
         ]
     )
     texts = said(place.engines)
-    assert "2 models · drafts, without saying how · unencrypted" in texts
+    assert "2 models · drafts, method unknown · unencrypted" in texts
     assert "1 model · drafts: EAGLE3 · context of 2,048 tokens" in texts
-    assert "1 model · does not report drafting · context of 2,048 tokens" in texts
+    assert "1 model · drafting unknown · context of 2,048 tokens" in texts
     names = [box.itemText(0) for box in place.engines.findChildren(NoWheelComboBox)]
     assert sorted(names) == ["small", "small", "small · context of 2,048 tokens"]

@@ -48,9 +48,9 @@ def test_the_menu_of_a_model_asks_for_it(place: ModelsPanel) -> None:
 
 def test_it_says_what_it_needs_before_anything_is_done(dialog: SelfDraftDialog, qtbot: QtBot) -> None:
     words = said(dialog)
-    assert "Copies of “big-Q4_K_M” without an eighth, a quarter and half of its layers" in words
-    assert "With most models none pays" in words
-    assert "up to 2.20 GB of the disk" in words
+    assert "copies of “big-Q4_K_M” without an eighth, a quarter and half of its layers" in words
+    assert "With most models no copy is good enough" in words
+    assert "up to 2.20 GB of disk space" in words
     assert buttons(dialog) == ["Cancel", "Make and measure"]
     started = asked(dialog.start_requested)
     qtbot.mouseClick(dialog.start_button, LEFT)
@@ -75,7 +75,7 @@ def test_its_progress_is_reported_and_escape_ends_it(dialog: SelfDraftDialog) ->
 def test_where_none_can_pay_that_is_said_with_the_figures(dialog: SelfDraftDialog) -> None:
     dialog.set_view(replace(OFFER, state=SelfDraftState.ENDED, words=(MEASURED,)))
     words = said(dialog)
-    assert "No copy was kept. A smaller model of the same family, or text that repeats" in words
+    assert "No copy was kept. A smaller model of the same family, or repeated text" in words
     assert MEASURED in words
     assert buttons(dialog) == ["Close"]
 

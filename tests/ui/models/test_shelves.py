@@ -308,7 +308,7 @@ def test_without_a_real_model_that_is_quick_here_the_demo_is_the_first_choice(pl
     assert "Fits this computer" in said(checked)
     place.welcome.set_pairs([replace(row, checked="")])
     assert place.welcome.note.isHidden()
-    assert "No larger model is fast on this computer" in place.welcome.words.text(), "in the place of a card"
+    assert "Larger models are slow on this computer" in place.welcome.words.text(), "in the place of a card"
 
 
 def test_the_best_pair_that_is_quick_here_is_the_first_choice(place: ModelsPanel) -> None:

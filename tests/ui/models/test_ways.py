@@ -64,7 +64,7 @@ def test_a_link_dialog_shows_what_belongs_to_its_address_only(place: ModelsPanel
     assert not dialog.go_button.isEnabled()
     place.show_link(FOUND)
     told = said(dialog)
-    unchecked = "From h.example. There is no checksum to check the file by."
+    unchecked = "From h.example. It gives no checksum, so the file cannot be verified."
     for words in ("Tiny", "llama · Q4_0 · 2.00 GB to download", unchecked):
         assert words in told
     dialog.address.setText(URL + "x")  # what was found is not behind this

@@ -29,7 +29,7 @@ def test_lanes_have_names() -> None:
         ({}, "Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds)."),
         (
             {"ratio": 1.02, "low": 0.96, "high": 1.09},
-            "Auto: 1.02× the speed of Off (0.96 to 1.09 over 4 rounds), so neither is surely faster.",
+            "Auto: 1.02× the speed of Off (0.96 to 1.09 over 4 rounds), so it is not certain which is faster.",
         ),
         ({"low": None, "high": None}, "Auto: 1.62× the speed of Off. One round gives no interval."),
         ({"low": 0.5, "high": 4.0}, "Auto: 1.62× the speed of Off. The rounds were too different for an interval."),
@@ -49,7 +49,8 @@ def test_the_speed_comes_with_how_sure_it_is(changes: dict[str, object], words: 
         ({"is_complete": False}, "Same text, up to the end of the shorter answer."),
         (
             {"parting": Parting(93, 4, "")},
-            "The answers differ at token 93. That must not be: here answers are exact to the bit. Please report it.",
+            "The answers differ at token 93. "
+            "This should not happen: answers are exact on this computer. Please report it.",
         ),
         (
             {"parting": Parting(93, 4, "On a GPU.")},

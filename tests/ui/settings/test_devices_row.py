@@ -60,7 +60,7 @@ def test_ticks_are_names_between_commas(row: DevicesRow) -> None:
     assert [text.split(":")[0] for text in ticked(row)] == ["CUDA0", "Vulkan0"]
     choose(row, "CUDA0")
     assert row.value() == "Vulkan0"
-    choose(row, "The processor")
+    choose(row, "CPU only")
     assert row.value() == "none"
     assert ticked(row) == ["CPU only"]
     choose(row, "CUDA0")
@@ -79,7 +79,7 @@ def test_what_was_typed_stays_beside_what_is_ticked(row: DevicesRow, qtbot: QtBo
 def test_a_server_is_warned_of_before_anything_is_loaded(row: DevicesRow, qtbot: QtBot) -> None:
     plain = row.help.text()
     qtbot.keyClicks(row.edit, "CUDA0, rpc:10.0.0.2:50052")
-    assert "no authentication" in row.help.text()
+    assert "no password protection" in row.help.text()
     row.edit.setText("CUDA0")
     assert row.help.text() == plain
 

@@ -32,7 +32,7 @@ def test_a_server_is_shown_as_it_is(qtbot: QtBot) -> None:
     requests.read = lambda: (READY,)
     page.refresh()
     row = page.rows["files"]
-    assert (row.state.text(), row.place.text(), row.switch.isChecked()) == ("Ready · tools: 1", "npx files", True)
+    assert (row.state.text(), row.place.text(), row.switch.isChecked()) == ("Ready · 1 tool", "npx files", True)
     assert row.place.textFormat() is Qt.TextFormat.PlainText
     row.more.click()
     assert row.details is not None
@@ -176,7 +176,7 @@ def test_what_another_program_has_is_shown_before_it_is_added(
     page._preview(str(file))
     assert page.preview is not None
     assert list(page.preview.boxes) == ["notes", "wrong"]
-    assert "1 more is" in " ".join(label.text() for label in page.preview.findChildren(QLabel))
+    assert "1 more already exists" in " ".join(label.text() for label in page.preview.findChildren(QLabel))
     page.preview.reject()
     file.write_text("{broken")
     page._preview(str(file))

@@ -173,7 +173,7 @@ def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> N
     assert not page.acceptance.by_depth.isVisible()
     assert not page.acceptance.lengths.isVisible()
     assert page.not_drafted.text().startswith("No tokens were proposed")
-    assert page.not_drafted.text().endswith("Plain decoding was chosen. The mode “Auto” drafts where that pays off.")
+    assert page.not_drafted.text().endswith("Drafting is off. The mode “Auto” drafts where that pays off.")
     shown.end(STATS)
     assert page.acceptance.lengths.isVisible()
     assert not page.not_drafted.isVisible()
@@ -356,10 +356,12 @@ def test_pairs_are_called_by_their_titles_and_hovered_by_their_files(panel: Stat
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:
     assert panel.now.why.text() == "-"
     panel.show_stats(
-        RunStats(decisions=("auto, paced by measured costs", "draft paused: 31% of its first tokens are accepted"))
+        RunStats(
+            decisions=("auto: drafts where it saves time here", "draft paused: 31% of its first tokens are accepted")
+        )
     )
     assert panel.now.why.text() == "Draft paused: 31% of its first tokens are accepted."
-    assert "Auto, paced by measured costs." in panel.now.why.toolTip()
+    assert "Auto: drafts where it saves time here." in panel.now.why.toolTip()
 
 
 def test_the_token_of_a_decision_is_told_on_hover_only(panel: StatsPanel) -> None:
@@ -519,7 +521,12 @@ def test_what_is_seen_is_copied_as_text(shown: StatsPanel, qtbot: QtBot) -> None
     text = QGuiApplication.clipboard().text()
     lines = text.splitlines()
     assert lines[0] == "Statistics of this answer"
-    for line in ("This answer: 41.2 tok/s", "Accepted: 68% of 210", "Between tokens, p95: 61.4 ms", "Recovered: 200"):
+    for line in (
+        "This answer: 41.2 tok/s",
+        "Accepted: 68% of 210",
+        "Between tokens, p95: 61.4 ms",
+        "Recovered (after a rejection): 200",
+    ):
         assert line in lines
     assert lines.index("Speed") < lines.index("This answer: 41.2 tok/s") < lines.index("Acceptance")
     assert any(line.startswith("Acceptance by position: position 1: 91%") for line in lines)
@@ -616,7 +623,7 @@ def test_an_answer_that_did_not_begin_has_no_panel_of_hyphens(panel: StatsPanel)
     page = panel.now
     panel.begin()
     panel.end(None)
-    assert "did not begin" in page.empty.text()
+    assert "failed before its first word" in page.empty.text()
     assert page.empty.isVisibleTo(page)
     assert not page.per_pass.isVisibleTo(page)
     panel.begin()

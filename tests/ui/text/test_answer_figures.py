@@ -23,16 +23,16 @@ UNUSED = said("token {place}: {reason}", place=1, reason=TEXT_ALONE)
 @pytest.mark.parametrize(
     ("stats", "headline", "basis"),
     [
-        (DRAFTED, "1.50× faster", "Without drafting: 31.7 to 35.0 tok/s, by plain passes of these minutes."),
+        (DRAFTED, "1.50× faster", "Without drafting: 31.7 to 35.0 tok/s, estimated from the last minutes."),
         (replace(DRAFTED, decode_s=3.0), "About the same speed", "Without drafting: 31.7 to 35.0 tok/s"),
         (replace(DRAFTED, decode_s=6.0), "2.00× slower", "Without drafting: 31.7 to 35.0 tok/s"),
         (replace(DRAFTED, accepted=0), "50.0 tok/s", "No drafted token was accepted"),
         (replace(DRAFTED, plain_ms=None), "50.0 tok/s", "not known well enough to compare"),
         (replace(DRAFTED, decode_s=2.6, plain_error=0.3), "38.5 tok/s", "not known well enough to compare"),
-        (replace(DRAFTED, tokens=30, decode_s=0.6), "50.0 tok/s", "Too few tokens to compare"),
-        (replace(DRAFTED, joined_passes=30), "50.0 tok/s", "Other answers were made during a part of this one"),
+        (replace(DRAFTED, tokens=30, decode_s=0.6), "50.0 tok/s", "too short to compare"),
+        (replace(DRAFTED, joined_passes=30), "50.0 tok/s", "Other answers were written at the same time"),
         (replace(DRAFTED, looped=80), "50.0 tok/s", "The answer repeated itself at the end"),
-        (replace(DRAFTED, proposed=0, accepted=0), "50.0 tok/s", "this was plain decoding itself."),
+        (replace(DRAFTED, proposed=0, accepted=0), "50.0 tok/s", "Nothing was drafted in this answer."),
         (RunStats(), "-", "There is nothing to compare yet."),
     ],
 )
@@ -96,7 +96,7 @@ def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
 
 def test_the_footer_says_why_nothing_was_drafted() -> None:
     decisions = (
-        "auto, paced by measured costs",
+        "auto: drafts where it saves time here",
         "token 1: draft paused: 31% of its first tokens are expected to be accepted, 44% needed here",
         "token 9: 2 to 1 thread: another program uses the cores",
     )
@@ -105,7 +105,7 @@ def test_the_footer_says_why_nothing_was_drafted() -> None:
     why = "Draft paused: 31% of its first tokens are expected to be accepted, 44% needed here."
     meaning = meanings["nothing drafted: the draft was not used"]
     assert f"one token of the target. {why}" in meaning
-    assert meaning.endswith("A smaller draft of the same family may pay off.")
+    assert meaning.endswith("A smaller draft of the same family may help.")
     assert meanings["auto"] == f"How tokens were proposed. {why}"
     assert dict(answer_figures.footer_parts(replace(stats, decisions=())))["auto"] == "How tokens were proposed."
 
@@ -161,5 +161,5 @@ def test_a_draft_that_is_loaded_but_not_used_is_told_with_the_reason() -> None:
     stats = run(Mode.AUTO, UNUSED)
     assert figure_words(stats) == "nothing drafted: the draft was not used"
     assert "loaded draft model was not used" in answer_figures.nothing_drafted(stats)
-    assert "it would slow this model down here" in answer_figures.nothing_drafted(stats), "the engine's own reason"
+    assert "it would slow this model down" in answer_figures.nothing_drafted(stats), "the engine's own reason"
     assert "from the conversation only" not in answer_figures.nothing_drafted(stats)

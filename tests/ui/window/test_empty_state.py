@@ -51,7 +51,7 @@ def test_a_model_without_a_template_says_so_and_offers_to_continue_texts(page: E
     page.set_engine(view(), builtin=False)
     assert page.complete_button.isHidden()
     page.set_engine(view(template="User/Assistant (fallback)"), builtin=False)
-    assert "without a chat template" in page.text.text()
+    assert "has no chat template" in page.text.text()
     with qtbot.waitSignal(page.completing_chosen) as chosen:
         qtbot.mouseClick(page.complete_button, Qt.MouseButton.LeftButton)
     assert chosen.args == [True]

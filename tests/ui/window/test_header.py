@@ -33,7 +33,7 @@ def test_the_hover_says_how_much_a_draft_with_another_vocabulary_speaks(qtbot: Q
     assert "another vocabulary" not in header.model_button.toolTip()
     assert READY.draft is not None
     header.set_engine(replace(READY, draft=replace(READY.draft, speaks=0.898)))
-    assert "It has another vocabulary and speaks 90% of the target's tokens." in header.model_button.toolTip()
+    assert "It has another vocabulary, with 90% of the target's tokens." in header.model_button.toolTip()
 
 
 def test_the_draft_gives_way_to_the_title_as_soon_as_something_beside_them_takes_the_room(qtbot: QtBot) -> None:
@@ -72,10 +72,10 @@ def test_the_hover_says_which_device_has_how_many_layers() -> None:
 
 def test_the_hover_says_whether_words_are_the_same_in_every_mode() -> None:
     model = READY.target
-    assert "same words in every mode, to the letter" in describe(replace(model, inexact=""))
+    assert "Every mode gives exactly the same answer" in describe(replace(model, inexact=""))
     told = describe(replace(model, inexact="On a GPU."))
     assert "On a GPU." in told
-    assert "to the letter" not in told
+    assert "exactly the same answer" not in told
     assert describe(replace(model, engine_url="http://127.0.0.1:1", inexact="It is up to it.")).endswith("up to it.")
 
 

@@ -77,8 +77,6 @@ def _thumbnail(attachment: Attachment, most_px: int, ratio: float) -> QPixmap | 
 
 
 class AttachmentChip(QPushButton):
-    """One attachment."""
-
     # its id
     opened = Signal(int)
     removed = Signal(int)

@@ -33,8 +33,6 @@ SEPARATOR = " · "
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A statistic's shown text and its explanation; ``is_whole``: nothing was cut."""
-
     text: str
     meaning: str
     is_whole: bool = True
@@ -68,7 +66,6 @@ class AnswerFooter(QLabel):
 
     @property
     def whole_text(self) -> str:
-        """All statistics, uncut."""
         return _joined(self._figures)
 
     def minimumSizeHint(self) -> QSize:

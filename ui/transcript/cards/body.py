@@ -71,7 +71,6 @@ class PartPool:
         return any(isinstance(one, kind) for one in self._parts)
 
     def add(self, part: ProseView | CodeBlock) -> None:
-        """Add a new one."""
         part.hide()
         self._parts.append(part)
 

@@ -148,12 +148,10 @@ class MessageCard(QFrame):
 
     @property
     def raw_text(self) -> str:
-        """The text that part positions refer to."""
         return self._view.text
 
     @property
     def parts(self) -> Sequence[TextPart]:
-        """The readable texts, from top to bottom."""
         return ()
 
     @property
@@ -243,7 +241,6 @@ class MessageCard(QFrame):
 
     @property
     def wrapping_px(self) -> int:
-        """The height of its wrapping text."""
         return 0
 
     @property

@@ -77,7 +77,6 @@ class CodeView(ReadText, QPlainTextEdit):
         self.setFixedHeight(text + margins.top() + margins.bottom() + needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The scroll bar may appear or disappear."""
         super().resizeEvent(event)
         self.fit()
 
@@ -103,8 +102,6 @@ class CodeView(ReadText, QPlainTextEdit):
 
 
 class CodeBlock(QFrame):
-    """Header with language, Wrap and Copy above the code."""
-
     copied = Signal()  # the code was put on the clipboard
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, view: CodeView | None = None) -> None:

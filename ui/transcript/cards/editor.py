@@ -95,8 +95,6 @@ class _Text(ExactTextEdit):
 
 
 class MessageEditor(QFrame):
-    """The text with its two buttons."""
-
     sent = Signal(str)  # the edited text. ``left_out``: the ids of removed attachments.
     left = Signal()  # cancelled
     attachment_opened = Signal(int)  # show an attachment

@@ -71,7 +71,6 @@ def between(widget: QWidget, page: QWidget) -> Iterator[QWidget]:
 
 
 def with_children(widgets: Iterable[QWidget]) -> Iterator[QWidget]:
-    """Widgets with their descendants."""
     for widget in widgets:
         yield widget
         yield from widget.findChildren(QWidget)

@@ -274,7 +274,6 @@ def paint_refused(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect
 
 
 def note_height(theme: Theme) -> int:
-    """The height of a note above its words."""
     return QFontMetrics(_font(theme)).height()
 
 

@@ -54,7 +54,6 @@ class ReadText(Base):
         _page_of(self).selectAll()
 
     def is_of_page(self, event: QKeyEvent) -> bool:
-        """Whether the page handles a key."""
         return event.matches(QKeySequence.StandardKey.Copy) or event.matches(QKeySequence.StandardKey.SelectAll)
 
 
@@ -81,7 +80,6 @@ class TextPart:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Its start and end in the raw text."""
         places = self.source_map.places
         return (places[0], places[-1] + 1) if places else (0, 0)
 

@@ -52,7 +52,6 @@ Strip = tuple[QRectF, float, Source]  # what is tinted, and where the words stan
 
 
 def mark_format(source: Source, tokens: Palette) -> QTextCharFormat:
-    """The text format of a source's mark."""
     return _format(source, tokens.source(source))
 
 
@@ -100,8 +99,6 @@ def _underline(source: Source, name: str, ratio: float) -> QPixmap:
 
 
 class DocumentMarks:
-    """The marks of a prose document."""
-
     def __init__(self, document: QTextDocument) -> None:
         self._document = document
         self.ranges: Sequence[MarkedRange] = ()

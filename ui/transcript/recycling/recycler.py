@@ -106,7 +106,6 @@ class OffscreenHeights(QObject):
             self._anchor, self._maximum = self._current_anchor(), self._page.verticalScrollBar().maximum()
 
     def reset(self) -> None:
-        """All messages are replaced."""
         self._sizes, self._recycled, self._anchor = {}, frozenset(), None
         self._rescale_timer.stop()
 

@@ -179,7 +179,7 @@ def test_where_one_is_given_at_a_time_the_second_says_what_it_waits_for(harness:
 def test_two_at_once_wait_for_nothing_and_a_third_does(two: AppHarness, qtbot: QtBot) -> None:
     send_anew(two, qtbot, "first")
     send_anew(two, qtbot, "second")
-    assert told(two) == "Starting beside the answer in “first”", "nothing of its prompt was read yet"
+    assert told(two) == "Starting together with the answer in “first”", "nothing of its prompt was read yet"
     two.engine.tell(PrefillProgress(two.engine.requests[1].request_id, 0, 9))
     qtbot.waitUntil(lambda: told(two) == "Reading the prompt · 0 of 9 tokens", timeout=WAIT_MS)
     send_anew(two, qtbot, "third")
@@ -209,7 +209,7 @@ def test_in_another_chat_all_is_allowed_and_in_the_same_one_nothing_more(two: Ap
     first = send_anew(two, qtbot, "first")
     two.window.transcript.regenerate_requested.emit(two.messages()[-1].id)
     assert len(two.engine.requests) == 2, "this chat is being answered"
-    assert "one answer at a time" in two.window.notices[-1]
+    assert "still writing an answer" in two.window.notices[-1]
     click(two, qtbot, "other")
     card = two.window.transcript.last_answer()
     assert isinstance(card, AnswerCard)

@@ -109,8 +109,8 @@ def test_another_answer_says_what_was_otherwise(seeded: AppHarness, qtbot: QtBot
     choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
     notice = give(seeded, qtbot, "second").notice
     assert "another answer than before" in notice
-    assert f"It was {title_of('target')} then." in notice
-    assert "system prompt was another" in notice
+    assert f"The earlier answer came from {title_of('target')}." in notice
+    assert "system prompt has changed" in notice
     assert "equally likely" not in notice
 
 
@@ -122,13 +122,13 @@ def test_where_nothing_was_otherwise_the_reason_is_told(inexact: str, seeded: Ap
     qtbot.waitUntil(lambda: seeded.window.engine.target == replace(now, inexact=inexact))
     choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
     notice = give(seeded, qtbot, "second").notice
-    assert (inexact or "so the model's file or the engine was another one then") in notice
+    assert (inexact or "so the model's file or the engine has changed") in notice
 
 
 def test_one_that_was_stopped_is_compared_as_far_as_it_went(seeded: AppHarness, qtbot: QtBot) -> None:
     choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
     notice = give(seeded, qtbot, "fir", FinishReason.CANCELLED).notice
-    assert notice == f"Seed {SEED} gave the same again, as far as both go."
+    assert notice == f"Seed {SEED} gave the same text, up to the end of the shorter answer."
 
 
 def test_another_seed_asks_the_same_otherwise(seeded: AppHarness, qtbot: QtBot) -> None:

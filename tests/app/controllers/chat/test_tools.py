@@ -342,7 +342,7 @@ def test_a_model_without_a_form_of_calls_is_told_of_no_tools(qtbot: QtBot) -> No
     qtbot.waitUntil(lambda: harness.window.engine.target is not None)
     harness.window.composer.submitted.emit("Hello")
     assert harness.engine.requests[-1].tools == ()
-    assert "This model is given no tools" in harness.window.notices[-1]
+    assert "This model cannot use tools" in harness.window.notices[-1]
     harness.close()
 
 
@@ -417,7 +417,7 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
     card.set_open(True)
     assert card.details is not None
     num_pieces = len(range(0, len(call), 7))
-    words = f"Written with {num_pieces} tokens in 1 passes; {num_pieces} of them were drafted"
+    words = f"Written with {num_pieces} tokens in 1 passes. {num_pieces} tokens were drafted"
     assert words in card.details.toPlainText()
     last = harness.messages()[-1].id
     harness.store.write(lambda db: answer_records.note_models(db, last, "another.gguf", ""))
@@ -447,7 +447,7 @@ def test_calls_that_cannot_be_read_end_in_a_sentence(app: tuple[AppHarness, Scri
     assert not tools.calls
     answers = [view for view in harness.messages() if view.role == "assistant"]
     assert [view.text for view in answers] == [""] * 3
-    assert answers[-1].notice.startswith("The model wrote tool calls that cannot be read, 3 times in a row")
+    assert answers[-1].notice.startswith("The model wrote 3 invalid tool calls in a row")
 
 
 def picker(harness: AppHarness) -> ChoiceList:

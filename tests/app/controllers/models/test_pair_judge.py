@@ -93,7 +93,7 @@ def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path)
 def test_a_draft_with_another_vocabulary_tells_how_much_it_speaks(tmp_path: Path) -> None:
     pair = judged(tmp_path, tiny_llama(n_ff=32).write(tmp_path / "other.gguf"))
     assert pair.match is VocabularyMatch.TRANSLATED
-    assert pair.match_words.startswith("It has another vocabulary and speaks ")
+    assert pair.match_words.startswith("It has another vocabulary, with ")
     assert pair.match_words.endswith("% of the target's tokens.")
     assert pair.fit is not None
     assert any(part.draft_bytes for part in pair.fit.parts)

@@ -33,7 +33,7 @@ from app.core.hub.records import Gated, LibraryModel, Origin, RepoDetails, RepoS
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import builtin_target
 from engine.fit.table import Change, ChangeKind, FitRow, FitTable, FreeMemory, ModelPlan, PairPlan
-from ui.models.words import KIND_HELP, KIND_WORDS
+from ui.models.words import KINDS
 
 GB = 10**9
 
@@ -87,8 +87,7 @@ def test_a_repository_tells_models_of_one_quantization_apart_and_side_files_last
 def test_every_kind_of_file_can_be_shown(kind: FileKind) -> None:
     details = RepoDetails(RepoSummary(REPO), "", (remote("x", kind=kind),))
     assert repo_details(details, "", False, {}, GB).files[0].kind is kind
-    assert KIND_WORDS[kind]
-    assert KIND_HELP[kind]
+    assert all(KINDS[kind])
 
 
 def test_a_model_of_the_library_says_what_it_is_used_for() -> None:

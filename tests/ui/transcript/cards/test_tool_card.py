@@ -58,8 +58,16 @@ def test_a_card_names_its_tool_once(theme: Theme, qtbot: QtBot) -> None:
 @pytest.mark.parametrize(
     ("call", "title", "shown"),
     [
-        (StoredCall("a", UNREADABLE, "", "add it", CallStatus.FAILED), "Tool call", "This call was not run: it cannot"),
-        (StoredCall("a", "subtract", "", "{}", CallStatus.FAILED), "subtract", "This call was not run: it cannot"),
+        (
+            StoredCall("a", UNREADABLE, "", "add it", CallStatus.FAILED),
+            "Tool call",
+            "This call was not run: it is not valid",
+        ),
+        (
+            StoredCall("a", "subtract", "", "{}", CallStatus.FAILED),
+            "subtract",
+            "This call was not run: it is not valid",
+        ),
         (replace(CALL, status=CallStatus.REFUSED), "read", ""),
         (replace(CALL, status=CallStatus.FAILED), "read", "Write it again"),
     ],

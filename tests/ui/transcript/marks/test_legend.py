@@ -44,7 +44,7 @@ def test_it_is_seen_while_tokens_are_marked(window: MainWindow, legend: MarksLeg
 
 def test_a_click_on_a_mark_turns_its_tokens_on_and_off(window: MainWindow, legend: MarksLegend) -> None:
     told: list[frozenset[Source]] = []
-    window.stats.sources_selected.connect(told.append)
+    window.stats.now.sources_selected.connect(told.append)
     window.stats.now.sources[Source.DRAFT].setChecked(True)
     QTest.mouseClick(legend.chips[Source.BONUS], LEFT)
     assert told[-1] == {Source.DRAFT, Source.BONUS}
@@ -141,7 +141,7 @@ def test_one_click_marks_all_that_speculation_gave_and_another_none(
     window: MainWindow, answer: ProseView, qtbot: QtBot
 ) -> None:
     switch, told = switch_of(window), []
-    window.stats.sources_selected.connect(told.append)
+    window.stats.now.sources_selected.connect(told.append)
     assert switch.isVisible()
     assert marked(answer) == []
     qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
