@@ -187,17 +187,15 @@ class HttpServer(uvicorn.Server):
         await asyncio.to_thread(self._on_shutdown)
         await self._stop_accepting()
         await super().shutdown(sockets)
-        for connection in list(
-            self.server_state.connections
-        ):  # of clients that do not read, or came at the last moment
+        for connection in list(self.server_state.connections):  # clients that do not read, or came last
             connection.transport.abort()
         await asyncio.sleep(0)  # each is closed in the next turn of the event loop
 
     async def _stop_accepting(self) -> None:
-        """Take no more connections, and have those that were just taken known, so that they are closed with the others.
+        """Accept no more connections, and register those just accepted, so that they are closed with the others.
 
-        asyncio's server forgets a connection that it took in the very turn in which it is closed: nobody would ever
-        answer that client, or hang up.
+        asyncio's server forgets a connection that it accepts in the turn in which it is closed; that client would wait
+        for ever.
         """
         loop = asyncio.get_running_loop()
         for server in self.servers:

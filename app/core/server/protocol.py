@@ -165,7 +165,7 @@ def parse_request(
     fields.refuse(_NEUTRAL)
     fields.pass_over(_HOLDS_ANYWAY)
     fields.end()
-    first, *more = [_numbered(one, place) for one in prompts for place in range(number)]
+    first, *more = [_numbered(one, index) for one in prompts for index in range(number)]
     return CompletionRequest(
         first,
         chat,
@@ -181,7 +181,7 @@ def parse_request(
 
 
 def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse) -> ChatRequest:
-    messages = read_messages(fields.take("messages"), model.system, model.seen, use.told)
+    messages = read_messages(fields.take("messages"), model.system, model.seen, use.tool_text)
     _check_continuation(fields, messages)
     return replace(
         request,
@@ -262,12 +262,12 @@ def _num_choices(fields: Fields, num_prompts: int) -> int:
     return number
 
 
-def _numbered(request: ChatRequest, place: int) -> ChatRequest:
+def _numbered(request: ChatRequest, index: int) -> ChatRequest:
     """The request for one of several answers: with a seed, each has its own."""
     seed = request.sampling.seed
-    if not place or seed is None:
+    if not index or seed is None:
         return request
-    return replace(request, sampling=replace(request.sampling, seed=(seed + place) % 2**63))
+    return replace(request, sampling=replace(request.sampling, seed=(seed + index) % 2**63))
 
 
 def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRequest:
@@ -370,8 +370,8 @@ def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[s
     if len(given) > MAX_CHOICES:
         raise invalid("prompt", f"`prompt` may have {MAX_CHOICES} prompts at most.")
     prompts = list[str | tuple[int, ...]]()
-    for place, one in enumerate(given):
-        param = f"prompt[{place}]" if is_many else "prompt"
+    for index, one in enumerate(given):
+        param = f"prompt[{index}]" if is_many else "prompt"
         if not one and isinstance(one, str | list) and not may_be_empty:
             raise ApiError(400, f"`{param}` is empty.", param=param)
         if isinstance(one, list):
