@@ -177,7 +177,7 @@ def _tool(value: object, param: str, strict: set[str]) -> Tool | None:
     kind = fields.text("type")
     if kind is not None and kind != "function":
         message = f"is no function: this server knows tools of the type `function`, not `{kind[:40]}`"
-        if not warn(f"`{param}` was passed over: it {message}."):
+        if not warn(f"`{param}` was ignored: it {message}."):
             raise unsupported(f"{param}.type", f"`{param}` {message}.")
         return None
     function = fields.nested("function")

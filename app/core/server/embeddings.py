@@ -206,7 +206,7 @@ def _input(value: object, param: str, model: EmbeddingModel) -> Input:
         if not isinstance(one, str) and (isinstance(one, bool) or not isinstance(one, int)):
             raise wrong_type(param, "token ids", one)
         if not isinstance(one, str) and not 0 <= one < model.n_vocab:
-            message = f"`{param}` names a token that is not there; this model's are 0 to {model.n_vocab - 1}."
+            message = f"`{param}` names an unknown token; this model's ids are 0 to {model.n_vocab - 1}."
             raise invalid(param, message)
     return tuple(value)
 

@@ -158,7 +158,7 @@ def _message(value: object, param: str, source: PictureSource | None, is_last: b
     is_silent = content is None and (is_tool or role == "assistant")  # agents keep an empty answer like this
     text, pictures = (refusal, ()) if is_silent else _content(content, f"{param}.content", role, source)
     said_by = fields.take("name")
-    if said_by is not None and not warn(f"`{param}.name` was passed over: chat templates know roles only."):
+    if said_by is not None and not warn(f"`{param}.name` was ignored: chat templates know roles only."):
         raise unsupported(f"{param}.name")
     fields.pass_over({"tool_calls": ([],)})
     fields.end()

@@ -119,7 +119,7 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
         last = messages[-1] if messages else {}
         if message.get("tool_calls") and last.get("role") == "assistant":
             last["tool_calls"] = [*_list(last.get("tool_calls")), *_list(message["tool_calls"])]
-        elif _goes_on(message, last):
+        elif _joins(message, last):
             last["content"] = f"{last['content']}\n\n{message['content']}"
         elif message:
             messages.append(message)
@@ -128,7 +128,7 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
     return messages
 
 
-def _goes_on(message: Json, last: Json) -> bool:
+def _joins(message: Json, last: Json) -> bool:
     """True if a message joins the one before: both are of the system, or one is a part read as text."""
     if message.get("role") in _SYSTEM:
         return last.get("role") in _SYSTEM

@@ -68,8 +68,8 @@ class VisibleText:
         end = self._call_ends[number] if number + 1 < len(self._call_ends) else len(self.raw)
         own = self._tokens[bisect_left(self._starts, begin) : bisect_left(self._starts, end)]
         drafted, forced = (sum(one[offset] for one in own) for offset in (0, 1))
-        goes_on = bool(own) and own[-1][0]  # the pass of its last token also gave the following tokens
-        return CallTokens(len(own), drafted, forced, len(own) - drafted + goes_on)
+        is_shared = bool(own) and own[-1][0]  # the pass of its last token also gave the following tokens
+        return CallTokens(len(own), drafted, forced, len(own) - drafted + is_shared)
 
     def rest(self) -> Piece:
         """Return the held-back text of an answer without calls."""

@@ -206,7 +206,7 @@ def _tool(value: object, param: str) -> Json | None:
     fields = Fields(value, f"{param}.")
     kind = fields.text("type") or "custom"
     if kind != "custom":
-        if not warn(f"`{param}` was passed over: tools of the type {kind[:40]} run at Anthropic."):
+        if not warn(f"`{param}` was ignored: tools of the type {kind[:40]} run at Anthropic."):
             raise unsupported(f"{param}.type")
         return None
     function: Json = {"name": fields.needed("name"), "parameters": fields.take("input_schema")}
@@ -250,7 +250,7 @@ def _thinking(given: Fields | None, output: Fields | None, model: ServedModel) -
     if kind == "disabled":
         names = [option.name for option in model.ready.target.thinking]
         if names and "off" not in names:
-            warn("`thinking` was passed over: this model always thinks.")
+            warn("`thinking` was ignored: this model always thinks.")
             return made
         made["reasoning_effort"] = "none"
     return made
