@@ -104,9 +104,9 @@ def _halves(runs: Sequence[BenchmarkRun]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for run in runs:
         if run.prompt_id not in half:
-            place = counts.get(run.category, 0)
-            half[run.prompt_id] = place % 2
-            counts[run.category] = place + 1
+            index = counts.get(run.category, 0)
+            half[run.prompt_id] = index % 2
+            counts[run.category] = index + 1
     return half
 
 

@@ -42,20 +42,20 @@ def read_prompts(path: Path) -> list[BenchmarkPrompt]:
     return prompts
 
 
-def prompt_files(place: Path) -> list[Path]:
+def prompt_files(source: Path) -> list[Path]:
     """The file itself, or the JSONL files directly in the folder, by name.
 
     Raises:
         ValueError: the folder has none.
         OSError: the folder cannot be read.
     """
-    if not place.is_dir():
-        return [place]
+    if not source.is_dir():
+        return [source]
     # Not `glob`: for an unreadable folder it returns nothing. Hidden files belong to the system.
-    inside = [path for path in place.iterdir() if path.suffix == ".jsonl" and not path.name.startswith(".")]
+    inside = [path for path in source.iterdir() if path.suffix == ".jsonl" and not path.name.startswith(".")]
     if files := sorted(path for path in inside if path.is_file()):
         return files
-    raise ValueError(f"The folder {place} holds no prompts: no file right in it ends in .jsonl.")
+    raise ValueError(f"The folder {source} holds no prompts: no file right in it ends in .jsonl.")
 
 
 def distinct(prompts: Iterable[BenchmarkPrompt]) -> list[BenchmarkPrompt]:

@@ -113,11 +113,11 @@ class Runner:
         """Run all prompts while there is time. Peers start a new round only if an answer is missing."""
         pairs = self._pairs(temperature)
         begun = False
-        for place, prompt in enumerate(self._prompts):
+        for index, prompt in enumerate(self._prompts):
             if self._journal is None and self._is_over():
                 return
             question: Question | None = None  # once all contestants have read it
-            for contestant, variant in turns(pairs, place, self.rounds):
+            for contestant, variant in turns(pairs, index, self.rounds):
                 run = self._kept(prompt, temperature, variant)
                 if run is None:
                     if self._journal is not None and self._is_over():
@@ -191,12 +191,12 @@ def _each_once(pairs: Sequence[tuple[Contestant, Variant]]) -> list[Contestant]:
     return [contestant for i, (contestant, _) in enumerate(pairs) if all(contestant is not one for one, _ in pairs[:i])]
 
 
-def turns(items: Sequence[_Item], place: int, round_number: int) -> Iterator[_Item]:
+def turns(items: Sequence[_Item], index: int, round_number: int) -> Iterator[_Item]:
     """``items`` in the order of one prompt: each prompt starts one further, each second round goes backwards.
 
     So no contestant always follows the same one, and a drift of the machine cancels.
     """
-    start = place % len(items)
+    start = index % len(items)
     ordered = [*items[start:], *items[:start]]
     yield from ordered if round_number % 2 == 0 else reversed(ordered)
 

@@ -38,7 +38,7 @@ def tensor_split(text: str) -> tuple[float, ...]:
     """
     if _SPLIT.fullmatch(text) is None:
         raise ValueError(said("The shares of the devices must be numbers such as 3,1, one for each."))
-    return tuple(float(part) for part in re.split(r"[,/]", text) if part.strip())
+    return tuple(float(part.strip()) for part in re.split(r"[,/]", text) if part.strip())
 
 
 def tensor_overrides(text: str) -> tuple[tuple[str, str], ...]:

@@ -87,18 +87,18 @@ def without_thinking(text: str) -> str:
     return split_thinking(text).answer(text)
 
 
-def _tags_at(text: str, place: int) -> tuple[str, str] | None:
-    return next((tags for tags in TAGS if text.startswith(tags[0], place) and _counts(tags[0], text, place)), None)
+def _tags_at(text: str, offset: int) -> tuple[str, str] | None:
+    return next((tags for tags in TAGS if text.startswith(tags[0], offset) and _counts(tags[0], text, offset)), None)
 
 
-def _counts(opening: str, text: str, place: int) -> bool:
-    after = place + len(_BARE)
+def _counts(opening: str, text: str, offset: int) -> bool:
+    after = offset + len(_BARE)
     return opening != _BARE or text[after : after + 1].isupper()
 
 
-def _may_become_tag(text: str, place: int, tags: tuple[str, ...]) -> bool:
-    """True if the text from ``place`` on may be the start of one of ``tags``."""
-    rest = text[place : place + _LONGEST]
+def _may_become_tag(text: str, offset: int, tags: tuple[str, ...]) -> bool:
+    """True if the text from ``offset`` on may be the start of one of ``tags``."""
+    rest = text[offset : offset + _LONGEST]
     return any(tag.startswith(rest) for tag in tags)
 
 
@@ -113,7 +113,7 @@ def _lone_closing(text: str) -> re.Match[str] | None:
 
 def _inside(text: str, start: int, closing: str, *, final: bool) -> Split:
     found = text.find(closing, start)
-    calls = [place for call in _CALLS if closing == _DIRECT and (place := text.find(call, start)) >= 0]
+    calls = [offset for call in _CALLS if closing == _DIRECT and (offset := text.find(call, start)) >= 0]
     if calls and not 0 <= found < min(calls):
         return _closed(text, (start, min(calls)), "", final=final)
     if found >= 0:

@@ -1,1 +1,1 @@
-"""Engines of others: OpenAI's API over HTTP, spoken as a client."""
+"""Remote servers: a client of OpenAI's API over HTTP."""

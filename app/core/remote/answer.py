@@ -306,9 +306,8 @@ class RemoteAnswer:
             prompt = prompt or cached + count(self._timings.get("prompt_n"))
         drafted = self._drafted or Drafted()
         by_depth = drafted.accepted_by_depth
-        if (
-            drafted.passes * len(by_depth) != drafted.proposed
-        ):  # with several draft lengths, the attempts by depth are unknown
+        # With several draft lengths, the attempts by depth are unknown.
+        if drafted.passes * len(by_depth) != drafted.proposed:
             by_depth = ()
         return RunStats(
             mode=Mode.AUTO if drafted.proposed else Mode.OFF,

@@ -97,7 +97,7 @@ def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind
 
 _TEXT = _form(parse_request, ResponseBuilder, chat=False)
 _NATIVE = _form(parse_native_request, CompletionBuilder)
-# Paths work without their version, too. First those that the session answers with a value.
+# Paths work without their version, too: first text answers, then values of the session.
 _ANSWERED = {
     "/v1/chat/completions": _form(parse_request, ResponseBuilder, chat=True),
     RESPONSES: _form(parse_response_request, ItemBuilder),
@@ -105,7 +105,7 @@ _ANSWERED = {
     "/v1/completion": _NATIVE,
     "/v1/infill": _form(parse_infill_request, CompletionBuilder),
 }
-_TOLD: dict[str, Question] = {
+_SESSION_VALUES: dict[str, Question] = {
     "/v1/chat/completions/input_tokens": partial(read_openai_count, chat=True),
     f"{RESPONSES}/input_tokens": partial(read_openai_count, chat=False),
     "/v1/messages/count_tokens": read_count,
@@ -135,7 +135,7 @@ _GOT = {
     "/api/tags": "api_tags",
     "/api/ps": "api_ps",
 }
-ENDPOINTS = frozenset({*_ANSWERED, *_TOLD, *_EMBEDDED, *_OLLAMA_ANSWERED, *_BY_PATH, *_GOT} - {_MODEL, "/"})
+ENDPOINTS = frozenset({*_ANSWERED, *_SESSION_VALUES, *_EMBEDDED, *_OLLAMA_ANSWERED, *_BY_PATH, *_GOT} - {_MODEL, "/"})
 
 
 def make_application(  # noqa: PLR0913  (what a server is made of)
@@ -205,7 +205,7 @@ class Endpoints:
         """The handlers of POST requests, by path."""
         return {
             **{path: partial(self._answer, read=read) for path, read in _ANSWERED.items()},
-            **{path: partial(self._tell, read=read) for path, read in _TOLD.items()},
+            **{path: partial(self._answer_value, read=read) for path, read in _SESSION_VALUES.items()},
             **{path: getattr(self, name) for path, name in _BY_PATH.items()},
             **{path: partial(self._embed, dialect=dialect) for path, dialect in _EMBEDDED.items()},
             **{path: partial(self._answer_ollama, chat=chat) for path, chat in _OLLAMA_ANSWERED.items()},
@@ -283,7 +283,7 @@ class Endpoints:
             asked = read(body, model)
             self._report(warnings_so_far())
         ask = Asking(asked, embedder, partial(tell, asked, model.name))
-        return await self._told(request, "", ask)
+        return await self._run_ask(request, "", ask)
 
     async def api_version(self, _request: Request) -> Response:
         return JSONResponse({"version": API_VERSION})
@@ -328,22 +328,19 @@ class Endpoints:
             if isinstance(event, SessionReply):
                 self._freed = model
 
-        if isinstance(self._switch, ModelSwitch) and name in (
-            None,
-            model.name,
-        ):  # models of the window are not unloaded
+        if isinstance(self._switch, ModelSwitch) and name in (None, model.name):  # not the window's models
             self._scheduler.submit(None, note, "", unload)
 
-    async def _tell(self, request: Request, read: Question) -> Response:
+    async def _answer_value(self, request: Request, read: Question) -> Response:
         """Ask the session in the request's turn, and answer with the returned value."""
         body = await read_object(request)
         model = await self._named(body.get("model"))
         with self._reading():
             ask = read(body, model)
             self._report(warnings_so_far())
-        return await self._told(request, model.ready.target.path, ask, model.name)
+        return await self._run_ask(request, model.ready.target.path, ask, model.name)
 
-    async def _told(self, request: Request, target: str, ask: Ask, name: str = "") -> Response:
+    async def _run_ask(self, request: Request, target: str, ask: Ask, name: str = "") -> Response:
         """Run ``ask`` in the request's turn."""
         entry: RequestEntry = request.scope[ENTRY]
         events, post = events_across_threads(entry.note_event)
@@ -351,13 +348,13 @@ class Endpoints:
         program = _program_of(request)
         job = self._scheduler.submit(None, post, target, ask, on_turn=entry.note_turn, program=program)
         try:
-            told = await unless_gone(request, events.get())
+            reply = await unless_gone(request, events.get())
         finally:
             self._scheduler.cancel(job)
-        if isinstance(told, ApiError):
-            raise told
-        assert isinstance(told, SessionReply)  # noqa: S101  (nothing else comes)
-        return JSONResponse(told.value)
+        if isinstance(reply, ApiError):
+            raise reply
+        assert isinstance(reply, SessionReply)  # noqa: S101  (nothing else comes)
+        return JSONResponse(reply.value)
 
     def _reading(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext() if self._is_strict else passing_over()
@@ -484,9 +481,7 @@ def _facts(info: ModelInfo) -> dict[str, object]:
 async def _on_api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101  (for the type checker)
     if error.param == "messages" and request.url.path.removeprefix(_VERSION) == RESPONSES.removeprefix(_VERSION):
-        error = ApiError(
-            error.status, error.message, param="input", code=error.code
-        )  # the name of the prompt in this API
+        error = ApiError(error.status, error.message, param="input", code=error.code)  # this API's name for it
     return JSONResponse(body_of(error, request.url.path), error.status, error.headers)
 
 

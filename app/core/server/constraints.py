@@ -26,13 +26,13 @@ Tool = Mapping[str, object]
 class ToolUse:
     """The ``tools`` of the prompt, the ``names`` that may be called, and the ``grammar`` if a call is required.
 
-    If the model's template takes no tools, ``told`` describes them in words.
+    If the model's template takes no tools, ``tool_text`` describes them in words.
     """
 
     tools: tuple[Tool, ...] = ()
     names: frozenset[str] = frozenset()
     grammar: str = ""
-    told: str = ""
+    tool_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +115,12 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     wanted = _wanted(choice, names)
     if wanted is None or not tools:
         return ToolUse()
-    tool_format, told = model.tool_format, ""
+    tool_format, tool_text = model.tool_format, ""
     if tool_format is ToolFormat.NONE:
-        tool_format, told = ToolFormat.BARE, _told_in_words(tools, model)
-    kept = () if told else tools
+        tool_format, tool_text = ToolFormat.BARE, _told_in_words(tools, model)
+    kept = () if tool_text else tools
     if not wanted and not form.grammar:
-        return ToolUse(kept, frozenset(names), told=told)
+        return ToolUse(kept, frozenset(names), tool_text=tool_text)
     if not wanted and (form.is_typed or not SYNTAXES[tool_format].mark):
         why = "a grammar leaves no room for calls" if form.is_typed else "calls of this model are JSON, too"
         message = f"Together with `tools` the form of the answer cannot be set: {why}."
@@ -133,7 +133,7 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
         grammar = _told(calls_grammar(tool_format, functions, many=not is_one, otherwise=otherwise))
     except GrammarError as error:
         raise invalid("tools", f"{error.message} {error.advice}") from error
-    return ToolUse(kept, frozenset(names), grammar, told)
+    return ToolUse(kept, frozenset(names), grammar, tool_text)
 
 
 def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
@@ -159,8 +159,8 @@ def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
     if len(value) > MAX_TOOLS:
         raise invalid("tools", f"`tools` may have {MAX_TOOLS} tools at most.")
     tools = dict[object, Tool]()
-    for place, one in enumerate(value):
-        tool = _tool(one, f"tools[{place}]", strict)
+    for index, one in enumerate(value):
+        tool = _tool(one, f"tools[{index}]", strict)
         name = None if tool is None else _function(tool)["name"]
         if name in tools and not warn(f"Two of `tools` are called `{name}`: the first one counts."):
             raise invalid("tools", "Two of `tools` have one name.")
@@ -177,7 +177,7 @@ def _tool(value: object, param: str, strict: set[str]) -> Tool | None:
     kind = fields.text("type")
     if kind is not None and kind != "function":
         message = f"is no function: this server knows tools of the type `function`, not `{kind[:40]}`"
-        if not warn(f"`{param}` was passed over: it {message}."):
+        if not warn(f"`{param}` was ignored: it {message}."):
             raise unsupported(f"{param}.type", f"`{param}` {message}.")
         return None
     function = fields.nested("function")
@@ -206,7 +206,7 @@ def _function(tool: Tool) -> Mapping[str, object]:
 
 
 def _wanted(choice: object, names: list[str]) -> frozenset[str] | None:
-    """The names of which one has to be called: none of them where the model may choose; None where no tool is used."""
+    """The names of which one must be called: empty if the model may choose; None if no tool is used."""
     if choice == "none":
         return None
     if choice in (None, "auto"):

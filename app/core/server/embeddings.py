@@ -176,8 +176,8 @@ class Asking:
 def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
     number = sum(one.num_tokens for one in embedded)
     data = [
-        {"object": "embedding", "index": place, "embedding": _told(one.vectors[0], is_base64=request.is_base64)}
-        for place, one in enumerate(embedded)
+        {"object": "embedding", "index": index, "embedding": _told(one.vectors[0], is_base64=request.is_base64)}
+        for index, one in enumerate(embedded)
     ]
     warnings: Json = {"warnings": list(request.warnings)} if request.warnings else {}
     usage = {"prompt_tokens": number, "total_tokens": number}
@@ -187,8 +187,8 @@ def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> list[Json]:
     """The answer of ``/embedding``: a list of vectors for each input, with one vector if they are pooled."""
     return [
-        {"index": place, "embedding": [_told(vector, is_base64=request.is_base64) for vector in one.vectors]}
-        for place, one in enumerate(embedded)
+        {"index": index, "embedding": [_told(vector, is_base64=request.is_base64) for vector in one.vectors]}
+        for index, one in enumerate(embedded)
     ]
 
 
@@ -259,7 +259,7 @@ def _inputs(value: object, name: str, model: EmbeddingModel) -> tuple[Input, ...
     assert isinstance(given, list)  # noqa: S101  (for the type checker)
     if not 0 < len(given) <= MAX_INPUTS:
         raise invalid(name, f"`{name}` may have 1 to {MAX_INPUTS:,} inputs.")
-    return tuple(_input(one, name if is_one else f"{name}[{place}]", model) for place, one in enumerate(given))
+    return tuple(_input(one, name if is_one else f"{name}[{index}]", model) for index, one in enumerate(given))
 
 
 def _input(value: object, param: str, model: EmbeddingModel) -> Input:
@@ -273,7 +273,7 @@ def _input(value: object, param: str, model: EmbeddingModel) -> Input:
         if not isinstance(one, str) and (isinstance(one, bool) or not isinstance(one, int)):
             raise wrong_type(param, "token ids", one)
         if not isinstance(one, str) and not 0 <= one < model.n_vocab:
-            message = f"`{param}` names a token that is not there; this model's are 0 to {model.n_vocab - 1}."
+            message = f"`{param}` names an unknown token; this model's ids are 0 to {model.n_vocab - 1}."
             raise invalid(param, message)
     return tuple(value)
 
@@ -287,8 +287,8 @@ def _text_of(fields: Fields, param: str) -> str:
     if not isinstance(parts, list):
         raise wrong_type(f"{param}.content", "an array of text parts", parts)
     texts = []
-    for place, part in enumerate(parts):
-        at = f"{param}.content[{place}]"
+    for index, part in enumerate(parts):
+        at = f"{param}.content[{index}]"
         if not isinstance(part, dict) or part.get("type") != "text":
             raise unsupported(at, f"`{at}` is no text, and this server embeds nothing else.")
         texts.append(check_text(f"{at}.text", part.get("text")))

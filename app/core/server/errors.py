@@ -101,7 +101,7 @@ def closing_error() -> ApiError:
 def stopped_error() -> ApiError:
     """The user at the computer stopped the answer. The header keeps OpenAI's clients from retrying."""
     headers = {"x-should-retry": "false"}
-    return ApiError(503, "The answer was stopped where the server runs.", code="stopped", headers=headers)
+    return ApiError(503, "The answer was stopped by the user of the server.", code="stopped", headers=headers)
 
 
 def model_changed_error() -> ApiError:

@@ -202,6 +202,6 @@ class Fields:
         """
         for name in self.rest():
             shown = self._prefix + name[:100]
-            if not warn(f"`{shown}` is not a field that this server knows; it was passed over."):
+            if not warn(f"`{shown}` is not a field that this server knows; it was ignored."):
                 message = f"`{shown}` is not a field that this server knows."
                 raise ApiError(400, message, param=shown, code="unknown_parameter")

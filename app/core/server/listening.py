@@ -35,7 +35,7 @@ MAX_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
 REQUEST_S = 30.0  # for the head of a request to arrive
 SHUTDOWN_S = 5  # in which stopped answers reach their clients
-_CROWDED = f"This server has {MAX_CONNECTIONS} connections, which is as many as it takes. Close some, or try again."
+_CROWDED = f"This server has {MAX_CONNECTIONS} connections, which is its limit. Close some, or try again later."
 _WINDOWS_IN_USE = 10048
 TERMINATED = 143  # the exit code of a shell for a program that SIGTERM ended
 
@@ -159,7 +159,7 @@ class HttpServer(uvicorn.Server):
     def _log_seldom(self, words: str) -> None:
         if time.monotonic() - self._logged_s >= LOG_EVERY_S:
             self._logged_s = time.monotonic()
-            log.warning("%s; for a minute this is not told again", words)
+            log.warning("%s; not logged again for a minute", words)
 
     def _unless_crowded(self, app: ASGIApp) -> ASGIApp:
         """Refuse requests over too many connections, in the format of their API; uvicorn's own limit answers in text.
@@ -187,17 +187,15 @@ class HttpServer(uvicorn.Server):
         await asyncio.to_thread(self._on_shutdown)
         await self._stop_accepting()
         await super().shutdown(sockets)
-        for connection in list(
-            self.server_state.connections
-        ):  # of clients that do not read, or came at the last moment
+        for connection in list(self.server_state.connections):  # clients that do not read, or came last
             connection.transport.abort()
         await asyncio.sleep(0)  # each is closed in the next turn of the event loop
 
     async def _stop_accepting(self) -> None:
-        """Take no more connections, and have those that were just taken known, so that they are closed with the others.
+        """Accept no more connections, and register those just accepted, so that they are closed with the others.
 
-        asyncio's server forgets a connection that it took in the very turn in which it is closed: nobody would ever
-        answer that client, or hang up.
+        asyncio's server forgets a connection that it accepts in the turn in which it is closed; that client would wait
+        for ever.
         """
         loop = asyncio.get_running_loop()
         for server in self.servers:

@@ -33,11 +33,11 @@ _PLAIN = ("text", "input_text", "output_text", "summary_text", "reasoning_text",
 
 
 def read_messages(
-    value: object, system: str, source: PictureSource | None = None, told: str = ""
+    value: object, system: str, source: PictureSource | None = None, tool_text: str = ""
 ) -> tuple[Message, ...]:
     """Read `messages`. ``system`` precedes messages without a system prompt, ``source`` reads their pictures.
 
-    ``told`` is appended to the first system prompt.
+    ``tool_text`` is appended to the first system prompt.
 
     Raises:
         ApiError: the messages are invalid.
@@ -55,9 +55,9 @@ def read_messages(
     messages = _with_latest_pictures(_with_names_of_tools(messages))
     if system and all(message.role != "system" for message in messages):
         messages = (Message("system", system), *messages)
-    if not told or messages[0].role != "system":
-        return (Message("system", told), *messages) if told else messages
-    return (replace(messages[0], content=f"{messages[0].content}\n\n{told}"), *messages[1:])
+    if not tool_text or messages[0].role != "system":
+        return (Message("system", tool_text), *messages) if tool_text else messages
+    return (replace(messages[0], content=f"{messages[0].content}\n\n{tool_text}"), *messages[1:])
 
 
 def text_of(value: object, param: str) -> str:
@@ -158,7 +158,7 @@ def _message(value: object, param: str, source: PictureSource | None, is_last: b
     is_silent = content is None and (is_tool or role == "assistant")  # agents keep an empty answer like this
     text, pictures = (refusal, ()) if is_silent else _content(content, f"{param}.content", role, source)
     said_by = fields.take("name")
-    if said_by is not None and not warn(f"`{param}.name` was passed over: chat templates know roles only."):
+    if said_by is not None and not warn(f"`{param}.name` was ignored: chat templates know roles only."):
         raise unsupported(f"{param}.name")
     fields.pass_over({"tool_calls": ([],)})
     fields.end()
@@ -176,10 +176,10 @@ def _content(
         return text_of(value, param), ()
     text, pictures, joint = "", list[tuple[int, Picture]](), ""
     may_be_here = role in ("user", "tool")
-    for place, part in enumerate(value):
+    for index, part in enumerate(value):
         if is_thought(part):
             continue
-        at, is_picture = f"{param}[{place}]", _is_picture(part)
+        at, is_picture = f"{param}[{index}]", _is_picture(part)
         read: Picture | str | None = unseen(at, source, may_be_here=may_be_here) if is_picture else None
         if read is None:
             read = read_part(part, at, source) if is_picture else text_of_part(part, at)

@@ -71,24 +71,24 @@ class Metrics:
         return [
             *_metric("requests_total", "counter", "HTTP requests by path and status of the response.", requests),
             *_metric("requests_waiting", "gauge", "Requests in the queue.", [("", activity.num_waiting)]),
-            *_metric("requests_running", "gauge", "Answers in the making.", [("", activity.num_running)]),
+            *_metric("requests_running", "gauge", "Running answers.", [("", activity.num_running)]),
             *_metric(
                 "tokens_per_second",
                 "gauge",
-                "Tokens of all answers in the making, a second, over the last seconds.",
+                "Tokens per second of all running answers, over the last seconds.",
                 [("", activity.tokens_per_second)],
             ),
-            *_metric("answers_total", "counter", "Answers made, stopped ones included.", self._sum("answers")),
+            *_metric("answers_total", "counter", "Finished and stopped answers.", self._sum("answers")),
         ]
 
     def _of_tokens(self) -> list[str]:
         prompt_s, predicted_s = self._seconds["prompt"], self._seconds["predicted"]
         return [
             *_metric("prompt_tokens_total", "counter", "Tokens of prompts.", self._sum("prompt")),
-            *_metric("prompt_tokens_cached_total", "counter", "Of these, tokens of the cache.", self._sum("cached")),
-            *_metric("prompt_seconds_total", "counter", "Seconds that prompts took.", [("", prompt_s)]),
+            *_metric("prompt_tokens_cached_total", "counter", "Of these, tokens from the cache.", self._sum("cached")),
+            *_metric("prompt_seconds_total", "counter", "Seconds of prompt processing.", [("", prompt_s)]),
             *_metric("predicted_tokens_total", "counter", "Tokens of answers.", self._sum("predicted")),
-            *_metric("predicted_seconds_total", "counter", "Seconds that answers took.", [("", predicted_s)]),
+            *_metric("predicted_seconds_total", "counter", "Seconds of decoding.", [("", predicted_s)]),
             *_metric("passes_total", "counter", "Forward calls of the target.", self._sum("passes")),
         ]
 
@@ -100,8 +100,8 @@ class Metrics:
         rate = [("", sums["accepted"] / sums["proposed"])] if sums["proposed"] else []
         return [
             *_metric("drafted_tokens_total", "counter", "Tokens proposed to the target, by drafter.", proposed),
-            *_metric("accepted_tokens_total", "counter", "Proposed tokens that were kept, by drafter.", accepted),
-            *_metric("emitted_tokens_total", "counter", "Tokens of answers by where they came from.", by_source),
+            *_metric("accepted_tokens_total", "counter", "Accepted tokens, by drafter.", accepted),
+            *_metric("emitted_tokens_total", "counter", "Tokens of answers, by source.", by_source),
             *_metric("tokens_per_pass", "gauge", "Tokens of answers / passes, since the start.", per_pass),
             *_metric("acceptance_rate", "gauge", "Accepted / proposed tokens, since the start.", rate),
         ]
@@ -111,18 +111,18 @@ class Metrics:
         prompt, predicted = float(self._sums["prompt"] - self._sums["cached"]), float(self._sums["predicted"])
         prompt_s, predicted_s = self._seconds["prompt"], self._seconds["predicted"]
         rows: tuple[tuple[str, str, str, float | None], ...] = (
-            ("prompt_tokens_total", "counter", "Tokens of prompts that were read.", prompt),
-            ("prompt_seconds_total", "counter", "Seconds that prompts took.", prompt_s),
+            ("prompt_tokens_total", "counter", "Processed prompt tokens.", prompt),
+            ("prompt_seconds_total", "counter", "Seconds of prompt processing.", prompt_s),
             ("tokens_predicted_total", "counter", "Tokens of answers.", predicted),
-            ("tokens_predicted_seconds_total", "counter", "Seconds that answers took.", predicted_s),
-            ("prompt_tokens_seconds", "gauge", "Tokens of prompts a second.", prompt / prompt_s if prompt_s else None),
+            ("tokens_predicted_seconds_total", "counter", "Seconds of decoding.", predicted_s),
+            ("prompt_tokens_seconds", "gauge", "Prompt tokens per second.", prompt / prompt_s if prompt_s else None),
             (
                 "predicted_tokens_seconds",
                 "gauge",
-                "Tokens of answers a second of each.",
+                "Decoded tokens per second of an answer.",
                 predicted / predicted_s if predicted_s else None,
             ),
-            ("requests_processing", "gauge", "Answers in the making.", activity.num_running),
+            ("requests_processing", "gauge", "Running answers.", activity.num_running),
             ("requests_deferred", "gauge", "Requests in the queue.", activity.num_waiting),
         )
         lines: list[str] = []
@@ -142,7 +142,7 @@ def _of_states(states: Mapping[RequestState, int]) -> list[str]:
     """The requests in progress, by state."""
     going = [state for state in RequestState if state is not RequestState.DONE]
     samples = [(f'{{state="{state.value}"}}', float(states.get(state, 0))) for state in going]
-    return _metric("requests", "gauge", "Requests that are not done, by how far they are.", samples)
+    return _metric("requests", "gauge", "Unfinished requests, by state.", samples)
 
 
 def _metric(name: str, kind: str, words: str, samples: Iterable[_Sample], prefix: str = "paceline_") -> list[str]:

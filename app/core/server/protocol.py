@@ -171,7 +171,7 @@ def parse_request(
     fields.refuse(_NEUTRAL)
     fields.pass_over(_HOLDS_ANYWAY)
     fields.end()
-    first, *more = [_numbered(one, place) for one in prompts for place in range(number)]
+    first, *more = [_numbered(one, index) for one in prompts for index in range(number)]
     return CompletionRequest(
         first,
         chat,
@@ -187,7 +187,7 @@ def parse_request(
 
 
 def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse) -> ChatRequest:
-    messages = read_messages(fields.take("messages"), model.system, model.seen, use.told)
+    messages = read_messages(fields.take("messages"), model.system, model.seen, use.tool_text)
     _check_continuation(fields, messages)
     if (project := fields.text("project")) is not None:
         messages = _with_passages(messages, project, model)
@@ -264,14 +264,16 @@ def _check_continuation(fields: Fields, messages: tuple[Message, ...]) -> None:
     Raises:
         ApiError: there is no message to continue.
     """
-    goes_on = fields.flag("continue_final_message")
-    begins = fields.flag("add_generation_prompt", default=not goes_on)
-    if goes_on and begins:
-        message = "`continue_final_message` goes on and `add_generation_prompt` begins an answer; set one of them."
+    continues = fields.flag("continue_final_message")
+    begins = fields.flag("add_generation_prompt", default=not continues)
+    if continues and begins:
+        message = (
+            "`continue_final_message` continues an answer and `add_generation_prompt` begins one; set one of them."
+        )
         raise invalid("add_generation_prompt", message)
-    if goes_on and messages[-1].role != "assistant":
-        raise invalid("continue_final_message", "`continue_final_message` wants a last message of the assistant.")
-    if not begins and not goes_on and not warn("`add_generation_prompt` was passed over: an answer is always begun."):
+    if continues and messages[-1].role != "assistant":
+        raise invalid("continue_final_message", "`continue_final_message` needs a last message of the assistant.")
+    if not begins and not continues and not warn("`add_generation_prompt` was ignored: every answer begins with it."):
         raise unsupported("add_generation_prompt")
 
 
@@ -291,12 +293,12 @@ def _num_choices(fields: Fields, num_prompts: int) -> int:
     return number
 
 
-def _numbered(request: ChatRequest, place: int) -> ChatRequest:
+def _numbered(request: ChatRequest, index: int) -> ChatRequest:
     """The request for one of several answers: with a seed, each has its own."""
     seed = request.sampling.seed
-    if not place or seed is None:
+    if not index or seed is None:
         return request
-    return replace(request, sampling=replace(request.sampling, seed=(seed + place) % 2**63))
+    return replace(request, sampling=replace(request.sampling, seed=(seed + index) % 2**63))
 
 
 def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRequest:
@@ -305,8 +307,8 @@ def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRe
     if not grammar:
         return request
     for name, is_set in (("min_tokens", request.min_tokens), ("ignore_eos", request.ignore_eos)):
-        if is_set and not warn(f"`{name}` was passed over: the form of the answer says where it ends."):
-            raise unsupported(name, f"`{name}` is for answers without a form, which says where they end.")
+        if is_set and not warn(f"`{name}` was ignored: the schema or grammar ends the answer."):
+            raise unsupported(name, f"`{name}` is for answers without a schema or grammar, which end by themselves.")
     return replace(request, grammar=grammar, min_tokens=0, ignore_eos=False)
 
 
@@ -326,7 +328,7 @@ def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
             message = f"`reasoning_effort` cannot be {effort[:40]}: this model takes {known}."
             raise unsupported("reasoning_effort", message)
         elif effort != "none" or model.ready.target.opened_tag:
-            message = "`reasoning_effort` was passed over: this model leaves no choice of it."
+            message = "`reasoning_effort` was ignored: this model has no reasoning modes."
             if not warn(message):
                 raise unsupported("reasoning_effort", message)
     given = fields.nested("chat_template_kwargs")
@@ -379,7 +381,7 @@ def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> Samplin
     biases = list[tuple[int, float]]()
     for name in value:
         if not (name.isascii() and name.isdecimal() and len(name) < 10 and int(name) < n_vocab):
-            message = f"`logit_bias` names a token that is not there; this model's are 0 to {n_vocab - 1}."
+            message = f"`logit_bias` names an unknown token; this model's ids are 0 to {n_vocab - 1}."
             raise invalid("logit_bias", message)
         bias = fields.number(name)
         if bias is not None:
@@ -399,8 +401,8 @@ def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[s
     if len(given) > MAX_CHOICES:
         raise invalid("prompt", f"`prompt` may have {MAX_CHOICES} prompts at most.")
     prompts = list[str | tuple[int, ...]]()
-    for place, one in enumerate(given):
-        param = f"prompt[{place}]" if is_many else "prompt"
+    for index, one in enumerate(given):
+        param = f"prompt[{index}]" if is_many else "prompt"
         if not one and isinstance(one, str | list) and not may_be_empty:
             raise ApiError(400, f"`{param}` is empty.", param=param)
         if isinstance(one, list):
@@ -422,7 +424,7 @@ def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]
         if isinstance(value, bool) or not isinstance(value, int):
             raise wrong_type(param, "token ids", value)
         if not 0 <= value < n_vocab:
-            raise invalid(param, f"`{param}` names a token that is not there; this model's are 0 to {n_vocab - 1}.")
+            raise invalid(param, f"`{param}` names an unknown token; this model's ids are 0 to {n_vocab - 1}.")
     return tuple(cast("list[int]", values))
 
 
@@ -520,7 +522,7 @@ def _include_usage(fields: Fields, *, stream: bool) -> bool:
     if options is None:
         return False
     message = "`stream_options` is for answers that are streamed"
-    if not stream and not warn(f"{message}; it was passed over."):
+    if not stream and not warn(f"{message}; it was ignored."):
         raise invalid("stream_options", f"{message}: set `stream`.")
     include_usage = options.flag("include_usage")
     options.refuse({"include_obfuscation": (False,)})

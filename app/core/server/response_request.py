@@ -112,14 +112,14 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
     if not isinstance(items, list):
         raise wrong_type("input", "a string or an array", value)
     messages: list[Json] = [] if instructions is None else [{"role": "system", "content": instructions}]
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if source is not None:
-            source.is_new = place == len(items) - 1 and isinstance(item, dict) and "role" in item
-        message = _message(item, f"input[{place}]", source)
+            source.is_new = index == len(items) - 1 and isinstance(item, dict) and "role" in item
+        message = _message(item, f"input[{index}]", source)
         last = messages[-1] if messages else {}
         if message.get("tool_calls") and last.get("role") == "assistant":
             last["tool_calls"] = [*_list(last.get("tool_calls")), *_list(message["tool_calls"])]
-        elif _goes_on(message, last):
+        elif _joins(message, last):
             last["content"] = f"{last['content']}\n\n{message['content']}"
         elif message:
             messages.append(message)
@@ -128,7 +128,7 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
     return messages
 
 
-def _goes_on(message: Json, last: Json) -> bool:
+def _joins(message: Json, last: Json) -> bool:
     """True if a message joins the one before: both are of the system, or one is a part read as text."""
     if message.get("role") in _SYSTEM:
         return last.get("role") in _SYSTEM
@@ -178,8 +178,8 @@ def _seen(value: object, param: str, source: PictureSource | None, *, may_be_her
     if not isinstance(value, list) or not any(map(_is_picture, value)):
         return text_of(value, param)
     parts = list[Json]()
-    for place, part in enumerate(value):
-        at = f"{param}[{place}]"
+    for index, part in enumerate(value):
+        at = f"{param}[{index}]"
         is_picture = _is_picture(part) and part.get("image_url") is not None
         words = unseen(at, source, may_be_here=may_be_here) if is_picture else text_of_part(part, at)
         if words is not None:
@@ -208,10 +208,10 @@ def _functions(value: object) -> list[Json]:
         return []
     if not isinstance(value, list):
         raise wrong_type("tools", "an array", value)
-    for place, tool in enumerate(value):
+    for index, tool in enumerate(value):
         if not isinstance(tool, dict):
-            raise wrong_type(f"tools[{place}]", "an object", tool)
-        Fields(tool, f"tools[{place}].").text("type")
+            raise wrong_type(f"tools[{index}]", "an object", tool)
+        Fields(tool, f"tools[{index}].").text("type")
     return [tool for tool in value if tool.get("type") == "function"]
 
 

@@ -65,7 +65,7 @@ class ServerJob:
         self.num_sent = 0  # turns whose last event was sent
         self.is_over = False  # no more events are sent
 
-    def tell(self, turn: _QueuedRequest, event: JobEvent) -> None:
+    def send(self, turn: _QueuedRequest, event: JobEvent) -> None:
         """Forward an event once all earlier turns have ended."""
         if self.is_over:
             return
@@ -81,7 +81,7 @@ class ServerJob:
             following = self.turns[self.num_sent]
             held, following.held = following.held, []
             for one in held:
-                self.tell(following, one)
+                self.send(following, one)
 
     def fail(self, error: ApiError) -> None:
         """Send an error in place of all events not sent yet."""
@@ -249,7 +249,7 @@ class Scheduler:
             jobs = list(dict.fromkeys(turn.job for turn in (*self._given.values(), *self._waiting)))
             self._waiting.clear()
             # The running request whose events are being sent ends with an event of its own.
-            refused = [job for job in jobs if not job.is_cancelled and _comes_first(job).began_s is None]
+            refused = [job for job in jobs if not job.is_cancelled and _current_turn(job).began_s is None]
             for job in jobs:
                 job.is_cancelled = True
         for number in numbers:
@@ -261,7 +261,7 @@ class Scheduler:
 
     def _full(self) -> ApiError:
         retry_s = min(MAX_RETRY_S, math.ceil(self._latest_s / self._parallel))
-        message = f"{self._num_waiting} requests wait already, which is as many as this server queues. Try again."
+        message = f"{self._num_waiting} requests wait already, which is the limit of this server. Try again later."
         return ApiError(429, message, code="queue_full", headers={"Retry-After": str(retry_s)})
 
     def _begin_next(self) -> None:
@@ -316,17 +316,17 @@ class Scheduler:
         elif isinstance(event, EngineReady):
             self._note_loaded(event)
         elif isinstance(event, PrefillProgress):
-            turn.job.tell(turn, event)
+            turn.job.send(turn, event)
         elif isinstance(event, TextChunk):
             with self._lock:
                 is_due = self._throughput.count(len(event.spans))
-            turn.job.tell(turn, event)
+            turn.job.send(turn, event)
             if is_due:
                 self.on_change()
         elif isinstance(event, Finished):
             self.on_answer(event.stats)
             is_whole = event.reason is not FinishReason.CANCELLED
-            self._tell_last(turn, event if is_whole else closing_error() if self._is_closing else stopped_error())
+            self._send_last(turn, event if is_whole else closing_error() if self._is_closing else stopped_error())
         elif isinstance(event, JobEnded | EngineFailed):
             self._end(turn, event)
 
@@ -350,9 +350,9 @@ class Scheduler:
                 self._next_alone = None
         self.on_loaded(ready)
 
-    def _tell_last(self, turn: _QueuedRequest, event: JobEvent) -> None:
+    def _send_last(self, turn: _QueuedRequest, event: JobEvent) -> None:
         job = turn.job
-        job.tell(turn, event)
+        job.send(turn, event)
         if isinstance(event, ApiError):
             self._drop(job.turns[job.turns.index(turn) + 1 :])  # their events will not be sent
 
@@ -363,18 +363,18 @@ class Scheduler:
             if turn.began_s is not None:
                 self._num_answered += 1
                 self._latest_s = time.perf_counter() - turn.began_s
-        last = _last_of(turn, event)
+        last = _final_event(turn, event)
         if isinstance(last, NotLoaded):
-            last = None if self._comes_again(turn) else model_changed_error()
+            last = None if self._requeue_with_load(turn) else model_changed_error()
         if last is not None:
-            self._tell_last(turn, last)
+            self._send_last(turn, last)
         with self._lock:
-            goes_on = any(other.job is job for other in (*self._given.values(), *self._waiting))
-        if not goes_on:  # a dropped request, or one that the engine ended, still gets its last event
+            is_pending = any(other.job is job for other in (*self._given.values(), *self._waiting))
+        if not is_pending:  # a dropped request, or one that the engine ended, still gets its last event
             job.fail(closing_error() if self._is_closing else stopped_error())
         self._begin_next()
 
-    def _comes_again(self, turn: _QueuedRequest) -> bool:
+    def _requeue_with_load(self, turn: _QueuedRequest) -> bool:
         """True if the request was queued again with a load, because its model is not loaded."""
         if turn.loads or turn.job.is_cancelled or self.load_for(turn.job.target) is None:
             return False
@@ -385,12 +385,12 @@ class Scheduler:
         return True
 
 
-def _comes_first(job: ServerJob) -> _QueuedRequest:
+def _current_turn(job: ServerJob) -> _QueuedRequest:
     """The turn of a job whose events are being sent."""
     return job.turns[min(job.num_sent, len(job.turns) - 1)]
 
 
-def _last_of(turn: _QueuedRequest, event: JobEnded | EngineFailed) -> JobEvent | NotLoaded | None:
+def _final_event(turn: _QueuedRequest, event: JobEnded | EngineFailed) -> JobEvent | NotLoaded | None:
     """The error to send at the end of a turn; None if it ended normally."""
     if isinstance(event, EngineFailed):
         problem = event.problem

@@ -37,9 +37,9 @@ def read_tokenize(body: Json, model: ServedModel) -> Ask:
     parts = content if isinstance(content, list) else [content]
     if sum(len(part) for part in parts if isinstance(part, str)) > MAX_CONTENT_CHARS:
         raise invalid("content", f"`content` may have {MAX_CONTENT_CHARS:,} characters at most; send it in parts.")
-    for place, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if not isinstance(part, str):
-            token_ids([part], f"content[{place}]" if isinstance(content, list) else "content", model.n_vocab)
+            token_ids([part], f"content[{index}]" if isinstance(content, list) else "content", model.n_vocab)
     warnings = _told_warnings()
 
     return partial(_tokenize, parts, special, adds_special, with_pieces, warnings)
@@ -103,9 +103,9 @@ def _tokenize(
     _should_stop: object,
 ) -> Json:
     ids = list[int]()
-    for place, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if isinstance(part, str):
-            ids += session.prompts.tokens_of(part, special, adds_special and not place)
+            ids += session.prompts.tokens_of(part, special, adds_special and not index)
         elif isinstance(part, int):
             ids.append(part)
     if not with_pieces:

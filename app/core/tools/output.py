@@ -208,17 +208,17 @@ class ToolOutput:
     def _take(self, *, is_end: bool) -> _Taken | None:
         """Read the start of the text; None if it is not certain yet."""
         buffer = self._buffer
-        place, mark = self._first_mark(0)
-        if self._block is not None or place == 0:
+        offset, mark = self._first_mark(0)
+        if self._block is not None or offset == 0:
             return self._take_marked(mark if self._block is None else None, is_end=is_end)
-        if self._may_be_bare(has_mark=place > 0):
+        if self._may_be_bare(has_mark=offset > 0):
             taken = self._take_bare(is_end=is_end)
             if taken is not None:
                 return taken
-            if place < 0 and not is_end:
+            if offset < 0 and not is_end:
                 return None
-        if place > 0:
-            return _Taken([], buffer[:place], place)
+        if offset > 0:
+            return _Taken([], buffer[:offset], offset)
         held = 0 if is_end else self._num_held()
         end = len(buffer) - held
         return _Taken([], buffer[:end], end) if end else None
@@ -255,7 +255,7 @@ class ToolOutput:
         return bool(text)
 
     def _first_mark(self, start: int) -> tuple[int, _Mark | None]:
-        found = [(place, mark) for mark in _MARKS if (place := self._buffer.find(mark.text, start)) >= 0]
+        found = [(offset, mark) for mark in _MARKS if (offset := self._buffer.find(mark.text, start)) >= 0]
         return min(found, key=lambda one: (one[0], -len(one[1].text)), default=(-1, None))
 
     def _num_held(self) -> int:
@@ -331,12 +331,12 @@ class ToolOutput:
         buffer = self._buffer
         block_end = mark.block_end if mark is not None else (self._block.ends[-1:] or ("",))[0] if self._block else ""
         ended = buffer.find(block_end, base) if block_end else base
-        next_place, _ = self._first_mark(base)
-        places = [place for place in (ended + len(block_end) if ended >= 0 else -1, next_place) if place >= 0]
-        if not places and not is_end:
+        next_offset, _ = self._first_mark(base)
+        offsets = [offset for offset in (ended + len(block_end) if ended >= 0 else -1, next_offset) if offset >= 0]
+        if not offsets and not is_end:
             return None
         self._block = None
-        end = min(places, default=len(buffer))
+        end = min(offsets, default=len(buffer))
         return _Taken([], buffer[:end], end)
 
     def _may_be_bare(self, *, has_mark: bool) -> bool:

@@ -118,12 +118,12 @@ def read_answer(
     calls = tuple(_call_of(part) for part in parts if isinstance(part, Called))
     if calls:
         return ParsedAnswer(thought, said, calls)
-    place = _place_of_call(said, tool_format)
-    if place is None:
+    offset = _find_call(said, tool_format)
+    if offset is None:
         return ParsedAnswer(thought, said, ())
-    unreadable = said[place:]
+    unreadable = said[offset:]
     name, problem = _problem_of(unreadable, tools, tool_format)
-    return ParsedAnswer(thought, said[:place].rstrip(), (), unreadable, problem, name)
+    return ParsedAnswer(thought, said[:offset].rstrip(), (), unreadable, problem, name)
 
 
 def _call_of(called: Called) -> ParsedToolCall:
@@ -133,20 +133,20 @@ def _call_of(called: Called) -> ParsedToolCall:
     )
 
 
-def place_of_mark(said: str, tool_format: ToolFormat) -> int | None:
+def find_mark(said: str, tool_format: ToolFormat) -> int | None:
     """The position of the first mark of a call in the model's own form; None if there is none."""
     if tool_format is ToolFormat.NONE:
         return None
     syntax = SYNTAXES[tool_format]
     marks = (mark for mark in (syntax.mark, *syntax.other_marks) if mark)
-    return min((place for mark in marks if (place := said.find(mark)) >= 0), default=None)
+    return min((offset for mark in marks if (offset := said.find(mark)) >= 0), default=None)
 
 
-def _place_of_call(said: str, tool_format: ToolFormat) -> int | None:
+def _find_call(said: str, tool_format: ToolFormat) -> int | None:
     """The position of a call that was not parsed; None if there is none."""
-    place = place_of_mark(said, tool_format)
-    if place is not None or tool_format is ToolFormat.NONE:
-        return place
+    offset = find_mark(said, tool_format)
+    if offset is not None or tool_format is ToolFormat.NONE:
+        return offset
     begin = len(said) - len(said.lstrip())
     is_bare = said.startswith("{", begin) and '"name"' in said and ('"arguments"' in said or '"parameters"' in said)
     return begin if is_bare else None

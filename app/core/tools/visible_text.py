@@ -10,7 +10,7 @@ from app.core.domain.thinking import split_thinking
 from app.core.domain.tools.calls import CallTokens
 from app.core.tools.interface import ToolDefinition
 from app.core.tools.output import Called
-from app.core.tools.turn import parts_of, place_of_mark
+from app.core.tools.turn import find_mark, parts_of
 from engine.records import LAST_SOURCES, TextChunk, TokenSpan, ToolFormat
 
 MARK_CHARS = 100  # longer than any mark of a call
@@ -39,13 +39,13 @@ class VisibleText:
 
     def feed(self, text: str, spans: Iterable[TokenSpan]) -> Piece:
         """Take a piece; return the text that is certainly no call."""
-        place = len(self.raw)
+        offset = len(self.raw)
         self.raw += text
         for span in spans:
             self._spans.append(span)
-            self._starts.append(place)
+            self._starts.append(offset)
             self._tokens.append((span.source not in LAST_SOURCES, span.is_forced))
-            place += span.num_chars
+            offset += span.num_chars
         found = self._parts.feed(TextChunk(0, text, ()))
         self._count(found)
         self._call_ends += [len(self.raw)] * sum(isinstance(part, Called) for part in found)
@@ -67,9 +67,9 @@ class VisibleText:
             return CallTokens()
         end = self._call_ends[number] if number + 1 < len(self._call_ends) else len(self.raw)
         own = self._tokens[bisect_left(self._starts, begin) : bisect_left(self._starts, end)]
-        drafted, forced = (sum(one[place] for one in own) for place in (0, 1))
-        goes_on = bool(own) and own[-1][0]  # the pass of its last token also gave the following tokens
-        return CallTokens(len(own), drafted, forced, len(own) - drafted + goes_on)
+        drafted, forced = (sum(one[offset] for one in own) for offset in (0, 1))
+        is_shared = bool(own) and own[-1][0]  # the pass of its last token also gave the following tokens
+        return CallTokens(len(own), drafted, forced, len(own) - drafted + is_shared)
 
     def rest(self) -> Piece:
         """Return the held-back text of an answer without calls."""
@@ -92,14 +92,14 @@ class VisibleText:
             return len(self.raw)
         if self._call_at < 0:
             begin = max(split.answer_start, self._searched - MARK_CHARS)
-            place = place_of_mark(self.raw[begin:], self._format)
+            offset = find_mark(self.raw[begin:], self._format)
             first = self.raw[split.answer_start : split.answer_start + MARK_CHARS].lstrip()
-            if place is None and self._format is not ToolFormat.NONE and first.startswith("{"):  # a call without marks
+            if offset is None and self._format is not ToolFormat.NONE and first.startswith("{"):  # a call without marks
                 if '"name"' not in first and len(first) < MARK_CHARS:
                     return split.answer_start
-                begin, place = (split.answer_start, 0) if '"name"' in first else (0, None)
+                begin, offset = (split.answer_start, 0) if '"name"' in first else (0, None)
             self._searched = len(self.raw)
-            self._call_at = -1 if place is None else begin + place
+            self._call_at = -1 if offset is None else begin + offset
         end = split.answer_start + self._num_said
         return end if self._call_at < 0 else min(end, self._call_at)
 

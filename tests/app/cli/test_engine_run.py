@@ -140,4 +140,4 @@ def test_a_file_is_none_of_an_engine_s_models(capsys: Capture, tmp_path: Path) -
     with serving() as server:
         assert main(["run", "--engine", server.url, "--model", str(file), *PROMPT]) == 1
         assert not server.requests
-    assert "--model names one of the engine's models, not a file." in capsys.readouterr().err
+    assert "--model is the name of one of the server's models, not a file." in capsys.readouterr().err

@@ -124,7 +124,7 @@ def test_a_form_that_cannot_be_read_or_has_no_end_is_one_sentence(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("template", "sentence"),
-    [("{{ messages[-1].content }}", "leaves no choice of thinking"), (THINKS, "Choose one of: ")],
+    [("{{ messages[-1].content }}", "has no reasoning modes"), (THINKS, "Choose one of: ")],
 )
 def test_a_way_to_think_that_the_model_does_not_know_is_one_sentence(
     template: str, sentence: str, tmp_path: Path, capsys: Capture

@@ -82,7 +82,7 @@ def test_a_model_without_a_side_file_is_told_before_it_is_loaded(
     """And one with a side file of another model as well."""
     model = text_model("llava").write(tmp_path / "model.gguf")
     assert run("--model", str(model), "--image", str(image)) == 1
-    assert "No side file (mmproj) that fits lies beside model.gguf" in capsys.readouterr().err
+    assert "There is no matching side file (mmproj) beside model.gguf" in capsys.readouterr().err
     other = side_file("llava", n_embd=32).write(tmp_path / "mmproj-other.gguf")
     assert run("--model", str(model), "--image", str(image), "--mmproj", str(other)) == 1
     assert "mmproj-other.gguf is of another model" in capsys.readouterr().err

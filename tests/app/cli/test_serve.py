@@ -223,7 +223,7 @@ def test_options_of_models_and_decoding_are_those_of_run() -> None:
         (["--key", "two words"], "is no key"),
         (["--key", ""], "The key is empty"),
         (["--no-key", "--host", "0.0.0.0"], "--no-key is for this machine alone"),  # noqa: S104
-        (["--pooling", "mean"], "--pooling is for the vectors of an --embedding-model"),
+        (["--pooling", "mean"], "--pooling needs an --embedding-model"),
         (["--preset", "nobody's"], "There is no preset nobody's"),
         (["--model", "/no/such.gguf", "--key", "k", "--port", "0"], "such.gguf"),
     ],

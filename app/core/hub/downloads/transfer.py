@@ -166,7 +166,7 @@ class _Transfer:
         self._failures = 0
         self._num_changes = 0
         self._num_damaged = 0
-        self._goes_on = True  # continue where the previous attempt ended
+        self._can_resume = True  # continue where the previous attempt ended
         self._best = 0
         self._etag = ""
 
@@ -206,7 +206,7 @@ class _Transfer:
     def _append_missing(self, location: RemoteLocation) -> None:
         watch, part, size = self._watch, self._part, location.size_bytes
         source_etag = part.label.source_etag if part.label else ""
-        start = part.size_bytes if self._goes_on else 0
+        start = part.size_bytes if self._can_resume else 0
         since_check = 0
         with self._source.open(location, start, if_range=source_etag) as stream, watch.reading(stream):
             if stream.start != part.size_bytes:
@@ -250,10 +250,10 @@ class _Transfer:
         if isinstance(error, HubRangeError):
             self._part.start_over()
         if isinstance(error, HubBytesError):
-            if not self._goes_on:  # the same request would have the same answer
+            if not self._can_resume:  # the same request would have the same answer
                 raise error
             # The part is deleted only when the whole file arrives.
-            self._goes_on, self._best = False, 0
+            self._can_resume, self._best = False, 0
         if isinstance(error, ChecksumError):
             self._num_damaged += 1
             self._best = 0

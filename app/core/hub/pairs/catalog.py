@@ -1,7 +1,7 @@
 """The recommended models that come with the app: read from `assets/catalog.toml`, compared with the hub when opened.
 
-Whether a pair matches and fits is judged by `app/core/hub/pairs/assessment.py`; the headers of a whole catalog are held
-against it by `packaging/catalog.py`.
+`app/core/hub/pairs/assessment.py` judges whether a pair matches and fits; `packaging/catalog.py` checks the headers of
+the whole catalog.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BOTH = said("The hub has both models as listed here.")
 
 
 class MachineClass(StrEnum):
-    """What a pair is meant for."""
+    """The class of machines that a pair is for."""
 
     LAPTOP = "laptop"
     DESKTOP = "desktop"
@@ -51,7 +51,7 @@ class CatalogModel:
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
-    """What somebody measured elsewhere: never a promise."""
+    """A speed-up that was measured elsewhere: never a promise."""
 
     low: float
     high: float
@@ -61,9 +61,9 @@ class Speedup:
 
 @dataclass(frozen=True, slots=True)
 class CatalogPair:
-    """One recommended target with what drafts for it; ``draft`` is None where that needs no second file.
+    """A recommended target with its drafter; ``draft`` is None without a second file.
 
-    ``family`` is how the names of its targets begin; one that ``thinks`` does so before it answers, unless told not to.
+    ``family`` is the start of its targets' names; a model that ``thinks`` reasons before it answers, by default.
     """
 
     key: str
@@ -80,17 +80,16 @@ class CatalogPair:
 
     @property
     def models(self) -> tuple[CatalogModel, ...]:
-        """The target, and the second file where there is one."""
+        """The target, and the second file if there is one."""
         return (self.target,) if self.draft is None else (self.target, self.draft)
 
     @property
     def size_bytes(self) -> int:
-        """All files together."""
         return sum(model.size_bytes for model in self.models)
 
 
 class EntryStatus(StrEnum):
-    """What the hub says of an entry, from good to bad."""
+    """The result of a check, from good to bad."""
 
     THERE = "there"
     CHANGED = "changed"
@@ -101,7 +100,7 @@ class EntryStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EntryCheck:
-    """The answer, in a sentence; the models where they were found."""
+    """The result, in a sentence, with the models that were found."""
 
     status: EntryStatus
     sentence: str
@@ -110,14 +109,14 @@ class EntryCheck:
 
 
 class CatalogError(ValueError):
-    """The catalog that comes with the app is not well-formed: a mistake of ours."""
+    """The catalog of the app is malformed, which is our mistake."""
 
 
 def read_catalog(path: Path) -> tuple[CatalogPair, ...]:
     """Read and check the catalog.
 
     Raises:
-        CatalogError: it is not as it should be.
+        CatalogError: it is malformed.
     """
     try:
         table = tomllib.loads(path.read_text("utf-8"))
@@ -133,7 +132,7 @@ def read_catalog(path: Path) -> tuple[CatalogPair, ...]:
 
 
 def check(pair: CatalogPair, client: Hub) -> EntryCheck:
-    """Compare an entry with what the hub has today."""
+    """Compare an entry with the hub."""
     checks = [_check_model(pair.target, ALONE, client)]
     if pair.draft is not None:
         checks.append(_check_model(pair.draft, HEADS if pair.drafting is Drafting.SIDE_FILE else ALONE, client))
@@ -148,7 +147,7 @@ def check(pair: CatalogPair, client: Hub) -> EntryCheck:
 
 
 def _check_model(model: CatalogModel, kinds: Container[FileKind], client: Hub) -> EntryCheck:
-    """One half; the model that was found is in ``target``."""
+    """Check one model; the found one is in ``target``."""
     try:
         details = client.details(model.repo)
     except HubNotFoundError:
@@ -172,7 +171,7 @@ def _compare(model: CatalogModel, kinds: Container[FileKind], details: RepoDetai
 
 
 def pick(details: RepoDetails, pattern: str, kinds: Container[FileKind] = ALONE) -> RepoModel | None:
-    """The model of these kinds whose first file fits the pattern; of shards, the name without number counts, too."""
+    """The model of these kinds whose first file matches the pattern, for shards also without the part number."""
     for model in details.models:
         first = model.files[0].path
         names = (first, first.rsplit("/", 1)[-1], f"{model.name}.gguf")

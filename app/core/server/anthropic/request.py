@@ -71,7 +71,7 @@ def _system(value: object) -> str:
     """The system prompt without Claude Code's first line, which changes with each request and spoils the cache."""
     if not isinstance(value, list):
         return "" if value is None else text_of(value, "system")
-    texts = [text_of_part(block, f"system[{place}]") for place, block in enumerate(value)]
+    texts = [text_of_part(block, f"system[{index}]") for index, block in enumerate(value)]
     return "\n\n".join(text for text in texts if not text.startswith(_BILLING))
 
 
@@ -81,10 +81,10 @@ def _messages(value: object, source: PictureSource | None) -> list[Json]:
     if not isinstance(value, list):
         raise wrong_type("messages", "an array", value)
     messages = list[Json]()
-    for place, one in enumerate(value):
+    for index, one in enumerate(value):
         if source is not None:
-            source.is_new = place == len(value) - 1
-        messages += _message(one, f"messages[{place}]", source)
+            source.is_new = index == len(value) - 1
+        messages += _message(one, f"messages[{index}]", source)
     return messages
 
 
@@ -102,8 +102,8 @@ def _message(value: object, param: str, source: PictureSource | None) -> list[Js
     if not isinstance(content, list):
         raise wrong_type(f"{param}.content", "a string or an array of blocks", content)
     parts, calls, results = list[str | Json](), list[Json](), list[Json]()
-    for place, block in enumerate(content):
-        at = f"{param}.content[{place}]"
+    for index, block in enumerate(content):
+        at = f"{param}.content[{index}]"
         kind = block.get("type") if isinstance(block, dict) else None
         if kind == "tool_use" and role == "assistant":
             calls.append(_call(Fields(block, f"{at}.")))
@@ -197,7 +197,7 @@ def _tools(value: object) -> list[Json] | None:
         return None
     if not isinstance(value, list):
         raise wrong_type("tools", "an array", value)
-    return [made for place, one in enumerate(value) if (made := _tool(one, f"tools[{place}]")) is not None]
+    return [made for index, one in enumerate(value) if (made := _tool(one, f"tools[{index}]")) is not None]
 
 
 def _tool(value: object, param: str) -> Json | None:
@@ -206,7 +206,7 @@ def _tool(value: object, param: str) -> Json | None:
     fields = Fields(value, f"{param}.")
     kind = fields.text("type") or "custom"
     if kind != "custom":
-        if not warn(f"`{param}` was passed over: tools of the type {kind[:40]} run at Anthropic."):
+        if not warn(f"`{param}` was ignored: tools of the type {kind[:40]} run at Anthropic."):
             raise unsupported(f"{param}.type")
         return None
     function: Json = {"name": fields.needed("name"), "parameters": fields.take("input_schema")}
@@ -250,7 +250,7 @@ def _thinking(given: Fields | None, output: Fields | None, model: ServedModel) -
     if kind == "disabled":
         names = [option.name for option in model.ready.target.thinking]
         if names and "off" not in names:
-            warn("`thinking` was passed over: this model always thinks.")
+            warn("`thinking` was ignored: this model always thinks.")
             return made
         made["reasoning_effort"] = "none"
     return made

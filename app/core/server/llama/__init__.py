@@ -1,1 +1,1 @@
-"""llama.cpp's own API: texts that go on, and gaps that are filled."""
+"""llama.cpp's own API: text completion and infill."""

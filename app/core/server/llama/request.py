@@ -111,8 +111,8 @@ def _files(value: object, max_chars: int) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, list):
         raise wrong_type("input_extra", "an array", value)
     files = list[tuple[str, str]]()
-    for place, one in enumerate(value[-MAX_FILES:]):
-        at = f"input_extra[{place}]"
+    for index, one in enumerate(value[-MAX_FILES:]):
+        at = f"input_extra[{index}]"
         if not isinstance(one, dict):
             raise wrong_type(at, "an object", one)
         fields = Fields(one, f"{at}.")

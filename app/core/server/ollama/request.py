@@ -183,7 +183,7 @@ def _messages(values: object) -> object:
         return values
     waiting = list[tuple[str, str]]()  # ids and names of calls without a result
     made = list[object]()
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         if not isinstance(value, dict):
             made.append(value)
             continue
@@ -191,8 +191,8 @@ def _messages(values: object) -> object:
         message["content"] = _with_images(value.get("content") or "", value.get("images"))
         calls = value.get("tool_calls")
         if isinstance(calls, list) and calls:
-            message["tool_calls"] = [_with_id(one, f"call_{place}_{number}") for number, one in enumerate(calls)]
-            waiting += [(f"call_{place}_{number}", _name_of_call(one)) for number, one in enumerate(calls)]
+            message["tool_calls"] = [_with_id(one, f"call_{index}_{number}") for number, one in enumerate(calls)]
+            waiting += [(f"call_{index}_{number}", _name_of_call(one)) for number, one in enumerate(calls)]
         if value.get("role") == "tool":
             name = value.get("tool_name") or value.get("name")
             found = next((one for one in waiting if one[1] == name), waiting[0] if waiting and not name else None)

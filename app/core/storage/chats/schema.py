@@ -41,12 +41,12 @@ _VERSION_1: Migration = (
     "CREATE INDEX messages_streaming ON messages (state) WHERE state = 'streaming'",
 )
 
-# Messages become a tree: ``parent_id`` is what a message follows, ``shown_child`` which of its answers or follow-ups is
-# shown, ``shown_root`` the same for first messages. No reference with a cascade: a long chat would be as deep as it is
-# long. ``position`` stays the order of arrival. ``place`` orders by hand, ``origin`` recognises what was imported
-# before, ``cut`` marks an answer that ended at the longest allowed length. ``unsent`` holds what stands in the
-# composer; 0 is the chat without a message. The indexes of the search hold no text of their own, and no answer in the
-# making; statements keep them true, since `trusted_schema` keeps triggers from them.
+# Messages become a tree: ``parent_id`` is the parent of a message, ``shown_child`` its shown child, ``shown_root`` the
+# shown first message. No foreign key with a cascade: its depth would be the length of the chat. ``position`` stays the
+# order of arrival. ``place`` is the manual order, ``origin`` identifies an imported chat, ``cut`` marks an answer that
+# ended at the token limit. ``unsent`` has the composer's text; 0 is the chat without a message. The search indexes
+# contain no text of their own, and no streaming answer; statements update them, since `trusted_schema` forbids triggers
+# to do so.
 _VERSION_2: Migration = (
     """
     CREATE TABLE folders (
@@ -106,10 +106,10 @@ _VERSION_2: Migration = (
     "INSERT INTO found_titles (rowid, title) SELECT id, title FROM conversations",
 )
 
-# ``options`` holds what a chat has of its own instead of the settings; ``deleted_at`` marks one that can still be taken
-# back. ``target`` and ``draft`` name the models of an answer, ``thinking_ms`` is how long it reasoned beforehand.
-# An attachment belongs to a message, or to what is not sent yet of a chat (``unsent_of``; 0 is the chat without a
-# message). A summary stands for a chat's messages up to and with one of them. Totals outlive the chats they count.
+# ``options`` are a chat's own values of settings; ``deleted_at`` marks a deletion that can be undone. ``target`` and
+# ``draft`` are the models of an answer, ``thinking_ms`` its time of reasoning. An attachment belongs to a message, or
+# to a chat's unsent message (``unsent_of``; 0 is the chat without a message). A summary replaces a chat's messages up
+# to and including one of them. Totals outlive their chats.
 _VERSION_3: Migration = (
     "ALTER TABLE conversations ADD COLUMN options TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE conversations ADD COLUMN deleted_at INTEGER",
@@ -173,8 +173,9 @@ _VERSION_5: Migration = (
     "INSERT INTO found_attachments (rowid, text) SELECT id, text FROM attachment_words",
 )
 
-# The indexes take a run of letters for a word. Where writing puts no spaces between words, indexes of their own take
-# each letter for one; they hold only what has such letters. `spaced`, `has_unspaced`: functions of the connection.
+# The indexes take a run of letters for a word. For scripts without spaces between words, separate indexes take each
+# letter for a word; they contain only rows with such letters. `spaced` and `has_unspaced` are functions of the
+# connection.
 _VERSION_6: Migration = (
     *(
         f"""

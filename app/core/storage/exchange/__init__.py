@@ -1,1 +1,1 @@
-"""Conversations to files and back: our own format, Markdown, exports of others. Trusts no file."""
+"""Conversations to files and back: our own format, Markdown, other programs' exports. No file is trusted."""

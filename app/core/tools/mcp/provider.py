@@ -232,7 +232,7 @@ class McpTools:
                 result = ended.result()
             except CancelledError:
                 result = ToolResult(call.id, "The call was stopped.", is_error=True)
-            except Exception as error:  # noqa: BLE001 (whoever waits has to hear of it)
+            except Exception as error:  # noqa: BLE001 (the caller waits for a result)
                 result = ToolResult(call.id, f"The call failed ({type(error).__name__}).", is_error=True)
             done(result)
 

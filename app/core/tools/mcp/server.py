@@ -78,15 +78,13 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
                 raise
             raw = {}  # it has no tools, but may have other features
         if method == "initialize":
-            version, known = (
-                raw.get("protocolVersion"),
-                HANDSHAKE_PROTOCOL_VERSIONS,
-            )  # the oldest version for an unknown one
-            nobody = {
+            # The oldest version for an unknown one.
+            version, known = raw.get("protocolVersion"), HANDSHAKE_PROTOCOL_VERSIONS
+            unnamed = {
                 "capabilities": {},
                 "serverInfo": {"name": "", "version": ""},
             }  # its self-description is not used
-            return {**nobody, "protocolVersion": version if version in known else known[0]}
+            return {**unnamed, "protocolVersion": version if version in known else known[0]}
         if method == "tools/call" and raw.get("resultType", "complete") == "complete":
             return {"content": [], "structuredContent": raw}  # it may be anything: `result_of` reads it
         if method == "tools/list":
@@ -161,7 +159,7 @@ class McpServer:
             raise
         except ToolServerError as error:
             self._fail(said("{message} {advice}", message=error.message, advice=error.advice))
-        except BaseException as error:  # noqa: BLE001 (of a library, and of a stranger; groups of them, too)
+        except BaseException as error:  # noqa: BLE001 (of a library or a server; groups of them, too)
             self._fail(await self._sentence(error, is_start=self.phase is Phase.STARTING))
         finally:
             self._session = None

@@ -119,7 +119,7 @@ def test_an_effort_that_a_model_does_not_know_of_is_passed_over() -> None:
     assert chat(reasoning_effort="none").thinking == chat().thinking
     with passing_over():
         asked = parse_request({**HELLO, "reasoning_effort": "medium"}, served(), chat=True)
-    assert "`reasoning_effort` was passed over" in asked.warnings[0]
+    assert "`reasoning_effort` was ignored" in asked.warnings[0]
     assert refused(reasoning_effort="frantic").param == "reasoning_effort"
 
 
@@ -362,7 +362,7 @@ def test_an_answer_may_be_kept_from_its_end() -> None:
     with passing_over():
         asked = parse_request({**HELLO, "min_tokens": 3, "json_schema": {"type": "string"}}, served(), chat=True)
     assert (asked.request.min_tokens, asked.request.grammar) == (0, grammar_of({"type": "string"}).text)
-    assert asked.warnings == ("`min_tokens` was passed over: the form of the answer says where it ends.",)
+    assert asked.warnings == ("`min_tokens` was ignored: the schema or grammar ends the answer.",)
 
 
 def test_a_schema_may_stand_alone() -> None:
