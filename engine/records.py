@@ -111,7 +111,6 @@ class Placement:
 
     @property
     def is_processor(self) -> bool:
-        """Whether no device is used."""
         return self.devices == (NO_DEVICE,)
 
     @property
@@ -485,7 +484,6 @@ class RunStats:
 
     @property
     def sources(self) -> frozenset[Source]:
-        """The provenance of its tokens."""
         return frozenset(source for source, tokens in self.provenance.items() if tokens)
 
     @property
@@ -513,7 +511,6 @@ class RunStats:
 
     @property
     def acceptance_rate(self) -> float | None:
-        """Accepted / proposed; None if nothing was proposed."""
         return self.accepted / self.proposed if self.proposed else None
 
     def acceptance_from(self, first: int, last: int) -> float | None:

@@ -42,7 +42,6 @@ class AcceptanceEstimate:
         self.begin()
 
     def begin(self) -> None:
-        """Begin an answer."""
         self._answer_kept = self._answer_expected = ANSWER_WEIGHT
         self._answer_factor = 1.0
 

@@ -119,12 +119,10 @@ class CostCurve:
 
     @property
     def points_ms(self) -> dict[int, float]:
-        """The whole curve without padding, known and assumed."""
         return dict(enumerate(self._ms[1:], 1))
 
     @property
     def known_ms(self) -> dict[int, float]:
-        """The measured and learnt sizes, to be stored."""
         return dict(sorted(self._known.items()))
 
     def padded(self, num_tokens: int) -> int:

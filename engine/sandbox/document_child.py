@@ -195,7 +195,6 @@ def _xlsx(handle: IO[bytes]) -> Iterator[Section]:
 
 
 def _row(cells: Iterable[str]) -> str:
-    """Join the cells of a table; empty if all are."""
     texts = [" ".join(cell.split()) for cell in cells]
     return " | ".join(texts) if any(texts) else ""
 

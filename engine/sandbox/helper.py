@@ -90,7 +90,6 @@ class Ended:
 
     @property
     def death(self) -> str:
-        """The signal or status: ``SIGSEGV``, ``status 3``."""
         with suppress(ValueError):
             return signal.Signals(-self.status).name
         return f"status {self.status:#x}" if self.status > 255 else f"status {self.status}"
@@ -106,7 +105,6 @@ class Ended:
 
 
 def child_command(name: str, *words: str) -> list[str]:
-    """The command line of the helper ``name``."""
     if getattr(sys, "frozen", False):
         return [sys.executable, CHILD_FLAG, name, *words]
     # -P: a stray jinja2.py in the current folder must not be imported.
@@ -259,7 +257,6 @@ def _answer_as_json(work: Callable[[list[str]], dict[str, Any]], words: list[str
 
 
 def error_to_json(error: EngineError) -> dict[str, Any]:
-    """For `error_from_json`."""
     from engine.sentences import to_json  # noqa: PLC0415  (as above)
 
     told = {"kind": type(error).__name__, "message": to_json(error.message), "advice": to_json(error.advice)}

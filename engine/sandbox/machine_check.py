@@ -116,7 +116,6 @@ def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., Prob
 
 
 def kernel_notices() -> tuple[Sentence, ...]:
-    """Notices for the user about the kernels in use."""
     if library.uses_repacking():
         return ()
     return (_FALLBACK_OF_BUNDLE if getattr(sys, "frozen", False) else _FALLBACK,)

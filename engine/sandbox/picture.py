@@ -109,7 +109,6 @@ class PictureReader:
         self._lock = threading.Lock()
 
     def read(self, data: bytes, name: str) -> Picture:
-        """See `read_picture`."""
         key = hashlib.blake2b(data, digest_size=16).digest()
         with self._lock:
             if key in self._kept:

@@ -272,7 +272,6 @@ def ask_child(
 
 
 def _crash(name: str, ended: Ended) -> EngineError:
-    """The error of a helper that died."""
     status, complaints = ended.status, ended.complaints
     if status == -getattr(signal, "SIGKILL", 9):
         return NotEnoughMemoryError(
