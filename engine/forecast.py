@@ -1,4 +1,4 @@
-"""All that can be said of a target and a draft before they are loaded, with what it rests on."""
+"""Forecasts for a target and a draft before they are loaded, each with its basis."""
 
 from __future__ import annotations
 
@@ -20,58 +20,59 @@ from engine.pacing.constants import MAX_PASS
 from engine.pacing.cost_curve import CostCurve
 from engine.storage.pass_samples import PassSample
 
-# Milliseconds of a layer beside its weights (attention, norms, threads that wait for each other), on one core of Zen 5.
+# Milliseconds of a layer beside its weights (attention, norms, synchronization of threads), on one core of Zen 5.
 LAYER_MS = 0.1
-# Of models below it the caches hold much, so that their passes tell little of larger ones.
+# Smaller models are mostly in the caches, so that their passes say little about larger ones.
 LEAST_BYTES = 60_000_000
-# Passes of several tokens, in plain ones, where no curve was measured here: between the processors of
-# docs/benchmarks/builtin-pair.md, whose kernels the set-up builds.
+# Passes of several tokens in plain passes, if no curve was measured here: between the processors of
+# docs/benchmarks/builtin-pair.md, with the kernels that the set-up builds.
 USUAL_SHAPE = {1: 1.0, 2: 1.5, 4: 1.5, 8: 2.2, 16: 3.9, 33: 8.2}
-# Bytes of weights that a plain pass reads a second, beside what NumPy reads: the kernels fetch ahead, NumPy does not.
+# Bytes of weights per second of a plain pass relative to NumPy's reading: the kernels prefetch, NumPy does not.
 READ_SHARE = 1.15
-# Times the least pass that a token of an answer takes: it is drawn, the cache grows, and no machine is always at its
-# best. 1.1 to 1.4 on two cores, of SmolLM2 135M, Gemma 3 270M and Qwen2.5-Coder 1.5B.
+# Time of a token of an answer relative to the fastest pass: sampling, a growing cache, and a machine that is not always
+# at its best. 1.1 to 1.4 on two cores, for SmolLM2 135M, Gemma 3 270M and Qwen2.5-Coder 1.5B.
 ANSWERING = 1.2
 _BAND = 1.26  # from the middle of a range to either end: 1.26 * 1.26 is 1.6
-_SMALL_BAND = 1.25  # of a model that was measured, or is alike to one that was
-_ALIKE = 1.6  # times the bytes
-WIDEST = 1.6  # times its lower end: a wider range tells a person nothing
-# Tokens of answers that text proposes, from prompts where little repeats to those where much does, at temperature 0
-# and at 0.8: from `auto` without a draft on two real models and two processors (docs/benchmarks/real-models.md).
+_SMALL_BAND = 1.25  # for a model that was measured, or is similar to one that was
+_ALIKE = 1.6  # factor between the bytes of similar models
+WIDEST = 1.6  # times its lower end: a wider range does not help the user
+# Share of an answer's tokens that are proposed as text, for prompts with little and with much repetition, at
+# temperature 0 and 0.8: from `auto` without a draft with two real models on two processors
+# (docs/benchmarks/real-models.md).
 TEXT_SHARES = ((0.25, 0.55), (0.12, 0.40))
-# The same of models without a chat template, which go on where a text ends: chosen greedily they fall into repeating
-# themselves (Holtzman et al. 2019, https://arxiv.org/abs/1904.09751). Of Gemma 3 270M text proposed 75% and more.
+# The same for models without a chat template, which continue a text: greedy decoding makes them repeat themselves
+# (Holtzman et al. 2019, https://arxiv.org/abs/1904.09751). For Gemma 3 270M 75% and more was proposed as text.
 CONTINUED_SHARES = ((0.50, 0.85), (0.12, 0.40))
 CONTINUED_CHANCE = 0.92
-TEXT_CHANCE = 0.82  # that the next token of such text is the right one
+TEXT_CHANCE = 0.82  # acceptance of such a token
 # Acceptance of a drafted token, at temperature 0 and 0.8.
 CHANCES = {
     "distilled": ((0.94, 0.99), (0.92, 0.985)),  # docs/benchmarks/builtin-pair.md
     "family": ((0.66, 0.84), (0.60, 0.80)),  # one maker, one kind of training: Qwen2.5-Coder 1.5B with its 0.5B
     "other": ((0.45, 0.70), (0.40, 0.65)),  # only the vocabulary is the same
-    "tiny": ((0.05, 0.25), (0.05, 0.22)),  # the built-in draft for SmolLM2 135M: 6 to 23% of its tokens were accepted
-    # Published, not measured here: 0.85 to 0.9 for the second token of DeepSeek-V3's own head (arXiv 2412.19437); for
-    # EAGLE-3 of Llama 3.1 8B 2.77 to 3.49 tokens a pass at depth 7 and T = 1, as 0.64 to 0.73 of each would give
-    # (https://huggingface.co/nebius/EAGLE3-Llama-3.3-70B-Instruct); heads with little training have less.
+    "tiny": ((0.05, 0.25), (0.05, 0.22)),  # the built-in draft for SmolLM2 135M: 6 to 23%
+    # Published, not measured here: 0.85 to 0.9 for the second token of DeepSeek-V3's head (arXiv 2412.19437); for
+    # EAGLE-3 of Llama 3.1 8B 2.77 to 3.49 tokens per pass at depth 7 and T = 1, equivalent to 0.64 to 0.73 per token
+    # (https://huggingface.co/nebius/EAGLE3-Llama-3.3-70B-Instruct); heads with little training reach less.
     "head": ((0.55, 0.85), (0.50, 0.80)),
 }
 _USUAL_TEMPERATURE = 0.8
 DEPTHS = (1, 3, 7, 15, MAX_PASS - 1)
-HEAD_DEPTHS = (1, 2, 3)  # for which figures of heads were published: further ahead of the target they fall
+HEAD_DEPTHS = (1, 2, 3)  # published depths of heads; acceptance falls with the distance from the target
 WORK_MS = 0.12  # Python's share of a pass with proposals
-_UNSURE = 1.1  # times either end, that this reckoning itself is off by
+_UNSURE = 1.1  # factor of the forecast's own error, at either end
 _NOTHING = 1.01  # times plain decoding
-_PAYS = 0.97  # of plain decoding's time: what saves less is not told as a gain
-# A pass of four tokens, in plain ones: below the first the memory decides, above the second the arithmetic.
+_PAYS = 0.97  # of plain decoding's time: a smaller saving is not called a gain
+# A pass of four tokens in plain passes: below the first the memory is the limit, above the second the arithmetic.
 _MEMORY, _ARITHMETIC = 1.6, 2.4
-_BLOCK_BYTES = 64 << 20  # for each thread: more than its share of any usual cache
+_BLOCK_BYTES = 64 << 20  # per thread: more than its share of any usual cache
 _BUDGET_S = 0.3
 _BUILTIN = "paceline-tiny"
-TINY_PARAMS, TINY_SHARE = 30_000_000, 50  # of a draft; the target's beside it
+TINY_PARAMS, TINY_SHARE = 30_000_000, 50  # most of a draft; least ratio to the target's
 
 
 class Basis(StrEnum):
-    """What a forecast rests on, from the best to the least."""
+    """The measurements behind a forecast, from the best to the worst."""
 
     MODEL = "model"  # its own passes
     OTHERS = "others"  # passes of other models
@@ -80,7 +81,7 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MachineSpeed:
-    """What was measured here. ``read_bytes_per_s`` is that of the memory, None where it was not."""
+    """Measurements of this machine. ``read_bytes_per_s``: speed of the memory; None if not measured."""
 
     samples: Sequence[PassSample] = ()
     read_bytes_per_s: float | None = None
@@ -89,9 +90,9 @@ class MachineSpeed:
 
 @dataclass(frozen=True, slots=True)
 class PlacedModel:
-    """A model in a placement: what its passes are wanted for. Without a chat template it ``answers`` nothing.
+    """A model in a placement. ``answers`` is False for a model without a chat template, which continues texts.
 
-    ``block`` is how many tokens a head drafts in one pass.
+    ``block``: tokens that a head drafts in one pass.
     """
 
     weights: TokenWeights
@@ -106,23 +107,23 @@ class PlacedModel:
 
 @dataclass(frozen=True, slots=True)
 class PassForecast:
-    """A plain pass takes about ``plain_ms``, off by at most ``band`` times; larger ones follow ``curve``."""
+    """A plain pass takes ``plain_ms``, within a factor of ``band``; larger ones follow ``curve``."""
 
     plain_ms: float
     band: float
     curve: CostCurve = field(compare=False)
     basis: Basis = Basis.MEMORY
-    measured_with: str = ""  # the model whose passes were the nearest
+    measured_with: str = ""  # the model with the most similar measured passes
 
     @property
     def tokens_per_second(self) -> tuple[float, float]:
-        """From the least to the most, by plain decoding."""
+        """Lowest and highest speed of plain decoding."""
         token_ms = self.plain_ms * ANSWERING
         return 1000.0 / (token_ms * self.band), 1000.0 * self.band / token_ms
 
 
 def forecast_pass(machine: MachineSpeed, asked: PlacedModel) -> PassForecast | None:
-    """What passes will take; None where nothing was measured that could tell."""
+    """The cost of passes; None if no measurement applies."""
     own = [each for each in machine.samples if _is_same(each, asked) and 1 in each.points_ms]
     if own:
         best = min(own, key=lambda each: _distance(each, asked))
@@ -140,7 +141,7 @@ def forecast_pass(machine: MachineSpeed, asked: PlacedModel) -> PassForecast | N
 
 
 def forecast_step(machine: MachineSpeed, asked: PlacedModel) -> float | None:
-    """Milliseconds of a token that this model drafts; None where nothing was measured that could tell."""
+    """Milliseconds of a token that this model drafts; None if no measurement applies."""
     own = [each for each in machine.samples if _is_same(each, asked) and each.step_ms is not None]
     if own:
         best = min(own, key=lambda each: _distance(each, asked))
@@ -150,10 +151,10 @@ def forecast_step(machine: MachineSpeed, asked: PlacedModel) -> float | None:
 
 
 def _by_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecast:
-    """By how far off the models of this placement are from what their weights would take, the nearest counting most."""
+    """From the passes of other models in this placement, relative to their weights; the most similar count most."""
     nearest = sorted(samples, key=lambda each: _distance(each, asked))
     rates = [_ms_per_unit(each) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
-    # The nearest, or the middle of the three nearest where one is far off.
+    # The most similar, or the median of three, in case one is an outlier.
     rate = rates[0] if len(rates) < 3 else median(rates)
     plain_ms = rate * _units(asked.weights)
     best = nearest[0]
@@ -165,7 +166,7 @@ def _by_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecas
 
 
 def _units(weights: TokenWeights) -> float:
-    """Milliseconds of a plain pass where a gigabyte of the cheapest kind takes 40."""
+    """Milliseconds of a plain pass at 40 ms per gigabyte of the cheapest kind of weights."""
     return weights.cost_bytes / 25e6 + weights.num_layers * LAYER_MS
 
 
@@ -182,14 +183,14 @@ def _is_same(sample: PassSample, asked: PlacedModel) -> bool:
 
 
 def _is_comparable(sample: PassSample, asked: PlacedModel) -> bool:
-    """A small model lies in the caches: it tells of small ones only."""
+    """A small model is in the caches, so it says nothing about larger ones."""
     if sample.on_gpu != asked.on_gpu:
         return False
     return sample.weights.num_bytes >= LEAST_BYTES or asked.weights.num_bytes < LEAST_BYTES
 
 
 def _distance(sample: PassSample, asked: PlacedModel) -> tuple[float, ...]:
-    """Threads first, then how far the sizes are apart, then the kind of cache."""
+    """Threads first, then the ratio of the sizes, then the type of the cache."""
     sizes = sorted((sample.weights.num_bytes, max(asked.weights.num_bytes, 1)))
     return (
         abs(sample.threads - asked.threads),
@@ -200,30 +201,30 @@ def _distance(sample: PassSample, asked: PlacedModel) -> tuple[float, ...]:
 
 
 def _threads_scale(measured: int, wanted: int) -> float:
-    """Times that passes take with another number of threads: they share one memory, so twice as many gain 1.8."""
+    """Time with another number of threads: they share one memory, so twice as many gain a factor of 1.8."""
     return float((measured / wanted) ** 0.85) if measured > 0 and wanted > 0 else 1.0
 
 
-# What drafting will gain: a range, from what passes cost here and from how often drafts of such a pair are accepted.
+# The gain of drafting: a range, from the cost of passes here and the usual acceptance of such a pair.
 #
-# An answer is taken for a mixture. A share of its tokens stands in the conversation already and is proposed as text;
-# the draft model proposes the others where that pays; what pays neither way is decoded plain, as `Mode.AUTO` does.
-# Times of passes are the curve's, so one pair gains little where a pass of four tokens costs three, and much where it
-# costs one.
+# An answer is modelled as a mixture: a share of its tokens is in the conversation already and is proposed as text; the
+# draft model proposes the others if that pays off; the rest is decoded plain, as in `Mode.AUTO`. The costs of passes
+# are those of the curve, so a pair gains little if a pass of four tokens costs three plain passes, and much if it costs
+# one.
 
 
 class PairKind(StrEnum):
-    """How alike a draft is to its target."""
+    """How similar a draft is to its target."""
 
     DISTILLED = "distilled"  # the draft was trained on the target's own answers
     FAMILY = "family"  # models of one family
     OTHER = "other"
-    TINY = "tiny"  # a draft that knows next to nothing of what its target says
-    HEAD = "head"  # no model of its own: what reads the target's hidden rows
+    TINY = "tiny"  # a draft that predicts few of its target's tokens
+    HEAD = "head"  # not a model: reads the target's hidden rows
 
 
 class Bound(StrEnum):
-    """What a pass of several tokens is held up by."""
+    """The limit of a pass of several tokens."""
 
     MEMORY = "memory"
     ARITHMETIC = "arithmetic"
@@ -232,10 +233,10 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GainForecast:
-    """Times plain decoding, from ``low`` to ``high``; ``low`` is 1 where nothing may be gained.
+    """The speed relative to plain decoding, from ``low`` to ``high``; ``low`` is 1 if there may be no gain.
 
-    ``draft_share``: a drafted token beside a plain pass; None without a draft. ``draft_pays``: whether the draft model
-    adds to what text gives, at the better end. ``break_even_share``: the dearest draft that would, of this acceptance.
+    ``draft_share``: cost of a drafted token in plain passes; None without a draft. ``draft_pays``: whether the draft
+    adds to the gain of text, at the better end. ``break_even_share``: the highest such cost at this acceptance.
     """
 
     low: float
@@ -247,7 +248,7 @@ class GainForecast:
     break_even_share: float | None = None
 
 
-def forecast_gain(  # noqa: PLR0913  (what a gain follows from)
+def forecast_gain(  # noqa: PLR0913  (independent inputs)
     curve: CostCurve,
     step_ms: float | None = None,
     kind: PairKind = PairKind.FAMILY,
@@ -257,16 +258,15 @@ def forecast_gain(  # noqa: PLR0913  (what a gain follows from)
     answers: bool = True,
     block: int = 1,
 ) -> GainForecast:
-    """The range for usual answers; ``step_ms`` is what a drafted token takes, None without a draft.
+    """The range for usual answers; ``step_ms``: cost of a drafted token, or of a ``block``; None without a draft.
 
-    A draft that makes a ``block`` of several tokens in a pass takes ``step_ms`` for the block. ``speaks``: the share of
-    the target's tokens that a draft with another vocabulary can propose. ``answers`` is False
+    ``speaks``: the share of the target's tokens that a draft with another vocabulary can propose. ``answers`` is False
     for a target without a chat template, which continues texts.
     """
     plain_ms = curve.cost_ms(1)
     shares = _between(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
     chances = tuple(chance * speaks for chance in _between(CHANCES[kind.value], temperature))
-    # Where a higher temperature has ended the repeating, what text says is as certain as in an answer.
+    # If a higher temperature has ended the repetition, text is accepted as in an answer.
     repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
     text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
     depths: Sequence[int] = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
@@ -287,7 +287,7 @@ def forecast_gain(  # noqa: PLR0913  (what a gain follows from)
 
 
 def narrowed(low: float, high: float) -> tuple[float, float]:
-    """The range itself, or one of `WIDEST` around its middle where it is wider; never below plain decoding."""
+    """The range, or one of `WIDEST` around its middle if it is wider; never below plain decoding."""
     if high <= WIDEST * low:
         return low, high
     middle = sqrt(low * high)
@@ -296,7 +296,7 @@ def narrowed(low: float, high: float) -> tuple[float, float]:
 
 
 def _time_of_token(text: float, text_share: float, drafted: float) -> float:
-    """Of plain passes, what a token takes on average: one that stands in the ``text``, and one that is drafted."""
+    """Mean time of a token in plain passes: of one that is in the ``text``, and one that is drafted."""
     other = min(drafted, 1.0)
     return text_share * min(text, other) + (1.0 - text_share) * other
 
@@ -313,12 +313,12 @@ def _drafted(curve: CostCurve, step_ms: float, chance: float, depths: Sequence[i
 
 
 def _expected(chance: float, depth: int) -> float:
-    """Tokens of a pass that proposes ``depth`` of them: the accepted ones and one more (Leviathan et al. 2022)."""
+    """Expected tokens of a pass with ``depth`` proposed ones: accepted ones and one more (Leviathan et al. 2022)."""
     return (1.0 - chance ** (depth + 1)) / (1.0 - chance) if chance < 1.0 else depth + 1.0
 
 
 def _between(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
-    """The two ends at a temperature; beyond the usual one they go on falling, to half of those at 0 at most."""
+    """Both ends at a temperature; above the usual one they fall further, to half of those at 0 at most."""
     share = min(max(temperature, 0.0) / _USUAL_TEMPERATURE, 1.5)
     low, high = (cold + (warm - cold) * share for cold, warm in zip(*ends, strict=True))
     least = [min(cold / 2, warm) for cold, warm in zip(*ends, strict=True)]
@@ -326,7 +326,7 @@ def _between(ends: tuple[tuple[float, float], tuple[float, float]], temperature:
 
 
 def _largest(holds: Callable[[float], bool], most: float) -> float | None:
-    """The largest number up to ``most`` for which a falling condition holds; None where it does for none."""
+    """The largest number up to ``most`` that fulfils a monotonically falling condition; None if none does."""
     low, high = most * 1e-3, most
     if not holds(low):
         return None
@@ -337,12 +337,12 @@ def _largest(holds: Callable[[float], bool], most: float) -> float | None:
 
 
 def measure_read_speed(threads: int, budget_s: float = _BUDGET_S, clock: Callable[[], float] = perf_counter) -> float:
-    """Bytes a second that ``threads`` threads read together, the quickest of some tries within ``budget_s``.
+    """Bytes per second that ``threads`` threads read together: the best of at least two tries within ``budget_s``.
 
-    At least two tries are made, however long they take. NumPy lets other threads run while it adds up.
+    NumPy releases the GIL while it reads.
 
     Raises:
-        MemoryError: there is no room for the blocks.
+        MemoryError: the blocks do not fit the memory.
     """
     blocks = [np.ones(_BLOCK_BYTES // 8) for _ in range(threads)]
     ends, best, tries = clock() + budget_s, 0.0, 0
@@ -364,10 +364,7 @@ def _read_s(blocks: list[NDArray[np.float64]], clock: Callable[[], float]) -> fl
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """``plain`` is the target's; ``gain`` that of ``auto`` with this draft, or with text alone where there is none.
-
-    ``text_alone`` is what there would be without the draft.
-    """
+    """``plain``: of the target; ``gain``: of ``auto`` with this draft, if there is one; ``text_alone``: without it."""
 
     plain: PassForecast
     gain: GainForecast
@@ -376,7 +373,7 @@ class Forecast:
 
     @property
     def tokens_per_second(self) -> tuple[float, float]:
-        """With drafting, from the least to the most."""
+        """Lowest and highest speed with drafting."""
         low, high = self.plain.tokens_per_second
         return low * self.gain.low, high * self.gain.high
 
@@ -389,21 +386,21 @@ def forecast(
     temperature: float,
     speaks: float = 1.0,
 ) -> Forecast | None:
-    """None where nothing was measured here that could tell."""
+    """None if no measurement applies."""
     plain = forecast_pass(machine, target)
     step_ms = forecast_step(machine, draft) if draft is not None else None
     if plain is None or (draft is not None and step_ms is None):
         return None
     alone = gain = forecast_gain(plain.curve, None, kind, temperature, answers=target.answers)
     if draft is not None and step_ms is not None:
-        if draft.block > 1:  # its pass is one of so many tokens
+        if draft.block > 1:  # its pass has so many tokens
             step_ms *= plain.curve.cost_ms(draft.block + 1) / plain.curve.cost_ms(1)
         gain = forecast_gain(plain.curve, step_ms, kind, temperature, speaks, answers=target.answers, block=draft.block)
     return Forecast(plain, gain, alone, temperature)
 
 
 def pair_kind(target: GgufHeader, draft: GgufHeader) -> PairKind:
-    """How alike two models are, by what their headers say of their family; a head is what its file says."""
+    """How similar two models are, by the families in their headers; a head file is a head."""
     if head_method(draft):
         return PairKind.HEAD
     first, second = (_family(header) for header in (target, draft))
@@ -416,7 +413,7 @@ def pair_kind(target: GgufHeader, draft: GgufHeader) -> PairKind:
 
 
 def _family(header: GgufHeader) -> str:
-    """The family of a model: its base name, or its architecture where it has none that is a family of its own."""
+    """The family of a model: its base name, or its architecture unless that is shared by many families."""
     name = header.metadata.get("general.basename")
     if isinstance(name, str) and name.strip():
         return name.strip().lower()

@@ -19,17 +19,17 @@ from engine.reasoning_tags import BETWEEN_CHANNELS as BETWEEN_CHANNELS
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
 from engine.tools.formats import ToolFormat as ToolFormat
 
-# The target's probability p of a proposed token, and the draft's q; no q where the proposal was text seen before, which
-# is proposed with certainty.
+# The target's probability p of a proposed token, and the draft's q; q is None for text lookup, which proposes with
+# certainty.
 TokenProbs = tuple[float, float | None]
-FROM_MODEL = "from the model"  # whose chat template is used
+FROM_MODEL = "from the model"  # name of the model's own chat template
 JOINT = "\n\n"  # between questions that are asked as one
 LEAST_ROOM = 16  # tokens of the context that a prompt must leave for the answer
-HYBRID = "hybrid"  # a mode of earlier versions, of text and the draft model in turn; `Mode.AUTO` is read in its place
+HYBRID = "hybrid"  # a mode of earlier versions, text and draft model in turn; read as `Mode.AUTO`
 
 
 class Source(StrEnum):
-    """Provenance: where an emitted token came from."""
+    """Provenance of an emitted token."""
 
     TARGET = "target"
     NGRAM = "ngram"
@@ -39,18 +39,17 @@ class Source(StrEnum):
     BONUS = "bonus"
 
 
-# A pass gives its accepted tokens, and then exactly one of these.
+# A pass emits its accepted tokens, and then exactly one of these.
 LAST_SOURCES = frozenset({Source.RECOVERED, Source.BONUS, Source.TARGET})
 
 
 class PassProbabilities(NamedTuple):
     """Probabilities of the tokens of a pass, each given those before it, as far as verification computed them.
 
-    ``probs`` are of the proposed tokens in order, up to the last one that was looked at. ``last`` is the target's
-    probability of the token that ended the pass. All are what the whole sampling chain gives. At temperature 0
-    (``greedy``) there are none: what was kept was the most likely token, and what was refused first was not.
-    ``rejected_chars`` are the characters of each refused token, where there were several. Made in every pass, hence a
-    tuple: a frozen dataclass takes three times as long.
+    ``probs`` are of the proposed tokens in order, up to the last verified one. ``last`` is the target's probability of
+    the token that ended the pass. All are after the whole sampling chain. At temperature 0 (``greedy``) there are none:
+    accepted tokens were the most likely ones. ``rejected_chars``: number of characters of each rejected token, if there
+    were several. Created in every pass, hence a tuple: a frozen dataclass takes three times as long.
     """
 
     probs: tuple[TokenProbs, ...] = ()
@@ -64,12 +63,11 @@ GREEDY = PassProbabilities(greedy=True)
 
 @dataclass(frozen=True, slots=True)
 class TokenSpan:
-    """``num_chars`` characters of a chunk that came from one token (0 where a character is still incomplete).
+    """``num_chars`` characters of a chunk that came from one token (0 while a character is incomplete).
 
-    A pass gives its accepted tokens and then one recovered, bonus or target token, so the sources alone tell the
-    passes apart. ``rejected`` is on a recovered token: the text of the proposed tokens whose place it took.
-    ``probabilities`` is on the last token that the answer took from a pass. ``is_forced``: it was proposed because a
-    grammar left no choice.
+    A pass emits its accepted tokens and then one recovered, bonus or target token, so the sources delimit the passes.
+    ``rejected``, of a recovered token: the text of the proposed tokens that it replaced. ``probabilities``, of the last
+    token of a pass. ``is_forced``: it was proposed because a grammar left no choice.
     """
 
     num_chars: int
@@ -80,29 +78,28 @@ class TokenSpan:
 
 
 class SplitMode(StrEnum):
-    """How several devices share a model, as llama.cpp has it."""
+    """How several devices share a model, as in llama.cpp."""
 
-    NONE = "none"  # all of it on the main one
+    NONE = "none"  # all of it is on the main device
     LAYER = "layer"  # whole layers with their cache, one device after the other
-    ROW = "row"  # each matrix by rows, where the backend can
+    ROW = "row"  # each matrix by rows, if the backend can
     TENSOR = "tensor"  # weights and cache, all devices at once; experimental in llama.cpp
 
 
-NO_DEVICE = "none"  # in place of a device's name: the processor alone
+NO_DEVICE = "none"  # instead of a device's name: the processor alone
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """On which devices a model lies; by default on all graphics processors of this machine.
+    """The devices of a model; by default all graphics processors of this machine.
 
     Args:
         devices: names as llama.cpp lists them ("CUDA0"), or "rpc:host:port"; or `NO_DEVICE` alone.
-        split_mode: how several share it.
-        main_device: which of them, counted from 0, takes all of it with `SplitMode.NONE`.
-        tensor_split: proportions, in the order of the devices; without any, by their free memory.
-        cpu_moe_layers: so many of the first layers keep their experts in main memory; None: no more than have to.
-        overrides: a regular expression for names of tensors, and the buffer type or device that these go to; the
-            first that matches counts.
+        split_mode: how several devices share the model.
+        main_device: index of the device that has all of it with `SplitMode.NONE`.
+        tensor_split: proportions, in the order of the devices; empty: by their free memory.
+        cpu_moe_layers: number of first layers with experts in main memory; None: as few as necessary.
+        overrides: regular expressions for names of tensors, and their buffer type or device; the first match counts.
     """
 
     devices: tuple[str, ...] = ()
@@ -114,12 +111,11 @@ class Placement:
 
     @property
     def is_processor(self) -> bool:
-        """Whether no device is to be used."""
         return self.devices == (NO_DEVICE,)
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What of it changes costs and numbers, for keys; nothing where all of it is as by default."""
+        """The part of cache keys that depends on the placement; empty for the default."""
         return () if self == Placement() else (repr(self),)
 
 
@@ -127,7 +123,7 @@ ANYWHERE = Placement()
 
 
 class DeviceKind(StrEnum):
-    """What a device is."""
+    """Kinds of devices."""
 
     GPU = "gpu"
     INTEGRATED = "integrated gpu"  # shares the main memory
@@ -136,7 +132,7 @@ class DeviceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device beside the processor; ``name`` is llama.cpp's for it ("CUDA0"). Bytes are None where nobody tells."""
+    """A device beside the processor; ``name`` is llama.cpp's ("CUDA0"). Bytes are None if unknown."""
 
     name: str
     description: str
@@ -149,11 +145,11 @@ class Mode(StrEnum):
     """How tokens are proposed. ``OFF`` is plain decoding, the baseline of every comparison."""
 
     OFF = "off"
-    NGRAM = "ngram"  # prompt lookup: what followed the same few tokens last
-    SUFFIX = "suffix"  # suffix decoding: what most often followed the longest match
+    NGRAM = "ngram"  # prompt lookup: the continuation of the last occurrence of the same few tokens
+    SUFFIX = "suffix"  # suffix decoding: the most frequent continuation of the longest match
     DRAFT = "draft"
-    HEAD = "head"  # what reads the target's hidden rows: its next-token layers (MTP), or heads in a file
-    AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
+    HEAD = "head"  # heads that read the target's hidden rows: its next-token layers (MTP), or a head file
+    AUTO = "auto"  # in each pass the fastest as expected, plain decoding included
 
     @classmethod
     def _missing_(cls, value: object) -> Mode | None:
@@ -161,7 +157,7 @@ class Mode(StrEnum):
 
     @classmethod
     def known(cls, word: object) -> Mode | None:
-        """The mode that ``word`` names, now or in an earlier version; None where it names none."""
+        """The mode that ``word`` names, now or in an earlier version; None if there is none."""
         try:
             return cls(word) if isinstance(word, str) else None
         except ValueError:
@@ -169,11 +165,11 @@ class Mode(StrEnum):
 
 
 class Overflow(StrEnum):
-    """What is done where a conversation does not fit the context any more."""
+    """What happens if a conversation does not fit the context."""
 
-    STOP = "stop"  # say so
-    DROP = "drop"  # leave the oldest turns out, and say so
-    SUMMARISE = "summarise"  # have the model summarise the oldest turns first
+    STOP = "stop"  # report it
+    DROP = "drop"  # leave out the oldest turns, and report it
+    SUMMARISE = "summarise"  # let the model summarise the oldest turns first
 
 
 class FinishReason(StrEnum):
@@ -181,15 +177,15 @@ class FinishReason(StrEnum):
 
     END = "end"  # the model ended it
     STOP = "stop"  # a stop string appeared
-    LENGTH = "length"  # as many tokens as were asked for
+    LENGTH = "length"  # the requested number of tokens
     CONTEXT = "context"  # the context is full
-    LOOP = "loop"  # the model said the same again and again
+    LOOP = "loop"  # the model repeated itself
     CANCELLED = "cancelled"  # the user stopped it
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that the assistant called; ``arguments`` are JSON as the model wrote it."""
+    """A call of a tool by the assistant; ``arguments``: JSON as the model wrote it."""
 
     call_id: str
     name: str
@@ -198,11 +194,11 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation; ``role`` is ``system``, ``user``, ``assistant`` or ``tool``.
+    """A message of a conversation; ``role`` is ``system``, ``user``, ``assistant`` or ``tool``.
 
-    ``questions`` are those that ``content`` joins, where several were asked and only the last is to be answered.
-    ``tool_calls`` are the assistant's; a message of a tool answers the call of ``tool_call_id``, and ``name`` is its.
-    ``pictures`` stand in ``content``, each before the character of its number, ascending.
+    ``questions``: the parts of ``content``, if several were asked and only the last is to be answered. ``tool_calls``
+    are the assistant's; a tool's message answers the call ``tool_call_id`` of the tool ``name``. ``pictures`` are in
+    ``content``, each before the character of its number, ascending.
     """
 
     role: str
@@ -218,10 +214,10 @@ class Message:
 class SamplingParams:
     """The sampling chain, in its order: bias, penalties, temperature, top-k, top-p, min-p.
 
-    Zero or one switches a link off. ``logit_bias`` are tokens, and what is added to the logit of each.
+    Zero or one switches a link off. ``logit_bias``: tokens, and the number that is added to the logit of each.
 
     Raises:
-        ValueError: a value is outside its range; the sentence names the setting.
+        ValueError: a value is outside its range; the message names the setting.
     """
 
     temperature: float = 0.8
@@ -254,7 +250,7 @@ class SamplingParams:
 
     @property
     def greedy(self) -> bool:
-        """True where the token is the argmax after penalties (temperature 0)."""
+        """Whether the token is the argmax after penalties (temperature 0)."""
         return self.temperature == 0.0
 
 
@@ -264,56 +260,56 @@ THINKING_OFF, THINKING_ON = "off", "on"
 
 @dataclass(frozen=True, slots=True)
 class ThinkingOption:
-    """One way in which a model can be had think: ``off``, ``on``, an effort ("low"), or a budget in tokens ("512")."""
+    """A way of thinking that a model offers: ``off``, ``on``, an effort ("low"), or a budget in tokens ("512")."""
 
     name: str
-    opened_tag: str = ""  # of reasoning, inside which an answer then begins; often empty
+    opened_tag: str = ""  # reasoning tag with which the prompt ends; often empty
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One answer to make. ``raw_prompt`` replaces ``messages``: no chat template, control tokens parsed.
+    """A request for an answer. ``raw_prompt`` replaces ``messages``: no chat template, control tokens parsed.
 
-    With a ``suffix`` the answer is what stands between ``raw_prompt`` and it, which are text then. ``tools`` are told
-    as OpenAI's API has them. ``predicted`` is what much of the answer may say.
+    With a ``suffix`` the answer is the text between ``raw_prompt`` and it, both without control tokens. ``tools`` are
+    in the form of OpenAI's API. ``predicted``: text that the answer may largely repeat.
     """
 
     messages: tuple[Message, ...] = ()
     mode: Mode = Mode.OFF
-    depth: int | None = None  # proposed tokens per pass; None lets the engine choose
+    depth: int | None = None  # proposed tokens per pass; None: chosen by the engine
     sampling: SamplingParams = field(default_factory=SamplingParams)
     max_tokens: int | None = None  # None: until the model ends or the context is full
     stop: tuple[str, ...] = ()
     raw_prompt: str | None = None
-    raw_ids: tuple[int, ...] = ()  # the tokens of ``raw_prompt`` themselves, in place of its text
+    raw_ids: tuple[int, ...] = ()  # the tokens of ``raw_prompt``, instead of its text
     ignore_eos: bool = False
-    min_tokens: int = 0  # of the answer, before which the model cannot end it; stop texts can
+    min_tokens: int = 0  # before which the model cannot end the answer; stop strings can
     overflow: Overflow = Overflow.STOP
     request_id: int = 0
-    completes: bool = False  # the words of ``messages`` are one text that goes on: no chat template
-    use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
-    conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's; below: in memory only
-    grammar: str = ""  # of `engine.grammar`, or in GBNF with a rule ``root``: what the answer must be; empty: anything
+    completes: bool = False  # the contents of ``messages`` are one text to continue: no chat template
+    use_past: bool = False  # draft from past conversations, and store this one for later ones
+    conversation_id: int = 0  # under which caches may be stored; 0: none, negative: in memory only
+    grammar: str = ""  # of `engine.grammar`, or in GBNF with a rule ``root``; empty: any text
     suffix: str | None = None
-    files: tuple[tuple[str, str], ...] = ()  # beside a ``suffix``: names and texts of other files of the project
+    files: tuple[tuple[str, str], ...] = ()  # with a ``suffix``: names and texts of other files of the project
     predicted: str = ""
     tools: tuple[Mapping[str, object], ...] = ()
-    holds_calls: bool = False  # what begins as a call of the ``tools`` goes on in their form, by their schemas
-    top_logprobs: int | None = None  # how many of the likeliest tokens to tell with each; None: no probabilities
-    thinking: str = ""  # the name of a `ThinkingOption`; empty, or one that the model has not: as the template has it
+    holds_calls: bool = False  # a call of the ``tools`` that has begun must continue as one, valid by its schema
+    top_logprobs: int | None = None  # number of the likeliest tokens to report with each; None: no probabilities
+    thinking: str = ""  # name of a `ThinkingOption`; empty, or unknown to the model: the template's default
     template_variables: tuple[tuple[str, TemplateValue], ...] = ()  # for the chat template, after those of `thinking`
 
 
 @dataclass(frozen=True, slots=True)
 class CountRequest:
-    """What the loaded model is to count: tokens of texts, none of them control tokens, and places of sizes."""
+    """Counts tokens of texts (without control tokens), and of pictures of given sizes."""
 
     request_id: int
     texts: tuple[str | PictureSize, ...]
 
 
 class CacheType(StrEnum):
-    """How keys and values are kept in a model's cache; smaller types change its numbers a little."""
+    """Types of keys and values in a model's cache; smaller types change results slightly."""
 
     F16 = "f16"
     Q8_0 = "q8_0"
@@ -330,7 +326,7 @@ class FlashAttention(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """What to load and where. ``None`` means a sensible automatic value."""
+    """What to load and where. None: an automatic value."""
 
     target: str
     draft: str | None = None
@@ -340,19 +336,19 @@ class LoadRequest:
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
     draft_threads: int | None = None
-    draft_gpu_layers: int | None = None  # None: as for the target, or none where that is measured to be faster
+    draft_gpu_layers: int | None = None  # None: as for the target, or 0 if measured to be faster
     draft_cache_type: CacheType = CacheType.F16
     placement: Placement = ANYWHERE  # of the target
-    draft_devices: tuple[str, ...] = ()  # as in `Placement`; none named: where it is measured to be faster
-    mmproj: str | None = None  # the side file that lets the target see pictures; "": one that lies beside it
-    request_id: int = field(default=0, compare=False)  # says nothing of what is loaded
-    parallel: int = 1  # most answers at once; 0: by memory, up to 4
-    shared_context: bool = False  # they share the cells of one context; else each has a whole one
+    draft_devices: tuple[str, ...] = ()  # as in `Placement`; empty: those measured to be the fastest
+    mmproj: str | None = None  # the side file of a vision model; "": one in the model's folder
+    request_id: int = field(default=0, compare=False)
+    parallel: int = 1  # most parallel answers; 0: by memory, up to 4
+    shared_context: bool = False  # parallel answers share the cells of one context; otherwise each has a whole one
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that went wrong, for a person: what, why, and what to do. One short sentence each."""
+    """An error for the user: what, why, and what to do. One short sentence each."""
 
     title: str
     message: str
@@ -361,7 +357,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class DeviceUse:
-    """What of a loaded model llama.cpp reports for one device; the processor's is "CPU"."""
+    """llama.cpp's report of a loaded model on one device; the processor's is "CPU"."""
 
     name: str
     num_layers: int
@@ -371,23 +367,21 @@ class DeviceUse:
 
     @property
     def all_bytes(self) -> int:
-        """All of it."""
         return self.weights_bytes + self.cache_bytes + self.compute_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """Bytes that one loaded model takes in main and GPU memory together; every weight counts once."""
+    """Bytes of a loaded model in main and GPU memory together; every weight counts once."""
 
     weights_bytes: int
     cache_bytes: int
     compute_bytes: int
-    measured: bool  # llama.cpp's own report of its buffers; otherwise an estimate from the file's header
-    devices: tuple[DeviceUse, ...] = ()  # the same by device, where it was reported
+    measured: bool  # by llama.cpp's report of its buffers; otherwise an estimate from the file's header
+    devices: tuple[DeviceUse, ...] = ()  # by device, if reported
 
     @property
     def all_bytes(self) -> int:
-        """All of it."""
         return self.weights_bytes + self.cache_bytes + self.compute_bytes
 
 
@@ -409,36 +403,36 @@ class ModelInfo:
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
     memory: MemoryUse | None = None
-    recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
-    opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
-    thinking: tuple[ThinkingOption, ...] = ()  # the usual one first; none where the template leaves no choice
-    unused: tuple[str, ...] = ()  # what the model has and cannot use without a file beside it: "pictures"
+    recommended: tuple[tuple[str, int | float], ...] = ()  # sampling settings of the file, names as in SamplingParams
+    opened_tag: str = ""  # reasoning tag with which the template ends a prompt
+    thinking: tuple[ThinkingOption, ...] = ()  # the default first; empty if the template offers no choice
+    unused: tuple[str, ...] = ()  # abilities that need a side file: "pictures"
 
     @property
     def has_template(self) -> bool:
-        """Whether the file has a chat template: without one it was most likely made to continue texts."""
+        """Whether the file has a chat template; a model without one most likely continues texts."""
         return self.template_name == FROM_MODEL
 
-    placement: Placement = ANYWHERE  # as it was asked for, with the experts that were left in main memory
+    placement: Placement = ANYWHERE  # as requested, with the number of layers with experts in main memory
     tool_format: ToolFormat = ToolFormat.NONE
-    tool_refusal: str = ""  # why not
+    tool_refusal: str = ""  # why there is no tool format
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle
-    head: str = ""  # where it is no model but the target's: "MTP", "EAGLE-3", "Medusa" or "Hydra"
-    speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
+    head: str = ""  # method of a head: "MTP", "EAGLE-3", "Medusa" or "Hydra"; empty for a model
+    speaks: float | None = None  # share of the target's tokens in the vocabulary of a draft with another one
     sees: bool = False  # pictures, with the side file that was loaded
-    engine_url: str = ""  # of the engine that has it, where another program computes; empty: this one does
-    parallel: int = 1  # answers that it really makes at once
-    parallel_reason: str = ""  # why only one, or fewer than were asked for: a sentence
-    inexact: str = ""  # why the same question may get other words, as a sentence; empty: an answer is exact to the bit
+    engine_url: str = ""  # of the program that computes, if it is another one
+    parallel: int = 1  # parallel answers
+    parallel_reason: str = ""  # why only one, or fewer than requested: a sentence
+    inexact: str = ""  # why the same question may get another answer, as a sentence; empty: answers are bit-exact
 
 
 @dataclass(frozen=True, slots=True)
 class RunStats:
-    """Counters of one answer, so far or final. Everything that is a rate is a property.
+    """Counters of one answer, so far or final. All rates are properties.
 
     ``proposed_by_depth[i]`` counts passes in which at least i + 1 tokens were proposed, ``accepted_by_depth[i]`` those
-    in which the first i + 1 were all kept. Percentiles are of the time per token: a pass's time over its tokens;
-    ``interval_counts`` are these times in the buckets of `engine.intervals`, which add up over answers.
+    in which the first i + 1 were all accepted. Percentiles are of the time per token: a pass's time over its tokens;
+    ``interval_counts`` counts these times in the buckets of `engine.intervals`, which add up over answers.
     """
 
     mode: Mode = Mode.OFF
@@ -452,17 +446,17 @@ class RunStats:
     proposed: int = 0
     accepted: int = 0
     rolled_back: int = 0
-    forced_proposed: int = 0  # of the proposed tokens, those that a grammar left no choice about
+    forced_proposed: int = 0  # proposed tokens about which a grammar left no choice
     forced_accepted: int = 0
-    predicted_proposed: int = 0  # and those that came from the text that the request predicted
+    predicted_proposed: int = 0  # proposed tokens from the text that the request predicted
     predicted_accepted: int = 0
-    replayed: int = 0  # tokens decoded again, because the memory had to be taken back to before them
+    replayed: int = 0  # tokens decoded again after a rollback to before them
     proposed_by_depth: tuple[int, ...] = ()
     accepted_by_depth: tuple[int, ...] = ()
     provenance: Mapping[Source, int] = field(default_factory=dict)
     decode_s: float = 0.0
     draft_s: float = 0.0
-    draft_prompt_s: float = 0.0  # of these, and of ``decode_s``, the draft model's reading of the prompt
+    draft_prompt_s: float = 0.0  # part of ``draft_s`` and ``decode_s``: the draft model's reading of the prompt
     verify_s: float = 0.0
     sample_s: float = 0.0
     rollback_s: float = 0.0
@@ -471,13 +465,13 @@ class RunStats:
     inter_token_ms_p95: float | None = None
     inter_token_ms_p99: float | None = None
     interval_counts: Mapping[int, int] = field(default_factory=dict)
-    plain_ms: float | None = None  # what a token of plain decoding would cost at the same time; None: not known
+    plain_ms: float | None = None  # cost of a token of plain decoding in the same conditions; None: unknown
     plain_error: float = 0.05  # half of its 95% interval, relative
-    looped: int = 0  # tokens at the end that said the same again and again, for which the answer was ended
-    joined_passes: int = 0  # of the passes, those that were made for other answers as well
-    left_out: int = 0  # messages of the conversation that the context had no room for
-    unanswered: int = 0  # questions that had no answer, left out for the same reason
-    restored_tokens: int = 0  # of the cached ones, those brought back from an earlier visit, and the seconds it took
+    looped: int = 0  # repeated tokens at the end, for which the answer was ended
+    joined_passes: int = 0  # passes together with other answers
+    left_out: int = 0  # messages of the conversation that did not fit the context
+    unanswered: int = 0  # left-out questions without an answer
+    restored_tokens: int = 0  # cached tokens from a stored state
     restore_s: float = 0.0
     context_used: int = 0
     context_size: int = 0
@@ -485,17 +479,16 @@ class RunStats:
 
     @property
     def plain_s(self) -> float | None:
-        """Seconds that plain decoding would have taken; None where that is not known."""
+        """Seconds that plain decoding would have taken; None if unknown."""
         return self.tokens * self.plain_ms / 1000.0 if self.plain_ms is not None else None
 
     @property
     def sources(self) -> frozenset[Source]:
-        """Where its tokens came from."""
         return frozenset(source for source, tokens in self.provenance.items() if tokens)
 
     @property
     def tokens_per_second(self) -> float | None:
-        """From the end of prefill, the draft model's as well, to the last token; None before it is known."""
+        """From the end of prefill, including the draft model's, to the last token; None before it is known."""
         return self.tokens / self.generation_s if self.tokens and self.generation_s > 0 else None
 
     @property
@@ -505,7 +498,7 @@ class RunStats:
 
     @property
     def accepted_lengths(self) -> tuple[int, ...]:
-        """How many passes kept exactly 0, 1, 2 ... of their proposed tokens; passes without a proposal are left out."""
+        """Number of passes that accepted exactly 0, 1, 2 ... tokens; without passes that proposed nothing."""
         if not self.proposed_by_depth:
             return ()
         reached = (self.proposed_by_depth[0], *self.accepted_by_depth, 0)
@@ -513,34 +506,30 @@ class RunStats:
 
     @property
     def tokens_per_pass(self) -> float | None:
-        """Emitted tokens per forward call of the target, recovered and bonus included. Plain decoding is 1.0."""
+        """Emitted tokens per pass of the target, recovered and bonus tokens included. Plain decoding is 1.0."""
         return self.tokens / self.passes if self.passes else None
 
     @property
     def acceptance_rate(self) -> float | None:
-        """Accepted / proposed; None where nothing was proposed."""
         return self.accepted / self.proposed if self.proposed else None
 
     def acceptance_from(self, first: int, last: int) -> float | None:
-        """Of the tokens proposed at depths ``first`` to ``last``, the share that was kept; None where there were none.
-
-        Over all depths these are parts of the acceptance rate.
-        """
+        """The accepted share of the tokens proposed at depths ``first`` to ``last``; None if there were none."""
         kept, tried = (sum(each[first - 1 : last]) for each in (self.accepted_by_depth, self.proposed_by_depth))
         return kept / tried if tried else None
 
     def interval_ms(self, percent: float) -> float | None:
-        """A percentile of the time per token out of the counted ones, to within 2%."""
+        """A percentile of the time per token from ``interval_counts``, to within 2%."""
         return percentile_ms(self.interval_counts, percent)
 
     @property
     def prompt_tokens_per_second(self) -> float | None:
-        """Tokens decoded in prefill per second; cached ones do not count."""
+        """Tokens decoded in prefill per second, without cached ones."""
         decoded = self.prompt_tokens - self.prompt_cached_tokens
         return decoded / self.prompt_s if decoded > 0 and self.prompt_s > 0 else None
 
 
-# ---- events: what the engine tells, in order ----------------------------------------------------------------------
+# ---- events, in order -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -554,26 +543,26 @@ class LoadProgress:
 
 @dataclass(frozen=True, slots=True)
 class EngineReady:
-    """A target is loaded. ``unavailable`` gives, for each mode that cannot run now, the reason in one sentence."""
+    """A target is loaded. ``unavailable``: the reason for each mode that cannot run now, a sentence."""
 
     target: ModelInfo
-    draft: ModelInfo | None = None  # a draft model, or a head of a file of its own
+    draft: ModelInfo | None = None  # a draft model, or a head file
     unavailable: Mapping[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
-    devices: tuple[Device, ...] = ()  # of this machine, that llama.cpp found
+    devices: tuple[Device, ...] = ()  # of this machine, as llama.cpp lists them
     remote_devices: tuple[tuple[str, tuple[Device, ...]], ...] = ()  # in use, by the name of their server
     own_head: ModelInfo | None = None  # in the target's file, and in use
-    has_heads: bool = False  # whether the target's file has heads of its own, or had them; they may not be usable
-    library_notices: tuple[str, ...] = ()  # what a person should know of llama.cpp itself
+    has_heads: bool = False  # whether the target's file has heads, or claims them; they may be unusable
+    library_notices: tuple[str, ...] = ()  # about llama.cpp itself, for the user
     request_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EngineFailed:
-    """A request failed. Where it was to load models, the previous one stays usable.
+    """A request failed. If it was to load models, the previous ones stay loaded.
 
-    ``tokens_needed``: what the prompt would have taken, where the context was too small for it; else 0.
-    ``was_cancelled``: a load ended because it was to end. ``engine_ended``: see `EngineEnded`.
+    ``tokens_needed``: size of a prompt that did not fit the context; otherwise 0. ``was_cancelled``: a load was
+    cancelled. ``engine_ended``: see `EngineEnded`.
     """
 
     problem: Problem
@@ -585,7 +574,7 @@ class EngineFailed:
 
 @dataclass(frozen=True, slots=True)
 class EngineEnded:
-    """The engine's process ended by itself, as ``reason`` says ("signal SIGABRT"): no model is loaded any more."""
+    """The engine's process ended unexpectedly, for ``reason`` ("signal SIGABRT"): no model is loaded any more."""
 
     reason: str
 
@@ -601,9 +590,9 @@ class PrefillProgress:
 
 @dataclass(frozen=True, slots=True)
 class SummaryUpdate:
-    """The request's ``num_messages`` oldest messages are being summarised: ``text`` so far, ``done`` of ``total`` read.
+    """The ``num_messages`` oldest messages are being summarised: ``text`` so far, ``done`` of ``total`` tokens read.
 
-    ``complete``: from now on the text stands for them. ``failure``: why it does not; the answer comes without them.
+    ``complete``: the text replaces them from now on. ``failure``: why not; the answer leaves them out.
     """
 
     request_id: int
@@ -617,32 +606,32 @@ class SummaryUpdate:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
-    """The logarithm of the target's probability of a token, before the sampling chain: softmax of its bare logits."""
+    """The log probability of a token for the target, before the sampling chain: log-softmax of the raw logits."""
 
     token_id: int
-    piece: bytes  # that it stands for
+    piece: bytes
     logprob: float
-    top: tuple[tuple[bytes, float], ...] = ()  # the likeliest tokens there, the likeliest first
+    top: tuple[tuple[bytes, float], ...] = ()  # the likeliest tokens, in order
     top_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """Text that is safe to show, with the provenance of its tokens; the spans' characters add up to the text's.
+    """Text that is final, with the provenance of its tokens; the spans' characters add up to the text's.
 
-    ``logprobs`` are of the tokens of the spans, one each, where the request wants them.
+    ``logprobs``: one for each token of the spans, if requested.
     """
 
     request_id: int
     text: str
     spans: tuple[TokenSpan, ...]
     logprobs: tuple[TokenLogprob, ...] = ()
-    opened_tag: str = ""  # of an answer's first: the tag of reasoning that the prompt ended with, spaces included
+    opened_tag: str = ""  # in the first chunk of an answer: reasoning tag that ended the prompt, with its spaces
 
 
 @dataclass(frozen=True, slots=True)
 class StatsUpdate:
-    """The counters so far, a few times a second."""
+    """The counters so far, several times a second."""
 
     request_id: int
     stats: RunStats
@@ -650,7 +639,7 @@ class StatsUpdate:
 
 @dataclass(frozen=True, slots=True)
 class TokensCounted:
-    """How many tokens each text of a `CountRequest` has; None where no model is loaded."""
+    """Tokens of each text of a `CountRequest`; None if no model is loaded."""
 
     request_id: int
     counts: tuple[int, ...] | None
@@ -658,9 +647,9 @@ class TokensCounted:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The answer ended. Exactly one for each request that did not fail; ``token_ids`` are for the command line.
+    """An answer ended. One for each request that did not fail; ``token_ids`` are for the command line.
 
-    ``stop`` is the stop string that ended it.
+    ``stop``: the stop string that ended it.
     """
 
     request_id: int
@@ -672,9 +661,9 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class JobEvent:
-    """What a job on the engine's thread tells; each kind of job derives its own events, as plain as the others.
+    """An event of a job on the engine's thread; each kind of job derives its events, as plain data.
 
-    The engine's thread numbers them.
+    The engine's thread sets the id.
     """
 
     request_id: int = field(default=0, kw_only=True, compare=False)

@@ -138,7 +138,6 @@ class Engine(Protocol):
 
 
 def ends(request: Request, event: Event) -> bool:
-    """Whether an event is the last of a request."""
     if isinstance(request, RunJob):
         return isinstance(event, JobEnded | EngineFailed)
     return isinstance(event, EngineReady | Finished | TokensCounted | EngineFailed)

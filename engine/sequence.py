@@ -217,13 +217,11 @@ class CachedSequence:
         return True
 
     def save(self) -> bool:
-        """See `LanguageModel.save`."""
         self.replay()
         self._kept = self.num_past if self._model.save() else None
         return self._kept is not None
 
     def restore(self) -> bool:
-        """See `LanguageModel.restore`."""
         restored = self._kept is not None and self._model.restore()
         self._resync()
         return restored

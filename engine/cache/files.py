@@ -85,7 +85,6 @@ class StateFiles:
 
     @property
     def num_bytes(self) -> int:
-        """Size of all files."""
         return sum(stored.num_bytes for stored in self._index.values())
 
     def read(self, key: StateKey) -> SequenceState | None:

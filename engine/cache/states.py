@@ -166,7 +166,6 @@ class StateCache:
             self._files.forget(owner)
 
     def forget_guests(self) -> None:
-        """Delete the caches of other programs' conversations."""
         self._kept = {key: kept for key, kept in self._kept.items() if key.owner >= NO_OWNER}
         for attached in self._attached.values():
             attached.owner = max(attached.owner, NO_OWNER)

@@ -55,7 +55,6 @@ class StatsRecorder:
         self.prefilled = time.perf_counter()
 
     def on_pass(self, report: PassReport) -> None:
-        """Count a pass and its times."""
         self.draft_s += report.draft_ms / 1000.0
         self.verify_s += report.forward_ms / 1000.0
         self.sample_s += report.verify_ms / 1000.0
@@ -72,7 +71,6 @@ class StatsRecorder:
             self.predicted_accepted += sum(index < num_accepted for index in draft.predicted)
 
     def on_plain_run(self, report: PlainRunReport) -> None:
-        """Count plain passes."""
         self.joined_passes += report.num_shared
         for forward_ms, pass_ms in zip(report.forward_ms, report.passes_ms, strict=True):
             self.count_pass(0, 0, pass_ms / 1000.0)
@@ -80,7 +78,6 @@ class StatsRecorder:
             self.sample_s += (pass_ms - forward_ms) / 1000.0
 
     def count_pass(self, num_proposed: int, num_accepted: int, seconds: float) -> None:
-        """Count a pass and its proposed and accepted tokens."""
         self.passes += 1
         self._last_proposed = num_proposed
         self._pass_s.append(seconds)
@@ -184,7 +181,6 @@ class StatsRecorder:
 
 
 def _interval_counts(seconds: NDArray[np.float64]) -> dict[int, int]:
-    """Count the times in each bucket of `engine.intervals`."""
     if not len(seconds):
         return {}
     microseconds = np.maximum(seconds * 1e6, 1.0)

@@ -44,7 +44,6 @@ class BlindSequence:
 
     @property
     def num_candidates(self) -> int:
-        """See `LanguageModel.num_candidates`."""
         return self._own.num_candidates
 
     def reuse(self, ids: History) -> int:
@@ -61,14 +60,12 @@ class BlindSequence:
         return self._own.forward(self._seen(ids, self.num_past), n_rows)
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`."""
         return self._own.forward_candidates(self._seen(ids, self.num_past))
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
         self._own.checkpoint(num_uncertain)
 
     def rollback(self, num_past: int) -> bool:
-        """See `LanguageModel.rollback`."""
         hidden = sum(min(end, num_past) - begin - 1 for begin, end in self._stretches if begin < num_past)
         return self._own.rollback(num_past - hidden)
 

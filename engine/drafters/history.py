@@ -75,7 +75,6 @@ class PastTextIndex:
 
     @property
     def has_work(self) -> bool:
-        """Whether `work` has something to do."""
         return not self._is_read or self._next < len(self._pending) or self._changed
 
     def learn(self, ids: Sequence[int]) -> None:
@@ -201,7 +200,6 @@ class PastText:
 
     @property
     def has_work(self) -> bool:
-        """Whether `work` has something to do."""
         return self._of_vocab.has_work if self._of_vocab is not None else self._folder is not None
 
     def learn(self, ids: list[int], vocab: Tokenizer) -> None:

@@ -183,8 +183,6 @@ def _sliding_layers(header: GgufHeader, num_layers: int) -> list[bool]:
 
 
 def _state_bytes(header: GgufHeader) -> int:
-    """A layer's state of one sequence."""
-
     def own(key: str) -> int:
         return first(header.own(key))
 

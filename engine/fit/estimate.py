@@ -347,7 +347,6 @@ def widest_layer(header: GgufHeader) -> int:
 
 
 def num_tokens(header: GgufHeader) -> int:
-    """Size of the vocabulary."""
     tokens = header.arrays.get("tokenizer.ggml.tokens")
     return tokens.length if tokens else 0
 

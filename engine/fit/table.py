@@ -56,7 +56,6 @@ class ModelPlan:
 
     @property
     def has_experts(self) -> bool:
-        """Whether the model is a mixture of experts."""
         return first(self.header.own("expert_count")) > 0
 
     def leaving_experts(self, num_layers: int) -> ModelPlan:

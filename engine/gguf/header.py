@@ -92,12 +92,10 @@ class GgufHeader:
 
     @property
     def num_params(self) -> int:
-        """Number of weights in this file."""
         return sum(tensor.num_values for tensor in self.tensors)
 
     @property
     def weights_bytes(self) -> int:
-        """Bytes of all tensors in this file."""
         return sum(tensor.num_bytes for tensor in self.tensors)
 
     def own(self, key: str) -> Value | None:
@@ -174,7 +172,6 @@ def parse_header(read_at: ReadAt, file_size: int) -> GgufHeader:
 
 
 def read_numbers(read_at: ReadAt, array: ArrayRef) -> NDArray[Any]:
-    """Read a long array of numbers."""
     import numpy as np  # noqa: PLC0415  (the window's first page reads no array, and must not wait for NumPy)
 
     data = Cursor(read_at, array.offset + array.num_bytes, array.offset).take(array.num_bytes)

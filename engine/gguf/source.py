@@ -104,7 +104,6 @@ class Cursor:
         return self.take(length).decode("utf-8", "replace")
 
     def skip(self, num_bytes: int) -> None:
-        """Skip bytes that must be in the file."""
         self._check_end(num_bytes)
         self.position += num_bytes
 

@@ -60,7 +60,6 @@ def model_title(metadata: Mapping[str, object], file_stem: str, num_params: int 
 
 
 def _built(metadata: Mapping[str, object]) -> list[str]:
-    """From the header's parts: base name, size, fine-tuning."""
     base, size, tuned = (_text(metadata.get(f"general.{key}")) for key in ("basename", "size_label", "finetune"))
     return _clean([*_words(base), *_words(size), *_words(tuned)])
 

@@ -92,7 +92,6 @@ def head_weights(target: GgufHeader, head: GgufHeader | None = None) -> TokenWei
 
 
 def _expert_share(header: GgufHeader) -> float:
-    """The share of a layer's experts that a token uses."""
     used, number = (header.own(key) for key in ("expert_used_count", "expert_count"))
     return used / number if isinstance(used, int) and isinstance(number, int) and number else 1.0
 

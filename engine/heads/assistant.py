@@ -98,7 +98,6 @@ class AssistantModel(UncachedModel):
         return self._scores.copy()
 
     def _row_of_target(self, base: int) -> HiddenRows | None:
-        """The row of the target's last token; None if there is none."""
         tap = self._tap
         if not tap.is_on:
             return np.zeros(self._context.width, dtype=np.float32)

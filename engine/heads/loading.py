@@ -59,7 +59,6 @@ class LoadedLayers(LoadedHead):
     shape: HeadShape
 
     def follow(self, *, on: bool) -> None:
-        """See `LoadedHead.follow`; the head also reads along."""
         self.tap.switch(on=on)
         self.target.after_pass = self._read_along if on else None
         self.target.before_run = self._read_all if on else None

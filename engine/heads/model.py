@@ -267,7 +267,6 @@ class HeadModel(RowModel[HeadContext]):
         self._zeros = np.zeros(context.width, dtype=np.float32)
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`: all tokens."""
         row = self.forward(ids, 1)[0]
         return Candidates(np.arange(self.n_vocab, dtype=np.int64), row.copy())
 

@@ -32,7 +32,6 @@ class _Tap:
 
     @property
     def is_on(self) -> bool:
-        """Whether rows are being recorded."""
         own: object = self  # a `RowTap` only with the methods of a subclass
         return self._context.tap is own
 
@@ -50,12 +49,10 @@ class HiddenTap(_Tap):
 
     @property
     def num_bytes(self) -> int:
-        """Size of the buffer."""
         return int(self._rows.nbytes)
 
     @property
     def first(self) -> int:
-        """The first position with a row."""
         return self._first
 
     @property
@@ -76,7 +73,6 @@ class HiddenTap(_Tap):
         self._first = self._offset = self._end = 0
 
     def prepare(self, *, is_whole: bool) -> bool:  # noqa: ARG002  (the protocol's signature)
-        """See `RowTap.prepare`: every pass gives rows."""
         return False
 
     def take(self, past: int, count: int) -> None:

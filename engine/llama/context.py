@@ -54,7 +54,6 @@ class StateSlices:
     window: int
 
     def size(self, seq_id: int) -> int:
-        """Size of `export`."""
         sizes = [int(self.lib.llama_state_seq_get_size(self.handle, self.spare)) for _ in self._windows(seq_id)]
         return 8 * (2 + len(sizes)) + sum(sizes) if sizes else 0
 
@@ -211,7 +210,6 @@ class LlamaContext:
         self._rows: Rows = np.empty((0, self.n_vocab), dtype=np.float32)
 
     def _begin_empty(self, seq_id: int) -> None:
-        """Become the empty sequence of this number."""
         self.seq_id = seq_id
         # llama.cpp's sequences that own its cells. A cache of several sequences drops a cell with a single owner once
         # it is behind the window; a second owner ("keeper"), which no pass uses, keeps it.

@@ -23,7 +23,6 @@ def current() -> GpuVerdict:
 
 
 def set_current(verdict: GpuVerdict) -> None:
-    """Set the verdict for models that are loaded from now on."""
     _current[0] = verdict
 
 

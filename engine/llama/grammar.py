@@ -94,7 +94,6 @@ class GrammarState:
         self._begun = begun
 
     def __del__(self) -> None:
-        """Free the native sampler."""
         if getattr(self, "_handle", None):
             self._grammar.lib.llama_sampler_free(self._handle)
             self._handle = None

@@ -154,7 +154,6 @@ class HeadGraphs:
 
     @property
     def num_bytes(self) -> int:
-        """Memory of weights and values."""
         return int(_function("ggml_backend_buffer_get_size")(self._buffer)) if self._buffer else 0
 
     def close(self) -> None:

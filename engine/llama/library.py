@@ -126,7 +126,6 @@ def find_variant(folder: Path) -> Path | None:
 
 
 def file_name(library: str) -> str:
-    """File name of a library on this system."""
     if sys.platform == "win32":
         return f"{library}.dll"
     return f"lib{library}.dylib" if sys.platform == "darwin" else f"lib{library}.so"

@@ -195,7 +195,6 @@ class LlamaModel:
 
     @property
     def size_bytes(self) -> int:
-        """Size of all tensors."""
         return int(self._lib.llama_model_size(self.handle))
 
     @property
@@ -213,7 +212,6 @@ class LlamaModel:
 
     @property
     def n_embd(self) -> int:
-        """Width of a hidden row."""
         return int(self._lib.llama_model_n_embd(self.handle))
 
     @property
@@ -259,7 +257,6 @@ class LlamaModel:
 
     @property
     def chat_template(self) -> str | None:
-        """The GGUF's Jinja template, if it has one."""
         text = self._lib.llama_model_chat_template(self.handle, None)
         return text.decode("utf-8", "replace") if text else None
 

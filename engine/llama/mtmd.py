@@ -73,7 +73,6 @@ class TokenizedPicture:
         return [part for part in self.parts if isinstance(part, PictureChunk)]
 
     def close(self) -> None:
-        """Free it; its chunks must not be used any more."""
         if self._handle:
             self._lib.mtmd_input_chunks_free(self._handle)
             self._handle = 0
@@ -114,7 +113,6 @@ class MtmdContext:
             )
 
     def close(self) -> None:
-        """Free the encoder. Results of `tokenize` and `placeholder` must not be computed with any more."""
         if self._handle:
             self._lib.mtmd_free(self._handle)
             self._handle = 0

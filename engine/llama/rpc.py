@@ -44,7 +44,6 @@ _in_use: collections.Counter[str] = collections.Counter()  # models loaded on ea
 
 
 def is_remote(name: str) -> bool:
-    """Whether a device's name is that of an RPC server."""
     return name.startswith(PREFIX)
 
 
@@ -55,7 +54,6 @@ def checked(name: str) -> str:
 
 
 def is_handle(handle: int) -> bool:
-    """Whether ggml's handle is that of an RPC device."""
     return any(handle in handles for handles in _devices.values())
 
 

@@ -58,7 +58,6 @@ class TopKSampler:
 
     @property
     def is_attached(self) -> bool:
-        """Whether passes give candidates now."""
         return self._chain is not None
 
     def attach(self) -> bool:

@@ -52,7 +52,6 @@ class SpecialCuts:
         self._firsts = re.compile("[" + re.escape("".join(self._lengths)) + "]") if self._cutting else None
 
     def pieces(self, text: str) -> Iterator[str]:
-        """Cut ``text`` into pieces."""
         begin = 0
         while (cut := self._next(text, begin + PIECE_CHARS)) is not None:
             yield text[begin:cut]
@@ -202,7 +201,6 @@ class Vocab:
 
     @cached_property
     def control_texts(self) -> tuple[str, ...]:
-        """The texts of all control tokens, and of the unknown token."""
         return tuple(text for i in self._control_ids if (text := self.token_text(i)))
 
     @cached_property

@@ -125,7 +125,6 @@ class LoadedModel(Loaded):
 
 
 def target_options(request: LoadRequest) -> LoadOptions:
-    """Options of a request for the target."""
     kinds = (request.cache_type, request.flash_attention)
     options = LoadOptions(request.n_ctx, request.threads, request.gpu_layers, *kinds, placement=request.placement)
     return options.with_usual_attention()

@@ -15,11 +15,11 @@ from engine.pacing.constants import (
     ANSWER_WEIGHT,
     CONFIDENCES,
     DECAY,
-    DRAWN_CHANCES,
     GREEDY_CHANCES,
     MATCH_CHANCES,
     MATCH_LENGTHS,
     PRIOR_WEIGHT,
+    SAMPLED_CHANCES,
 )
 
 _ONCE_OF_ONCE = 0.75  # the score of a continuation that suffix decoding saw once, with no other
@@ -42,7 +42,6 @@ class AcceptanceEstimate:
         self.begin()
 
     def begin(self) -> None:
-        """Begin an answer."""
         self._answer_kept = self._answer_expected = ANSWER_WEIGHT
         self._answer_factor = 1.0
 
@@ -100,7 +99,7 @@ def text_estimate() -> AcceptanceEstimate:
 
 
 def draft_estimate(*, greedy: bool) -> AcceptanceEstimate:
-    return AcceptanceEstimate(GREEDY_CHANCES if greedy else DRAWN_CHANCES)
+    return AcceptanceEstimate(GREEDY_CHANCES if greedy else SAMPLED_CHANCES)
 
 
 def draft_kind(confidence: float) -> int:

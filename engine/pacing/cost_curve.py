@@ -1,7 +1,7 @@
-"""What a pass of n tokens costs on this machine, measured and kept up to date.
+"""The cost of a pass of n tokens on this machine, measured and updated.
 
-On CPUs the curve is a staircase (repacked kernels work on four rows at a time, AMX on 16 and 32), on GPUs nearly flat
-at first; a constant draft length is wrong on one or the other.
+On CPUs the curve is a staircase (repacked kernels compute four rows at once, AMX 16 and 32), on GPUs nearly flat at
+first; a constant draft length is wrong on one or the other.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from engine.pacing.constants import (
     UNKNOWN_SHAPE,
 )
 
-_MIN_INFORMATIVE = 4  # a look that measured no pass of so many tokens was hurried
+_MIN_INFORMATIVE = 4  # a measurement without a pass of so many tokens was hurried
 _PLAIN_TRIES = 2
-_ENOUGH_SIZES = 2  # of one alone the measurement may have been wrong
-_LEAST = 0.5  # of the straight line between its neighbours: what a size costs by the steps of another model
+_ENOUGH_SIZES = 2  # the measurement of one alone may be wrong
+_LEAST = 0.5  # of the straight line between its neighbours: lower bound for a size by the shape of another model
 
 
 @dataclass(slots=True)
@@ -47,19 +47,18 @@ class _ObservedPasses:
 class CostCurve:
     """Milliseconds of a pass by its number of tokens, 1 to `MAX_PASS`.
 
-    Sizes that were not measured follow the shape of the machine's curve between those that were; a few passes say what
-    they take.
+    Unmeasured sizes follow the shape of the machine's curve between measured ones, until a few passes correct them.
     """
 
     def __init__(
         self, measured_ms: Mapping[int, float], shape: Mapping[int, float] | None = None, *, guessed: bool = False
     ) -> None:
-        """``measured_ms`` holds at least the pass of one token.
+        """``measured_ms`` has at least the pass of one token.
 
         Args:
             measured_ms: milliseconds by tokens of a pass.
             shape: passes of another model on this machine, by tokens; see `UNKNOWN_SHAPE`.
-            guessed: the curve has the right shape at best: the first passes that are observed set its level.
+            guessed: the curve has at best the right shape: the first observed passes set its level.
 
         Raises:
             ValueError: there is no positive cost of one token.
@@ -73,14 +72,14 @@ class CostCurve:
         self._costs_ms: list[float] = []
         self._cheapest: list[int] = []
         self._largest = MAX_PASS
-        self._learnt: set[int] = set()  # sizes that only passes of answers told
+        self._learnt: set[int] = set()  # sizes known only from passes of answers
         self.replace(measured_ms)
 
     def replace(self, measured_ms: Mapping[int, float], *, doubted: bool = False) -> None:
-        """Take a newer measurement; what was only learnt from passes is scaled to it.
+        """Use a newer measurement; sizes known only from passes are scaled to it.
 
-        Where it is ``doubted``, since another program ran, the larger passes are hoped to take no more than the shape
-        says until answers have tried them: what seems dear is never tried else.
+        If it is ``doubted``, since another program ran, larger passes are assumed to follow the shape at most until
+        answers have tried them: a size that seems dear would never be tried.
 
         Raises:
             ValueError: there is no positive cost of one token.
@@ -99,45 +98,43 @@ class CostCurve:
 
     @property
     def is_plain_uncertain(self) -> bool:
-        """Whether a few plain passes should say what one takes, before anything else is tried.
+        """Whether a few plain passes should be observed before anything else is tried.
 
-        A look that had no time for larger ones may have met another program: whatever is kept would seem to pay.
+        A measurement without time for larger passes may have been disturbed: any draft would seem to pay off.
         """
         return max(self._measured) < _MIN_INFORMATIVE and self._num_plain < _PLAIN_TRIES
 
     @property
     def largest(self) -> int:
-        """The size whose tokens cost as little as any's: what goes beyond had better wait for the next pass.
+        """The size with the lowest cost per token: further tokens had better wait for the next pass.
 
-        By then it is known whether all that comes before it is right.
+        By then it is known whether the tokens before them are accepted.
         """
         return self._largest
 
     @property
     def costs_ms(self) -> list[float]:
-        """`cost_ms` of 1 to `MAX_PASS` tokens. Not to be changed."""
+        """`cost_ms` of 1 to `MAX_PASS` tokens. Read-only."""
         return self._costs_ms
 
     @property
     def points_ms(self) -> dict[int, float]:
-        """The whole curve, unpadded: what is known, and what is believed of the rest."""
         return dict(enumerate(self._ms[1:], 1))
 
     @property
     def known_ms(self) -> dict[int, float]:
-        """The sizes that were measured or learnt, for keeping them."""
         return dict(sorted(self._known.items()))
 
     def padded(self, num_tokens: int) -> int:
-        """Give how many tokens a pass should carry where ``num_tokens`` are wanted: more where more are cheaper."""
+        """The cheapest number of tokens for a pass that needs ``num_tokens``: more if more are cheaper."""
         return self._cheapest[num_tokens] if num_tokens <= MAX_PASS else num_tokens
 
     def cost_ms(self, num_tokens: int) -> float:
-        """Give the cost of a pass for ``num_tokens``, padded where that is cheaper."""
+        """The cost of a pass for ``num_tokens``, padded if that is cheaper."""
         return self._costs_ms[min(num_tokens, MAX_PASS) - 1]
 
     def plain_share(self, num_tokens: int) -> float | None:
-        """A plain pass in parts of one of so many tokens, as they were measured; None for a size that was not."""
+        """Measured cost of a plain pass over that of ``num_tokens``; None for an unmeasured size."""
         measured_ms = self._measured.get(num_tokens)
         return self._measured[1] / measured_ms if measured_ms else None
 
@@ -161,7 +158,7 @@ class CostCurve:
         clip = CLIP if is_trusted else GUESS_CLIP
         ratio = min(max(milliseconds / self._known[num_tokens], 1.0 / clip), clip)
         self._num_seen += 1
-        # While it is guessed, the level is the mean of what was seen.
+        # While the curve is guessed, the level is the mean of the observations.
         level = ratio ** (LEVEL_RATE if is_trusted else 1.0 / self._num_seen)
         self._known[num_tokens] *= (ratio / level) ** SIZE_RATE
         self._scale(level)
@@ -178,15 +175,15 @@ class CostCurve:
             self._known = {n: ms * factor for n, ms in self._known.items()}
 
     def _lower_measured(self, most_ms: float) -> None:
-        """A plain pass takes no longer than this: if more was measured, another program ran, and so with the rest."""
+        """A plain pass takes at most this: if more was measured, another program ran, during all of it."""
         factor = most_ms / self._known[1]
         if factor < 1.0:
             self._known.update({n: self._known[n] * factor for n in self._measured})
 
     def _follow_observed(self) -> None:
-        """Where all sizes that were seen lately cost far less than measured, the machine was busy: the rest follows.
+        """If all sizes in recent use cost far less than measured, the machine was busy: correct the others as well.
 
-        Else nobody would try what seems dear, a plain pass among them. What seems cheap is soon found out.
+        Otherwise sizes that seem dear would never be tried. Sizes that seem cheap are corrected by use.
         """
         telling = [n for n, count in self._seen.items() if count >= INFORMATIVE_PASSES and n in self._measured]
         self._seen = {}
@@ -198,7 +195,7 @@ class CostCurve:
                 self._known[n] = level * self._measured[n]
 
     def _try(self, num_tokens: int, milliseconds: float) -> None:
-        """Learn from a pass of a size that was not measured; it never takes less time than a plain one."""
+        """Learn from a pass of an unmeasured size; it never takes less time than a plain one."""
         tried = self._observed_passes.setdefault(num_tokens, _ObservedPasses(milliseconds))
         tried.least_ms = min(tried.least_ms, milliseconds)
         tried.count += 1
@@ -210,17 +207,16 @@ class CostCurve:
         self._refresh()
 
     def _believed(self) -> dict[int, float]:
-        """Give milliseconds of known sizes, and of tried ones: where dearer than hoped, believed with every try more.
+        """Milliseconds of known and of tried sizes; costs above the shape's count more with every try.
 
-        Of an unknown size the first try counts at once where it is cheaper than the shape says, which goes on from the
-        size below that is known or tried.
+        A first try below the shape counts fully; the shape starts from the next smaller known or tried size.
         """
         believed, plain_ms = dict(self._known), self._known[1]
         known, left = sorted(self._known.items()), 1
         for n, tried in sorted(self._observed_passes.items()):
-            place = bisect_left(known, (n, 0.0))
-            left = max(left, known[place - 1][0])
-            right = known[place] if place < len(known) else None
+            index = bisect_left(known, (n, 0.0))
+            left = max(left, known[index - 1][0])
+            right = known[index] if index < len(known) else None
             hoped_ms = _shaped_ms(n, (left, believed[left]), right, plain_ms, self._shape)
             share = tried.count / ENOUGH_TRIES if tried.least_ms > hoped_ms else 1.0
             believed[n] = hoped_ms * pow(tried.least_ms / hoped_ms, share)
@@ -228,11 +224,11 @@ class CostCurve:
         return believed
 
     def _refresh(self) -> None:
-        """Find anew what each size costs, and which is the cheapest."""
+        """Compute the cost of each size, and the cheapest padding."""
         self._since_refresh = 0
         self._ms = _follow_shape(self._believed(), self._shape)
         self._cheapest = list(range(MAX_PASS + 1))
-        # A plain pass stays plain: it alone is seen for long, so it alone follows a machine that has become slower.
+        # A plain pass is not padded: plain decoding repeats it, and must notice a slower machine by it.
         for n in range(2, MAX_PASS + 1):
             best = min(range(n, min(n + LARGEST_PAD, MAX_PASS) + 1), key=self._ms.__getitem__)
             if self._ms[best] < PAD_GAIN * self._ms[n]:
@@ -244,9 +240,9 @@ class CostCurve:
 
 
 def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, most: int = 512) -> int:
-    """Give how many more tokens than ``num_tokens`` a pass may have within ``most_ms``; at most ``most``.
+    """Number of tokens that a pass of ``num_tokens`` may have in addition within ``most_ms``; at most ``most``.
 
-    ``costs_ms`` are of passes of 1, 2, ... tokens; beyond the last it goes on as at its end.
+    ``costs_ms`` are of passes of 1, 2, ... tokens, and extrapolated beyond the last.
     """
     last = len(costs_ms)
     n = next((n for n in range(num_tokens, last) if costs_ms[n] > most_ms), last)
@@ -258,11 +254,11 @@ def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, mo
 
 
 def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[float]:
-    """Cost in milliseconds of sizes 0 to `MAX_PASS`, of known ones (that of one token among them) and a shape."""
+    """Cost in milliseconds of sizes 0 to `MAX_PASS`, from known ones (one token among them) and a shape."""
     plain_ms, points = known_ms[1], sorted(known_ms.items())
     costs = [plain_ms]
     for left, right in pairwise([*points, None]):
-        assert left is not None  # noqa: S101  (only the last point has nothing behind it)
+        assert left is not None  # noqa: S101  (only the last element is None)
         costs.append(left[1])
         end = MAX_PASS + 1 if right is None else right[0]
         costs += [_shaped_ms(n, left, right, plain_ms, shape) for n in range(left[0] + 1, end)]
@@ -272,11 +268,11 @@ def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[flo
 def _shaped_ms(
     n: int, left: tuple[int, float], right: tuple[int, float] | None, plain_ms: float, shape: list[float]
 ) -> float:
-    """Give milliseconds of a size between two points (tokens, ms), or behind the last, by a shape in plain passes.
+    """Milliseconds of a size between two points (tokens, ms), or after the last, by a shape in plain passes.
 
-    Between: a straight line, with the steps that the shape has there. Behind: as the shape goes on, from there or from
-    a plain pass, whichever is cheaper. (Two tokens may cost twice as much as one, and four no more than two: of so few
-    nothing follows.)
+    Between: a straight line, with the steps of the shape. After: the slope of the shape, from the last point or from a
+    plain pass, whichever is cheaper. (Two tokens may cost twice as much as one, and four no more than two: a point of
+    so few tokens does not extrapolate.)
     """
     (last, last_ms) = left
     if right is not None:
@@ -292,7 +288,7 @@ def _shaped_ms(
 
 
 def _straight_lines(points: Mapping[int, float]) -> list[float]:
-    """Give values at 0 to `MAX_PASS` on straight lines between the points; flat before the first and after the last."""
+    """Values at 0 to `MAX_PASS` on straight lines between the points; constant before the first and after the last."""
     ordered = sorted((n, value) for n, value in points.items() if 1 <= n <= MAX_PASS)
     values = [ordered[0][1]] * (MAX_PASS + 1)
     for (left, left_value), (right, right_value) in pairwise([*ordered, (MAX_PASS + 1, ordered[-1][1])]):

@@ -72,7 +72,6 @@ class AcceptanceStats:
 
     @property
     def numbers(self) -> Numbers:
-        """The statistics, for storing them."""
         average = self.average
         return {
             "text": self.text.numbers,
@@ -113,7 +112,6 @@ class StatsByKind:
 
     @property
     def numbers(self) -> dict[str, Numbers]:
-        """The statistics of the kinds begun here, for storing them."""
         return {kind: stats.numbers for kind, stats in self._by_kind.items() if kind in self._begun}
 
     def restore(self, kept: Mapping[str, Numbers]) -> None:

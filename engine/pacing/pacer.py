@@ -105,7 +105,6 @@ class Pacer:
 
     @property
     def curve(self) -> CostCurve:
-        """The cost of passes by their tokens."""
         return self.prices.curve
 
     @property
@@ -135,7 +134,6 @@ class Pacer:
         return prices.plain_ms / max(1.0, 1.0 + RATE_SHARE * (self.acceptance.rate - 1.0))
 
     def use(self, curve: CostCurve) -> None:
-        """Use another curve; see `Prices.use`."""
         self.prices.use(curve)
         self._predicted = None
 
@@ -152,11 +150,9 @@ class Pacer:
 
     @property
     def numbers(self) -> dict[str, Numbers]:
-        """See `StatsByKind.numbers`."""
         return self._kinds.numbers
 
     def restore(self, kept: Mapping[str, Numbers]) -> None:
-        """See `StatsByKind.restore`."""
         self._kinds.restore(kept)
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
@@ -356,7 +352,6 @@ class Pacer:
         self.observe_run(report.forward_ms, other_ms)
 
     def observe_pass(self, num_tokens: int, milliseconds: float) -> None:
-        """Record the duration of a pass of the target."""
         self.prices.observe_passes(num_tokens, (milliseconds,))
 
     def observe_run(self, passes_ms: Sequence[float], other_ms: float) -> None:

@@ -235,7 +235,6 @@ class PairCosts:
         return kept.bands[min(kept.bands)] if kept is not None else None
 
     def _settle_threads(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
-        """Choose the target's number of threads."""
         share_s = budget_s * THREADS_SHARE
         chosen = choose_threads(self._target, self._asked_threads, _TARGET_SIZES, share_s, should_stop=should_stop)
         self._control = self._new_control(chosen)

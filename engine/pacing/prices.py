@@ -51,7 +51,6 @@ class Prices:
 
     @property
     def plain_ms(self) -> float:
-        """Milliseconds of a plain pass with overhead."""
         return self.curve.cost_ms(1) + self.overhead_ms
 
     @property
@@ -66,7 +65,6 @@ class Prices:
         return costs_ms[self.composition.num_tokens :] if self.composition.num_tokens else costs_ms
 
     def padded(self, num_tokens: int) -> int:
-        """See `CostCurve.padded`."""
         return self.curve.padded(num_tokens)
 
     def pass_ms(self, num_proposed: int) -> float:
@@ -99,7 +97,6 @@ class Prices:
 
     @property
     def max_drafted(self) -> int:
-        """Most tokens that a draft may be worth."""
         return LOOK_AHEAD if self.block == 1 else min(self.block, LOOK_AHEAD)
 
     @property

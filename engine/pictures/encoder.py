@@ -78,7 +78,6 @@ class NamedRuns:
         return self._names.get(run.first_id)
 
     def at(self, place_id: int) -> Run | None:
-        """See `Runs.run_of`."""
         number = bisect_right(self._begins, -place_id) - 1
         if number < 0:
             return None
@@ -240,5 +239,4 @@ class _ContextRuns:
         self.run_of, self.named, self.name_of = encoder.runs.at, encoder.runs.named, encoder.runs.name_of
 
     def append(self, run: Run) -> None:
-        """See `Runs.append`."""
         self._encoder.append(run, self._context)

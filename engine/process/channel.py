@@ -106,7 +106,6 @@ class BatchingSender:
         return not isinstance(message, _PROGRESS)
 
     def flush(self) -> None:
-        """Send all waiting messages."""
         with self._sending:
             with self._lock:
                 messages, self._waiting = self._waiting, []

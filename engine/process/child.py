@@ -68,7 +68,6 @@ class _SendingHandler(logging.Handler):
         self._sender, self._formatter = sender, formatter
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send a record, with its exception as text."""
         try:
             message = record.getMessage()
             if record.exc_info:

@@ -61,7 +61,6 @@ class EngineClient:
 
     @property
     def pid(self) -> int | None:
-        """The id of the engine's process; None if there is none."""
         with self._lock:
             return self._process.pid if self._process else None
 

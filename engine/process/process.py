@@ -126,14 +126,12 @@ class EngineProcess:
 
 
 def command() -> list[str]:
-    """The command line of the engine's process."""
     if getattr(sys, "frozen", False):
         return [sys.executable, ENGINE_FLAG]
     return [sys.executable, "-P", "-m", "engine.process.child"]  # -P as in `engine.sandbox.helper`
 
 
 def reason_of(status: int) -> Sentence:
-    """Why a process ended, in words."""
     if status == -getattr(signal, "SIGKILL", 9):
         return said("another program, or the system for want of memory, killed it")
     try:

@@ -262,13 +262,11 @@ def _object_of(arguments: str) -> dict[str, Any] | None:
 
 
 def _drop_silent(given: TemplateInput) -> TemplateInput:
-    """Drop empty messages."""
     kept = tuple(m for m in given.messages if m.content.strip() or m.tool_calls or m.role == "tool")
     return replace(given, messages=kept) if kept else given
 
 
 def _merge_systems(given: TemplateInput) -> TemplateInput:
-    """Merge system messages into one, in front."""
     systems = [message.content for message in given.messages if message.role == "system"]
     others = tuple(message for message in given.messages if message.role != "system")
     if not systems:
@@ -484,7 +482,6 @@ _DETAILS = [rewrite for rewrite, cost in _REWRITES if cost == 1]  # without effe
 
 
 def _with_details(rewrites: tuple[Rewrite, ...]) -> Iterator[tuple[Rewrite, ...]]:
-    """Add one or two details."""
     more = [one for one in _DETAILS if one not in rewrites]
     for count in (1, 2):
         yield from ((*rewrites, *chosen) for chosen in combinations(more, count))

@@ -89,7 +89,6 @@ class Distribution:
         return self._few[0][index] if self._few is not None else float(self.probs[index])
 
     def highest(self) -> float:
-        """The probability of the most likely token."""
         return max(self._few[0]) if self._few is not None else float(self.probs.max())
 
 

@@ -1,1 +1,1 @@
-"""Child processes that do first what a crash must not take the app with."""
+"""Helper processes for work on untrusted files, in which a crash does not end the app."""

@@ -1,8 +1,7 @@
-"""The helper process that reads documents: what a stranger's file breaks harms nobody.
+"""The helper process that reads documents, isolated because a file may crash a parser.
 
-PDF, Word, PowerPoint, Excel, EPUB, web pages and e-mail become sections of text. Their libraries are imported here
-only, each with the first file of its format. Nothing is fetched, and no word of a file goes anywhere but into the
-answer.
+PDF, Word, PowerPoint, Excel, EPUB, web pages and e-mail become sections of text. Each library is imported with the
+first file of its format. Nothing is fetched, and the text of a file is only in the answer.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from urllib.parse import unquote
 
 from engine.sandbox.limits import limit_memory, limit_time, write_no_files
 
-_MEMORY_BYTES = 1_000_000_000  # beyond three times the file
-_MARK_WITHIN = 1024  # bytes at the beginning of a file
+_MEMORY_BYTES = 1_000_000_000  # in addition to three times the file
+_MARK_WITHIN = 1024  # bytes of a file in which its format is marked
 _WEB = (".html", ".htm", ".xhtml")
-_PARTS = {  # of a packed file: the part that tells its format
+_PARTS = {  # formats of ZIP files by a member
     "word/document.xml": "docx",
     "ppt/presentation.xml": "pptx",
     "xl/workbook.xml": "xlsx",
@@ -38,7 +37,7 @@ _OPF = "{http://www.idpf.org/2007/opf}"
 
 
 class Section(NamedTuple):
-    """A piece of text with its place: a page, slide or chapter from 1, a heading, a line or row from 1; 0 is none."""
+    """Text with its location: page, slide or chapter, heading, line or row; numbers from 1, 0 is none."""
 
     text: str
     page: int = 0
@@ -47,7 +46,7 @@ class Section(NamedTuple):
 
 
 class _UnreadableError(Exception):
-    """The file cannot be read; ``kind`` is what the caller makes its sentence of."""
+    """The file cannot be read; the caller makes a sentence of ``kind``."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
@@ -55,7 +54,7 @@ class _UnreadableError(Exception):
 
 
 def main(words: list[str]) -> dict[str, object]:
-    """Read the file that ``words`` name; then come the longest text in characters, and seconds of computing."""
+    """Read a file. ``words``: its path, the most characters of text, and the most seconds of computing."""
     path, max_chars, seconds = Path(words[0]), int(words[1]), int(words[2])
     limit_time(seconds)
     write_no_files()
@@ -64,12 +63,12 @@ def main(words: list[str]) -> dict[str, object]:
 
 
 def answer(path: Path, max_chars: int) -> dict[str, object]:
-    """Give the sections, the number of pages and of those without text; or the kind of what went wrong."""
+    """The sections, the number of pages and of those without text; or the kind of an error."""
     try:
         limit_memory(3 * path.stat().st_size, _MEMORY_BYTES)
         with path.open("rb") as handle:
             return _bounded(_READERS[_format_of(handle, path.suffix.lower())](handle), max_chars)
-    except Exception as error:  # noqa: BLE001  (whatever a strange file makes of a parser, it cannot be read)
+    except Exception as error:  # noqa: BLE001  (a parser may raise anything on an untrusted file)
         return {"error": _kind_of(error)}
 
 
@@ -114,18 +113,18 @@ def _bounded(sections: Iterable[Section], max_chars: int) -> dict[str, object]:
 
 
 def _clean(text: str) -> str:
-    """Leave out what no text has: NULs, halves of characters, blanks at the ends of lines."""
+    """Remove NULs, lone surrogates, and blanks at the ends of lines."""
     whole = text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
     return "\n".join(line.rstrip() for line in whole.splitlines()).strip()
 
 
 def _pdf(handle: IO[bytes]) -> Iterator[Section]:
-    import pypdf  # noqa: PLC0415  (each library with its first file)
+    import pypdf  # noqa: PLC0415  (each library is imported with its first file)
 
     kinds: tuple[tuple[type[Exception], str], ...] = (
         (pypdf.errors.WrongPasswordError, "locked"),
-        (pypdf.errors.DependencyError, "cipher"),  # AES without its library; most such files ask for no password
-        (pypdf.errors.LimitReachedError, "memory"),  # a stream that unpacks to more than any page has
+        (pypdf.errors.DependencyError, "cipher"),  # AES without its library; most such files need no password
+        (pypdf.errors.LimitReachedError, "memory"),  # a stream that decompresses to more than any page has
     )
     try:
         reader = pypdf.PdfReader(handle)
@@ -137,7 +136,7 @@ def _pdf(handle: IO[bytes]) -> Iterator[Section]:
                 yield Section(page.extract_text(), number)
             except (MemoryError, OSError, pypdf.errors.LimitReachedError):
                 raise
-            except Exception:  # noqa: BLE001  (one damaged page; the others are read all the same)
+            except Exception:  # noqa: BLE001  (a damaged page; the others are read all the same)
                 num_damaged += 1
                 yield Section("", number)
     except tuple(kind for kind, _ in kinds) as error:
@@ -196,7 +195,6 @@ def _xlsx(handle: IO[bytes]) -> Iterator[Section]:
 
 
 def _row(cells: Iterable[str]) -> str:
-    """Join a table's cells; one without any is no row."""
     texts = [" ".join(cell.split()) for cell in cells]
     return " | ".join(texts) if any(texts) else ""
 
@@ -206,7 +204,7 @@ def _html(handle: IO[bytes]) -> Iterator[Section]:
 
 
 def _of_page(raw: bytes, page: int = 0, heading: str = "") -> Iterator[Section]:
-    """The blocks of a web page in their order, each below the heading before it."""
+    """The blocks of a web page in order, each with the heading before it."""
     from lxml import etree, html  # noqa: PLC0415
 
     if not raw.strip():
@@ -238,12 +236,12 @@ def _epub(handle: IO[bytes]) -> Iterator[Section]:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     with zipfile.ZipFile(handle) as packed:
         container = etree.fromstring(packed.read("META-INF/container.xml"), parser)
-        place = next(each.get("full-path", "") for each in container.iter() if str(each.tag).endswith("}rootfile"))
-        package = etree.fromstring(packed.read(place), parser)
+        opf = next(each.get("full-path", "") for each in container.iter() if str(each.tag).endswith("}rootfile"))
+        package = etree.fromstring(packed.read(opf), parser)
         files = {each.get("id"): each.get("href", "") for each in package.iter(f"{_OPF}item")}
         chapters = [files.get(each.get("idref"), "") for each in package.iter(f"{_OPF}itemref")]
         for number, name in enumerate(filter(None, chapters), 1):
-            inner = posixpath.normpath(posixpath.join(posixpath.dirname(place), unquote(name)))
+            inner = posixpath.normpath(posixpath.join(posixpath.dirname(opf), unquote(name)))
             yield from _of_page(packed.read(inner).replace(_XHTML.encode(), b""), number)
 
 

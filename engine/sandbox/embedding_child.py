@@ -1,6 +1,7 @@
-"""The helper process that has an embedding model: a stranger's file, which stays where a crash harms nobody.
+"""The helper process with an embedding model, isolated because an untrusted model file may crash llama.cpp.
 
-Tells of the model in one JSON line, or why it cannot be used; then answers each line, a text or token ids, with one.
+It writes a JSON line about the model, or why it cannot be used; then it answers each line, a text or token ids, with
+one.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from engine.llama.model import LlamaModel
 from engine.sandbox.helper import error_to_json
 from engine.sandbox.limits import limit_memory, quiet_crashes, write_no_files
 
-WORST_ROW_BYTES = 2**20  # of buffers for each token, where attention is computed in one piece with all else
+WORST_ROW_BYTES = 2**20  # of buffers per token, if attention and all else are computed in one pass
 
 
 def main(arguments: list[str]) -> int:
-    """Serve the file that ``arguments`` name until the parent closes the pipe; then follow threads and pooling."""
+    """Serve until the parent closes the pipe. ``arguments``: the model's path, threads, and pooling."""
     path, threads, pooling = Path(arguments[0]), int(arguments[1]), Pooling(arguments[2]) if arguments[2] else None
     quiet_crashes()
-    # What llama.cpp or a thread prints must not stand among the answers.
+    # Output of llama.cpp or a thread must not mix with the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
@@ -73,7 +74,7 @@ def _serve(path: Path, threads: int, pooling: Pooling | None) -> Iterator[dict[s
 
 
 def _context(model: LlamaModel, threads: int, pooling: Pooling | None) -> EmbeddingContext:
-    """The largest context that there is room for."""
+    """The largest context that fits the memory."""
     n_ctx = min(model.n_ctx_train or LEAST_CTX, MAX_CTX)
     while True:
         try:
@@ -89,7 +90,7 @@ def _answer(model: LlamaModel, context: EmbeddingContext, asked: dict[str, Any])
     try:
         ids = _ids(model, given)
         if form.is_cut and len(ids) > context.n_ctx:
-            ids = [*ids[: context.n_ctx - 1], ids[-1]]  # what ends a text does so still
+            ids = [*ids[: context.n_ctx - 1], ids[-1]]  # keeps the token that ends a text
         if not 0 < len(ids) <= context.n_ctx:
             return {"num_tokens": len(ids)}
         vectors = in_form(context.embed(ids), form)
@@ -99,15 +100,15 @@ def _answer(model: LlamaModel, context: EmbeddingContext, asked: dict[str, Any])
 
 
 def _ids(model: LlamaModel, given: str | list[int | str] | dict[str, str]) -> list[int]:
-    """As llama.cpp's server splits it: what is put around a text is put around one that is first."""
+    """As llama.cpp's server: tokens around a text are added to one that comes first."""
     if isinstance(given, dict):
         return model.vocab.pair_ids(**given, template=model.rank_template)
     if isinstance(given, str):
         return model.vocab.input_ids(given)
     ids = list[int]()
-    for place, part in enumerate(given):
+    for index, part in enumerate(given):
         if isinstance(part, int):
             ids.append(part)
         else:
-            ids += model.vocab.tokenize(part, special=True) if place else model.vocab.input_ids(part)
+            ids += model.vocab.tokenize(part, special=True) if index else model.vocab.input_ids(part)
     return ids

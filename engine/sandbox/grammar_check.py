@@ -1,6 +1,6 @@
-"""Has a child process read a stranger's grammar first: llama.cpp's parser calls itself for every parenthesis.
+"""Tests an untrusted grammar in a helper process: llama.cpp's parser recurses for every parenthesis.
 
-Grammars that `engine.grammar` makes of schemas are llguidance's to read, which bounds its depth, work and memory.
+llguidance reads the grammars that `engine.grammar` makes of schemas, and bounds its depth, work and memory.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write
 from engine.sentences import said
 
 MAX_GRAMMAR_CHARS = 65_536
-_LIMIT_S = 20.0  # most of it for starting, on a busy machine
+_LIMIT_S = 20.0  # mostly for the start on a busy machine
 _COMPUTING_S, _MEMORY_BYTES = 10, 2**29
 _GOOD, _BAD = b"good", b"bad"
 
 
 @functools.lru_cache(maxsize=64)
 def check_grammar(text: str) -> str:
-    """Return the same text, once it is known that llama.cpp can read it.
+    """Return ``text`` if llama.cpp can read it.
 
     Raises:
-        GrammarError: it cannot; the message says why as far as llama.cpp does.
+        GrammarError: it cannot, with llama.cpp's reason if it gives one.
     """
     if not text.strip() or "\0" in text or len(text) > MAX_GRAMMAR_CHARS:
         raise GrammarError(said("A grammar must have rules, and {most:,} characters at most.", most=MAX_GRAMMAR_CHARS))
@@ -40,7 +40,7 @@ def check_grammar(text: str) -> str:
 
 
 def _reason(complaints: str) -> str:
-    """The first line that names a reason, without what it quotes."""
+    """The first line with a reason, without quotes of the grammar."""
     for line in complaints.splitlines():
         _, found, reason = line.partition("error parsing grammar: ")
         if found:
@@ -50,13 +50,13 @@ def _reason(complaints: str) -> str:
     return said("it has no rule called root, or one that is not there")
 
 
-def parse(words: list[str]) -> int:  # noqa: ARG001  (every helper takes some)
-    """The helper: read a grammar from standard input, have llama.cpp parse it, and answer in one word."""
+def parse(words: list[str]) -> int:  # noqa: ARG001  (every helper takes words)
+    """The helper: parse a grammar from standard input with llama.cpp, and answer in one word."""
     quiet_crashes()
     limit_time(_COMPUTING_S)
     write_no_files()
     text = sys.stdin.buffer.read()
-    from engine.llama import library  # noqa: PLC0415  (who only asks for a check need not load it)
+    from engine.llama import library  # noqa: PLC0415  (the parent need not load it)
 
     lib = library.start()
     limit_memory(0, _MEMORY_BYTES)

@@ -1,8 +1,8 @@
-"""A helper that runs a stranger's program, and ends it with all that it started once this app is gone (POSIX).
+"""A helper that runs an untrusted program, and ends it with all that it started once this app is gone (POSIX).
 
-The program gets the helper's standard streams, and its process group. What it is comes as a line of JSON by a pipe of
-its own, not by arguments or variables, which others could read. The same pipe tells of the end: whoever holds its other
-side has ended, however that came about, when it closes. A program that leaves its process group gets away.
+The program gets the helper's standard streams and its process group. Its command comes as a line of JSON by a separate
+pipe, since other users can read arguments and variables. That pipe closes when the process at its other end has ended,
+in whatever way. A program that leaves its process group gets away.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from contextlib import suppress
 from types import FrameType
 
 END_S = 1.0  # between the request to end and the end
-NOT_STARTED = 127  # as a shell has it
+NOT_STARTED = 127  # as in a shell
 
 
 def main(arguments: list[str]) -> int:
-    """Run the program that comes by the pipe of the given number; its exit status."""
+    """Run the program that comes by the pipe of the given number, and return its exit status."""
     life = int(arguments[0])
     given = json.loads(_line(life))
-    # A handler, not SIG_IGN, which the program would inherit: only the helper has to outlive the first request.
+    # A handler, not SIG_IGN, which the program would inherit: only the helper must survive the first SIGTERM.
     signal.signal(signal.SIGTERM, _outlive)
     try:
         program = subprocess.Popen(  # noqa: S603  (what the user entered)
@@ -34,16 +34,16 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         sys.stderr.write(f"{given['command']}: {error.strerror or error}\n")
         return NOT_STARTED
-    _let_go_of_streams()
+    _release_streams()
     threading.Thread(target=_watch, args=(life,), name="life", daemon=True).start()
     status = program.wait()
     with suppress(OSError):
-        os.killpg(0, signal.SIGTERM)  # what it has left behind
+        os.killpg(0, signal.SIGTERM)  # processes that the program left behind
     return status if status >= 0 else 128 - status
 
 
 def _outlive(_number: int, _frame: FrameType | None) -> None:
-    """The helper stays until the program has ended."""
+    """SIGTERM does not end the helper before the program has ended."""
 
 
 def _line(life: int) -> bytes:
@@ -56,8 +56,8 @@ def _line(life: int) -> bytes:
     return b"".join(parts)
 
 
-def _let_go_of_streams() -> None:
-    """Keep no end of the program's pipes: each side has to see when the other is gone."""
+def _release_streams() -> None:
+    """Close the program's pipes here: each side must notice when the other is gone."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
@@ -69,4 +69,4 @@ def _watch(life: int) -> None:
     with suppress(OSError):
         os.killpg(0, signal.SIGTERM)
         time.sleep(END_S)
-    os.killpg(0, signal.SIGKILL)  # this process, too
+    os.killpg(0, signal.SIGKILL)  # this process included

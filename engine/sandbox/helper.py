@@ -1,8 +1,8 @@
-"""Helper processes: this program, started once more for what a stranger's file may end.
+"""Helper processes: this program, started again for work that an untrusted file may crash.
 
-`JOBS` is the table of them. `run_helper` has a helper do one job; a `HelperProcess` stays, and answers line by line.
-A frozen program has no ``python -m``: there it is started again with ``CHILD_FLAG`` as its first argument, and whoever
-owns the command line hands the rest to `main` before anything else is imported.
+`JOBS` lists them. `run_helper` runs a helper for one job; a `HelperProcess` stays, and answers line by line. A frozen
+program has no ``python -m``: it is started with ``CHILD_FLAG`` as first argument, and its command line passes the rest
+to `main` before anything else is imported.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, cast
 
-if TYPE_CHECKING:  # the command line asks here whether it is a helper before it does anything
+if TYPE_CHECKING:  # the command line imports this module first of all
     import subprocess
 
     from engine.errors import EngineError
 
 CHILD_FLAG = "--engine-child"
-ENGINE_FLAG = "--engine-process"  # for the one that stays: `engine.process`
-WINDOW_PID = "PACELINE_WINDOW_PID"  # in its environment: the number of the process that it computes for
+ENGINE_FLAG = "--engine-process"  # for the process of `engine.process`
+WINDOW_PID = "PACELINE_WINDOW_PID"  # environment variable of that process: id of the process that it works for
 NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1", "GGML_VK_VISIBLE_DEVICES": ""}
-_NO_DEBUGGER = {"GGML_NO_BACKTRACE": "1"}  # which a crash would start
-# What a helper needs to start and to tell the time; anything else (access tokens, say) stays with the parent.
+_NO_DEBUGGER = {"GGML_NO_BACKTRACE": "1"}  # a crash would start one
+# Variables that a helper needs to start and to tell the time; others (such as access tokens) stay with the parent.
 _HARMLESS = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TZ")
 _POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a kind of helper does, and what it may have.
+    """The work of a kind of helper, and its permissions.
 
-    ``function`` of ``module`` takes the helper's words and gives its answer, which is printed as a line of JSON; or it
-    reads and writes for itself (``is_raw``) and gives the exit status. ``is_bare``: it gets none of this process's
-    variables but those that are harmless. ``is_silent``: what it says on stderr, which may quote the file, goes
-    nowhere. ``sees_gpus``: it may take memory of graphics processors.
+    ``function`` of ``module`` takes the helper's words and returns an answer, which is printed as a line of JSON; or it
+    reads and writes itself (``is_raw``) and returns the exit status. ``is_bare``: it gets only harmless environment
+    variables. ``is_silent``: its stderr, which may quote the file, is discarded. ``sees_gpus``: it may use graphics
+    processors.
     """
 
     module: str
@@ -73,16 +73,16 @@ JOBS = {
 
 
 class HelperSlowError(Exception):
-    """The helper was not done in time; it was ended."""
+    """The helper exceeded its time, and was killed."""
 
 
 class HelperStoppedError(Exception):
-    """It was asked to stop, and the helper was ended."""
+    """The helper was killed on request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a helper ended: its exit status, negative for a signal, and what it wrote."""
+    """A helper's exit status (negative for a signal) and output."""
 
     status: int
     output: bytes
@@ -90,14 +90,13 @@ class Ended:
 
     @property
     def death(self) -> str:
-        """The signal, or the status: ``SIGSEGV``, ``status 3``."""
         with suppress(ValueError):
             return signal.Signals(-self.status).name
         return f"status {self.status:#x}" if self.status > 255 else f"status {self.status}"
 
     @property
     def answer(self) -> dict[str, Any] | None:
-        """The line of JSON that the helper printed last; None where that is none."""
+        """The last printed line, if it is JSON; otherwise None."""
         try:
             found = json.loads(self.output.decode("utf-8", "replace").strip().splitlines()[-1])
         except (ValueError, IndexError):
@@ -106,7 +105,6 @@ class Ended:
 
 
 def child_command(name: str, *words: str) -> list[str]:
-    """Return the command that starts the helper ``name``."""
     if getattr(sys, "frozen", False):
         return [sys.executable, CHILD_FLAG, name, *words]
     # -P: a stray jinja2.py in the current folder must not be imported.
@@ -114,14 +112,14 @@ def child_command(name: str, *words: str) -> list[str]:
 
 
 def child_environment(*, bare: bool) -> dict[str, str]:
-    """Return the helper's environment: this one's, or (``bare``) only what it needs to start."""
+    """The helper's environment: that of this process, or (``bare``) only what it needs to start."""
     kept = {name: value for name, value in os.environ.items() if not bare or name.upper() in _HARMLESS}
     root = str(Path(__file__).resolve().parents[2])
     return {**kept, "PYTHONPATH": os.pathsep.join([root, *filter(None, [kept.get("PYTHONPATH")])])}
 
 
 def creation_flags() -> int:
-    """Return the flag that keeps Windows from flashing a console window; 0 elsewhere."""
+    """The flag that keeps Windows from showing a console window; 0 elsewhere."""
     import subprocess  # noqa: PLC0415  (as above)
 
     return int(getattr(subprocess, "CREATE_NO_WINDOW", 0))
@@ -135,18 +133,18 @@ def run_helper(
     limit_s: float,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Ended:
-    """Have a helper do its job, on ``data`` if it reads some from standard input. It does not outlive this process.
+    """Run a helper for a job, with ``data`` on standard input if the job reads some. It ends with this process.
 
-    ``should_stop`` is asked a few times a second.
+    ``should_stop`` is called several times a second.
 
     Raises:
         HelperSlowError: it was not done within ``limit_s`` seconds.
-        HelperStoppedError: ``should_stop`` said so.
+        HelperStoppedError: ``should_stop`` returned True.
         OSError: it cannot be started.
     """
     import subprocess  # noqa: PLC0415  (as above)
 
-    its_end, our_end = os.pipe()  # without data it watches this one, and ends when ours closes
+    its_end, our_end = os.pipe()  # without data the helper watches its end, and ends when this one closes
     try:
         child = _started(name, words, subprocess.PIPE if data is not None else its_end)
     except BaseException:
@@ -162,7 +160,7 @@ def run_helper(
             try:
                 output, complaints = child.communicate(unsent, timeout=min(_POLL_S, max(end - time.monotonic(), 0.0)))
             except subprocess.TimeoutExpired:
-                unsent = None  # it is on its way
+                unsent = None  # is being sent
                 if time.monotonic() > end:
                     raise HelperSlowError(name) from None
             else:
@@ -177,7 +175,7 @@ def _started(name: str, words: Sequence[str], stdin: int) -> subprocess.Popen[by
     import subprocess  # noqa: PLC0415  (as above)
 
     job = JOBS[name]
-    return subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+    return subprocess.Popen(  # noqa: S603  (this interpreter and module)
         child_command(name, *words),
         stdin=stdin,
         stdout=subprocess.PIPE,
@@ -188,7 +186,7 @@ def _started(name: str, words: Sequence[str], stdin: int) -> subprocess.Popen[by
 
 
 class HelperProcess:
-    """A helper that stays and answers each line with one. For one thread at a time."""
+    """A helper that stays, and answers each line with one. Not thread-safe."""
 
     def __init__(self, name: str, words: Sequence[str]) -> None:
         import subprocess  # noqa: PLC0415  (as above)
@@ -198,29 +196,28 @@ class HelperProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether it can be asked."""
         return self._process.poll() is None
 
     def ask(self, line: bytes, most_bytes: int) -> bytes:
-        """Send a line, or nothing, and give the next line of the helper; without its end where the helper died."""
+        """Send a line, or nothing, and read the next line of the helper; without a line end if the helper died."""
         stdin, stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         try:
             stdin.write(line)
             stdin.flush()
             return stdout.readline(most_bytes)
-        except OSError:  # a broken pipe: it died while it was written to
+        except OSError:  # a broken pipe: it died during the write
             return b""
 
     def kill(self) -> None:
-        """End it; from any thread."""
+        """End the helper; from any thread."""
         self._process.kill()
 
     def close(self) -> None:
-        """End it, and let go of its pipes."""
+        """End the helper, and close its pipes."""
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with suppress(OSError):  # what was not sent cannot be any more
+                with suppress(OSError):  # about unsent data
                     pipe.close()
         self._process.wait()
 
@@ -229,18 +226,18 @@ class HelperProcess:
 
 
 def main(arguments: list[str]) -> int:
-    """Be the helper that ``arguments`` name; return its exit status."""
+    """Run the helper that ``arguments`` name, and return its exit status."""
     name, words = arguments[0], arguments[1:]
     if name not in JOBS:
         raise ValueError(f"there is no helper called {name!r}")
     job = JOBS[name]
-    # A helper loads its own module only; a frozen program has all of them.
+    # A helper imports its module only; a frozen program has all of them.
     work = getattr(importlib.import_module(job.module), job.function)
     return int(work(words)) if job.is_raw else _answer_as_json(work, words)
 
 
 def _answer_as_json(work: Callable[[list[str]], dict[str, Any]], words: list[str]) -> int:
-    """Print what ``work`` gives, or its error; the status is 0 for both."""
+    """Print the result of ``work``, or its error; the status is 0 for both."""
     from engine.errors import EngineError, NotEnoughMemoryError  # noqa: PLC0415  (as above)
     from engine.sandbox.limits import end_with_parent, quiet_crashes  # noqa: PLC0415
     from engine.sentences import said  # noqa: PLC0415
@@ -260,7 +257,6 @@ def _answer_as_json(work: Callable[[list[str]], dict[str, Any]], words: list[str
 
 
 def error_to_json(error: EngineError) -> dict[str, Any]:
-    """What `error_from_json` reads."""
     from engine.sentences import to_json  # noqa: PLC0415  (as above)
 
     told = {"kind": type(error).__name__, "message": to_json(error.message), "advice": to_json(error.advice)}
@@ -268,7 +264,7 @@ def error_to_json(error: EngineError) -> dict[str, Any]:
 
 
 def error_from_json(told: dict[str, Any]) -> EngineError:
-    """Make the helper's error ours; what a context or a pass could not do, a load could not do."""
+    """The helper's error in this process; an error of a context or pass becomes one of loading."""
     from engine import errors  # noqa: PLC0415  (as above)
     from engine.sentences import from_json  # noqa: PLC0415
 
@@ -281,7 +277,7 @@ def error_from_json(told: dict[str, Any]) -> EngineError:
 
 
 def run_as_helper(arguments: list[str]) -> NoReturn:
-    """Be the helper, and end at once: some drivers crash when a process ends, which says nothing of the job."""
+    """Run a helper, and exit without cleanup: some drivers crash at the end of a process."""
     os._exit(main(arguments))
 
 

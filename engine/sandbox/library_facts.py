@@ -1,6 +1,6 @@
-"""What llama.cpp and its devices are, told by a helper process: a broken build or a driver may end who asks.
+"""Facts about llama.cpp and its devices, found by a helper process, since a broken build or driver may crash it.
 
-CUDA also takes memory of a device for each process that asks.
+CUDA also allocates memory of a device in each process that lists devices.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _DEVICES_LIMIT_S = 20.0
 
 
 def ask_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
-    """What a helper says of llama.cpp (`library_facts`), and of what earlier starts kept in ``cache_dir``.
+    """A helper's `library_facts`, with verdicts of earlier starts in ``cache_dir``.
 
-    ``error`` where it cannot be loaded, says nothing or ends.
+    ``error`` instead if llama.cpp cannot be loaded, crashes or hangs.
     """
     try:
         ended = run_helper("library", [str(cache_dir)] if cache_dir is not None else [], limit_s=limit_s)
@@ -38,7 +38,7 @@ def ask_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S)
 
 
 def tell_library(words: list[str]) -> dict[str, Any]:
-    """The helper of `ask_library`: the facts, or ``error`` with the loader's own words."""
+    """The helper of `ask_library`: the facts, or ``error`` with the loader's message."""
     try:
         return library_facts(Path(words[0]) if words else None)
     except NativeLibraryError as error:
@@ -46,16 +46,16 @@ def tell_library(words: list[str]) -> dict[str, Any]:
 
 
 def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
-    """What the loaded llama.cpp is: files with builds, features, graphics processors, and what a user should know.
+    """Files and builds of the loaded llama.cpp, features, graphics processors, and notices for the user.
 
-    ``heads_lack`` has the functions that each method of heads needs and this build has not. What a trial of the
-    graphics processors found is read from ``cache_dir``.
+    ``heads_lack`` has the functions that each method of heads needs and this build lacks. The verdict on the graphics
+    processors is read from ``cache_dir``.
 
     Raises:
         NativeLibraryError: it cannot be loaded.
     """
     from engine.gguf.head_files import DFLASH, EAGLE3, MTP  # noqa: PLC0415
-    from engine.llama import library  # noqa: PLC0415  (loading it is what may fail)
+    from engine.llama import library  # noqa: PLC0415  (loading it may fail)
     from engine.llama.devices import find_gpus  # noqa: PLC0415
     from engine.llama.hidden_rows import missing_for  # noqa: PLC0415
     from engine.sandbox.machine_check import kept_verdict  # noqa: PLC0415
@@ -81,10 +81,10 @@ def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
 
 
 def list_devices(cache_dir: Path, names: tuple[str, ...] = ()) -> tuple[Device, ...]:
-    """Ask a helper for the devices of these names; without any, for all graphics processors that models may lie on.
+    """The devices of these names by a helper; without names, all graphics processors for models.
 
     Raises:
-        DeviceError: one is not there, or does not answer.
+        DeviceError: a device does not exist or answer.
         EngineError: the helper crashed.
     """
     answer = ask_child("devices", [cache_dir], _DEVICES_LIMIT_S, words=names)
@@ -92,7 +92,7 @@ def list_devices(cache_dir: Path, names: tuple[str, ...] = ()) -> tuple[Device, 
 
 
 def tell_devices(words: list[str]) -> dict[str, Any]:
-    """The helper of `list_devices`: the folder of what earlier starts found, then names of devices."""
+    """The helper of `list_devices`. ``words``: the cache folder, then names of devices."""
     from engine.llama import gpu_verdict  # noqa: PLC0415  (loads llama.cpp)
     from engine.llama.devices import find_devices, find_gpus  # noqa: PLC0415
     from engine.sandbox.machine_check import kept_verdict  # noqa: PLC0415

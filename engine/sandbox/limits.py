@@ -1,6 +1,6 @@
-"""Limits that a helper process sets for itself first: it ends with its parent, crashes quietly, and has bounded memory.
+"""Limits that a helper process sets for itself: it ends with its parent, crashes quietly, and has bounded memory.
 
-Loads no other library than psutil, so that a helper has these bounds before anything else is imported.
+Imports only psutil, so that the limits hold before anything else is imported.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from contextlib import suppress
 
 import psutil
 
-# Beyond what is to be opened: threads' stacks and arenas, the tokenizer's tables, repacked copies of the weights.
+# In addition to the files: stacks and arenas of threads, tables of the tokenizer, repacked copies of the weights.
 _SPARE_BYTES = 2 * 2**30
 
 
 def end_with_parent() -> None:
-    """End when the parent does: it holds the other end of our standard input, and nobody else waits for an answer."""
+    """End when the parent does, which holds the other end of standard input."""
 
     def watch() -> None:
-        os.read(0, 1)  # not sys.stdin: its lock would be held at the interpreter's end
+        os.read(0, 1)  # not sys.stdin, whose lock would be held at the interpreter's end
         os._exit(1)
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
 
 
 def quiet_crashes() -> None:
-    """Leave no core file and no dialogue box for a crash that is expected here."""
+    """Prevent core files and dialogue boxes of a crash, which is expected here."""
     if sys.platform == "win32":
         import ctypes  # noqa: PLC0415
 
@@ -40,7 +40,7 @@ def quiet_crashes() -> None:
 
 
 def limit_memory(needed_bytes: int, spare_bytes: int = _SPARE_BYTES) -> None:
-    """Let absurd sizes fail here: bound the address space by what the files can need (Linux; others cannot)."""
+    """Bound the address space by the needs of the files, so that absurd sizes fail (Linux only)."""
     if not sys.platform.startswith("linux"):
         return
     import resource  # noqa: PLC0415
@@ -51,7 +51,7 @@ def limit_memory(needed_bytes: int, spare_bytes: int = _SPARE_BYTES) -> None:
 
 
 def limit_time(seconds: int) -> None:
-    """End this process after so many seconds of computing (Unix; elsewhere the parent's watch is the bound)."""
+    """End this process after so many seconds of computing (Unix; elsewhere the parent's time limit applies)."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415  (Unix only)
@@ -61,7 +61,7 @@ def limit_time(seconds: int) -> None:
 
 
 def write_no_files() -> None:
-    """Let every write to a file fail (Unix)."""
+    """Make every write to a file fail (Unix)."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415  (Unix only)

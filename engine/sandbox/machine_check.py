@@ -1,10 +1,10 @@
-"""Tries, once for a build of llama.cpp and a machine, whether its kernels and its graphics processors calculate right.
+"""Tests once per build of llama.cpp and machine whether kernels and graphics processors compute correctly.
 
-A compiler may get kernels wrong: several versions of GCC spoil an instruction of AMX, and the first pass of several
-tokens ends the process. Where they fail, weights stay as they are in the file, which is slower but works. A driver may
-crash or calculate wrong, often only in flash attention or where it picks the likeliest tokens, so models are tried once
-more without these two. A helper process runs a small model first, as the program would (`engine.sandbox.trials`). The
-verdicts are kept.
+A compiler may miscompile kernels: several versions of GCC break an instruction of AMX, and the first pass of several
+tokens ends the process. If they fail, weights keep the layout of the file, which is slower but works. A driver may
+crash or compute wrong results, often only in flash attention or when it picks the likeliest tokens, so models are tried
+again without these two. A helper process runs a small model first, like the program (`engine.sandbox.trials`). The
+verdicts are stored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 KERNELS_FILE = "kernels.json"
 _KERNELS_FORMAT = 2
-_EXACT = " exact"  # behind a key: whether rows have the same bits in every pass
+_EXACT = " exact"  # suffix of a key: whether rows have the same bits in every pass
 _KERNELS_LIMIT_S = 60.0
 _FALLBACK = said(
     "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. "
@@ -42,7 +42,7 @@ _FALLBACK_OF_BUNDLE = said(
 GPUS_FILE = "gpus.json"
 _GPUS_FORMAT = 1
 _MOST_KEPT = 20
-_GPUS_LIMIT_S = 120.0  # for each of the two trials: at its first start a driver may compile its programs for a minute
+_GPUS_LIMIT_S = 120.0  # for each of the two trials: at its first start a driver may compile programs for a minute
 _SENTENCES: dict[GpuVerdict, Sentence] = {
     GpuVerdict.REDUCED: said(
         "Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the "
@@ -61,12 +61,12 @@ _SENTENCES: dict[GpuVerdict, Sentence] = {
 
 
 def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: ShouldStop = lambda: False) -> bool:
-    """Have ``sample``, a small model, run in a child process; where that fails, load no model with those kernels.
+    """Run ``sample``, a small model, in a helper process; if that fails, no model uses the repacking kernels.
 
-    Whether they work. Where they do, but give a row other bits in passes of another shape, that is noted
-    (`library.note_inexact`). A verdict is kept in ``cache_dir`` until the build or the processor changes. Where there
-    is no sample, or no memory to try it, all stays as it is. An answer that did not come in time is no verdict: they
-    are done without, and tried again at the next start. Stopped, it is no verdict either.
+    Returns whether they work. If a row has other bits in passes of another shape, `library.note_inexact` is called. The
+    verdict is stored in ``cache_dir`` for the build and the processor. Without a sample, or memory to run it, nothing
+    changes. After a time-out the kernels are not used until the next start, which tests them again. Stopping gives no
+    verdict.
     """
     if not library.uses_repacking() or not sample.is_file():
         return library.uses_repacking()
@@ -77,7 +77,7 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Shou
     if works is None:
         try:
             works, exact = True, bool(ask_child("kernels", [sample], _KERNELS_LIMIT_S, should_stop).get("exact"))
-        except (NotEnoughMemoryError, ModelHeaderError) as error:  # which says nothing of them
+        except (NotEnoughMemoryError, ModelHeaderError) as error:  # no verdict on the kernels
             log.info("the kernels could not be tried: %s", error.message)
             return True
         except TooSlowError as error:
@@ -99,7 +99,7 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Shou
 
 
 def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., ProbeReport]:
-    """A look at a file before it is opened in this process: kernels and GPUs first, once, then the file."""
+    """A function that tries a file before it is opened in this process, after kernels and GPUs (once)."""
     unchecked = [sample] if sample is not None else []
 
     def inspect(path: Path, should_stop: ShouldStop, may_lie_elsewhere: bool = False) -> ProbeReport:
@@ -107,7 +107,7 @@ def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., Prob
             check_kernels(unchecked[-1], cache_dir, should_stop)
             if not should_stop():
                 check_gpus(unchecked[-1], cache_dir, should_stop)
-            if should_stop():  # without a verdict: before the next file
+            if should_stop():  # no verdict: test again before the next file
                 break
             unchecked.pop()
         return probe(path, cache_dir, should_stop=should_stop, may_lie_elsewhere=may_lie_elsewhere)
@@ -116,31 +116,30 @@ def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., Prob
 
 
 def kernel_notices() -> tuple[Sentence, ...]:
-    """What a user should know about the kernels in use: nothing where they are the right ones."""
     if library.uses_repacking():
         return ()
     return (_FALLBACK_OF_BUNDLE if getattr(sys, "frozen", False) else _FALLBACK,)
 
 
 def _kernels_key() -> str:
-    """What changes the verdict: the compiled files, and the processor."""
+    """Hash of the facts that a verdict depends on: the compiled files, and the processor."""
     return hashlib.sha256("\n".join(map(str, library.machine_facts())).encode()).hexdigest()[:32]
 
 
 class _Outcome(Enum):
-    """Of one trial."""
+    """Of a trial."""
 
     WORKS = auto()
-    FAILS = auto()  # it crashed, or its numbers are wrong
-    UNKNOWN = auto()  # it could not be tried this time
+    FAILS = auto()  # it crashed, or its results are wrong
+    UNKNOWN = auto()  # the trial was not possible
 
 
 def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldStop = lambda: False) -> GpuVerdict:
-    """Have ``sample``, a small model, run on the graphics processors in a child process, and follow what is found.
+    """Run ``sample``, a small model, on the graphics processors in a helper process, and apply the verdict.
 
-    The verdict is kept in ``cache_dir`` until the build, the devices or their driver change. Where there is no device,
-    nothing is started. Where no answer came in time or the device had no memory, models are loaded on the processor,
-    and the next start tries it again. Stopped, it is no verdict.
+    The verdict is stored in ``cache_dir`` for the build, the devices and their driver. Without a device nothing is
+    started. After a time-out, or without free memory on the device, models run on the processor until the next start,
+    which tests again. Stopping gives no verdict.
     """
     if not sample.is_file() or not library.supports_gpu():
         return gpu_verdict.current()
@@ -154,7 +153,7 @@ def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldS
     except LoadCancelledError:
         return gpu_verdict.current()
     log.log(logging.INFO if verdict is GpuVerdict.FINE else logging.WARNING, "graphics processors: %s", verdict.value)
-    if file is not None and verdict is not GpuVerdict.UNTRIED:  # another trial may say more
+    if file is not None and verdict is not GpuVerdict.UNTRIED:
         newest = dict(list(kept.items())[1 - _MOST_KEPT :])
         file.write({**newest, key: verdict})
     gpu_verdict.set_current(verdict)
@@ -173,10 +172,10 @@ def _tried(sample: Path, should_stop: ShouldStop) -> GpuVerdict:
 
 
 def _try(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> _Outcome:
-    """Raises LoadCancelledError where it is stopped."""
+    """Raises LoadCancelledError if stopped."""
     try:
         answer = ask_child("gpus", [sample], _GPUS_LIMIT_S, should_stop, [flash.value])
-    except LoadCancelledError:  # a `ModelLoadError` as well
+    except LoadCancelledError:  # which is a `ModelLoadError`
         raise
     except (TooSlowError, NotEnoughMemoryError) as error:
         log.warning("the graphics processors could not be tried: %s", error.message)
@@ -193,7 +192,7 @@ def _try(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> _Outco
 
 
 def gpu_notices(request: LoadRequest) -> tuple[Sentence, ...]:
-    """What a user should know about the graphics processors: nothing where they work, or nobody wants them."""
+    """Notices for the user about the graphics processors; none if they work or are not used."""
     if request.gpu_layers == 0 or request.placement.is_processor:
         return ()
     sentence = _SENTENCES.get(gpu_verdict.current())
@@ -201,13 +200,13 @@ def gpu_notices(request: LoadRequest) -> tuple[Sentence, ...]:
 
 
 def kept_verdict(cache_dir: Path) -> tuple[GpuVerdict | None, Sentence | None]:
-    """What an earlier start found for this machine as it is now, and the sentence on it; None where there is none."""
+    """The stored verdict for this machine in its current state, and a sentence about it."""
     verdict = JsonStore(cache_dir / GPUS_FILE, "verdicts", _GPUS_FORMAT).read(GpuVerdict).get(check_key())
     return verdict, None if verdict is None else _SENTENCES.get(verdict)
 
 
 def check_key() -> str:
-    """What changes the verdict: the compiled files, the devices, and their drivers."""
+    """Hash of the facts that a verdict depends on: the compiled files, the devices, and their drivers."""
     devices = [(gpu.name, gpu.description, gpu.total_bytes) for gpu in find_gpus()]
     facts = (*library.build_facts(), *devices, *library.driver_facts())
     return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:32]

@@ -1,7 +1,4 @@
-"""Pictures of strangers, decoded by a child process with bounded time and memory.
-
-The child process is `engine.sandbox.picture_child`; here it is started, and its failures become sentences.
-"""
+"""Decodes untrusted pictures in a helper process with bounded time and memory (`engine.sandbox.picture_child`)."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ log = logging.getLogger(__name__)
 
 MAX_BYTES = 64 << 20  # of a file
 MAX_PIXELS = 80_000_000  # before it is made smaller
-MAX_RATIO = 100  # of the sides: encoders end the process over narrower ones, or refuse them
+MAX_RATIO = 100  # of the sides: encoders refuse narrower pictures, or end the process
 LIMIT_S = 30.0
 _MOST_KEPT_BYTES = 64 << 20
 _CONVERT = said("Save it as PNG or JPEG, and give that.")
@@ -34,22 +31,22 @@ def read_picture_file(path: Path) -> Picture:
     """Decode a picture file.
 
     Raises:
-        PictureError: it cannot be read; the sentence says why.
+        PictureError: it cannot be read; the message says why.
     """
     try:
         with open_ordinary(path) as file:
             data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # the latter for a name that no file can have
+    except (OSError, ValueError) as error:  # the latter for an impossible name
         reason = getattr(error, "strerror", None) or error
         raise PictureError(said("“{name}” cannot be read: {reason}.", name=path.name, reason=reason)) from error
     return read_picture(data, path.name)
 
 
 def read_picture(data: bytes, name: str, limit_s: float = LIMIT_S) -> Picture:
-    """Decode the bytes of a picture file; ``name`` is how sentences call it.
+    """Decode the bytes of a picture file; ``name`` is for messages.
 
     Raises:
-        PictureError: it cannot be read; the sentence says why.
+        PictureError: it cannot be read; the message says why.
     """
     if not data:
         raise PictureError(said("“{name}” is empty.", name=name))
@@ -104,15 +101,14 @@ def _refusal(kind: str, name: str, answer: dict[str, Any]) -> PictureError:
 
 
 class PictureReader:
-    """Decodes pictures that come again and again, as a conversation's do with every request, once. For any thread."""
+    """Decodes each picture once, since a conversation's pictures come with every request. Thread-safe."""
 
     def __init__(self, read: Callable[[bytes, str], Picture] = read_picture) -> None:
         self._read = read
-        self._kept: OrderedDict[bytes, Picture] = OrderedDict()  # by the digest of the file, the longest unused first
+        self._kept: OrderedDict[bytes, Picture] = OrderedDict()  # by the digest of the file, least recently used first
         self._lock = threading.Lock()
 
     def read(self, data: bytes, name: str) -> Picture:
-        """See `read_picture`."""
         key = hashlib.blake2b(data, digest_size=16).digest()
         with self._lock:
             if key in self._kept:

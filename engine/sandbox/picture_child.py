@@ -1,7 +1,7 @@
-"""The helper process that decodes a picture: what it breaks harms nobody.
+"""The helper process that decodes a picture, isolated because a file may crash the decoder.
 
-The file comes by standard input. Out go one JSON line, and the pixels, three bytes each. Pillow is imported here only,
-and nothing of the file but its pixels goes anywhere.
+The file comes by standard input. The output is a JSON line, and the pixels, three bytes each. Pillow is imported here
+only, and nothing of the file but its pixels is passed on.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from PIL import Image, ImageFile, ImageOps, ImageStat, UnidentifiedImageError
 from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write_no_files
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
-_MEMORY_BYTES = 1_500_000_000  # beyond the file: 80 million pixels with four bytes, twice, and what decoders take
+_MEMORY_BYTES = 1_500_000_000  # beside the file: 80 million pixels of four bytes, twice, and buffers of decoders
 _SIXTEEN_BITS = ("I;16", "I;16L", "I;16B", "I;16N", "I")
-_PAPERS = ("white", "#202020")  # behind what is transparent; the latter where what is seen is nearly white
+_PAPERS = ("white", "#202020")  # behind transparent pixels; the latter if the others are nearly white
 _NEARLY_WHITE = 225
-_SCAN, _LEAST_SCAN = b"\xff\xda", 64  # behind which the pixels of a JPEG begin, and the bytes that are worth a look
-_LARGEST = 8  # times the most pixels: a JPEG is decoded in an eighth of its size, but all of it is gone through
+_SCAN, _LEAST_SCAN = b"\xff\xda", 64  # mark before the pixels of a JPEG, and the fewest bytes that are worth decoding
+_LARGEST = 8  # times the most pixels: a JPEG is decoded at an eighth of its size, but its whole data is read
 
 
 def main(arguments: list[str]) -> int:
-    """Decode standard input. ``arguments`` are the most pixels, the longest side, the ratio of sides, and seconds."""
+    """Decode standard input. ``arguments``: the most pixels, the longest side, the ratio of sides, and seconds."""
     max_pixels, max_side, max_ratio, seconds = map(int, arguments)
     quiet_crashes()
     limit_time(seconds)
@@ -39,8 +39,8 @@ def main(arguments: list[str]) -> int:
 
 
 def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple[dict[str, object], bytes]:
-    """Give the size and the pixels, or the kind of what went wrong and nothing."""
-    Image.MAX_IMAGE_PIXELS = None  # the size is looked at here
+    """The size and the pixels, or the kind of an error and nothing."""
+    Image.MAX_IMAGE_PIXELS = None  # checked here
     warnings.simplefilter("ignore")
     try:
         try:
@@ -60,12 +60,12 @@ def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple
         return {"width": image.width, "height": image.height}, image.tobytes()
     except MemoryError:
         return {"error": "memory"}, b""
-    except Exception:  # noqa: BLE001  (whatever a strange file makes of a decoder, it cannot be read)
+    except Exception:  # noqa: BLE001  (a decoder may raise anything on an untrusted file)
         return {"error": "damaged"}, b""
 
 
 def _loaded(image: Image.Image, data: bytes) -> Image.Image:
-    """Decode a picture; a JPEG that was cut off, as far as it goes.
+    """Decode a picture; a truncated JPEG as far as possible.
 
     Raises:
         OSError: nothing of it can be read.

@@ -1,6 +1,6 @@
-"""Opens new or changed model files in a helper process first: a crash there is an error here.
+"""Opens new or changed model files in a helper process first, where a crash is only an error here.
 
-Good verdicts are kept. What is tried stands in `engine.sandbox.trials`.
+Good verdicts are stored. `engine.sandbox.trials` has the trials.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ log = logging.getLogger(__name__)
 ELSEWHERE = "--may-lie-elsewhere"  # the child's option
 CACHE_FILE = "probed-models.json"
 HEADS_FILE, SIDES_FILE = "probed-heads.json", "probed-side-files.json"
-_FORMAT = 2  # of the reports in the first; another number forgets them
-_TOGETHER_FORMAT = 1  # of the other two
+_FORMAT = 2  # of the reports in the first file; another number discards them
+_TOGETHER_FORMAT = 1  # of the other two files
 _MOST_KEPT = 200
 Entry = TypeVar("Entry")
 START_LIMIT_S = 60.0
 SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
 _EACH_DRAFT_LIMIT_S = 15.0
-_ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # how ggml says where and why it gave up
+_ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # location and reason of an abort of ggml
 _WHAT = re.compile(r"what\(\):\s*(.+)")
 _OTHER_PROGRAM = said("Choose another file of this model, or a newer version of Paceline.")
 
@@ -51,7 +51,7 @@ InspectSide = Callable[[Path, Path, ShouldStop], None]
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """A file that was loaded and ran some tokens."""
+    """Facts about a file that was loaded and ran some tokens."""
 
     architecture: str
     name: str
@@ -71,15 +71,15 @@ def probe(
     *,
     may_lie_elsewhere: bool = False,
 ) -> ProbeReport:
-    """Try ``path`` in a child process, unless this very file was good before.
+    """Try ``path`` in a helper process, unless a good verdict on this unchanged file is stored.
 
-    ``cache_dir`` keeps good verdicts; bad ones are found again, since they may be due to little memory or an old
-    program. ``timeout_s`` None allows for the time to read a file of this size. ``may_lie_elsewhere``: it is for
-    devices, whose memory the child does not see, so that the main memory need not hold all of it.
+    ``cache_dir`` stores good verdicts only, since bad ones may be due to little memory or an old program. ``timeout_s``
+    None: allows for reading a file of this size. ``may_lie_elsewhere``: the model is for devices, whose memory the
+    helper does not see, so it need not fit the main memory.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
-        ModelFileError: it cannot be used; the sentence says what happened: refused, crashed, too slow.
+        ModelFileError: it was refused, crashed or was too slow; the message says what happened.
         NotEnoughMemoryError: it does not fit the free memory.
     """
 
@@ -96,10 +96,10 @@ def probe(
 def remembered(
     files: Sequence[Path], store: JsonStore | None, checked: Callable[[Any], Entry], ask: Callable[[int], Entry]
 ) -> Entry:
-    """Give the good verdict on these very files that ``store`` has, or what ``ask``, given their bytes, says now.
+    """The verdict on these unchanged files in ``store``, or that of ``ask``, which gets their size in bytes.
 
     Raises:
-        ModelNotFoundError: a file is not there, or not readable.
+        ModelNotFoundError: a file does not exist, or is not readable.
     """
     key, num_bytes = _identity(files)
     known = store.read(checked) if store is not None else {}
@@ -113,7 +113,7 @@ def remembered(
 
 
 def _identity(files: Sequence[Path]) -> tuple[str, int]:
-    """What makes files these very files: place, size, time and inode of all parts, who judged them; and their bytes."""
+    """Path, size, time and inode of all parts, and the judging version, as a key; and their bytes."""
     try:
         version = metadata.version("llama-cpp-python")
     except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
@@ -124,7 +124,7 @@ def _identity(files: Sequence[Path]) -> tuple[str, int]:
             whole = path.resolve()
             open_ordinary(whole).close()
             facts = [part.stat() for part in all_parts(path.absolute())]
-        except (OSError, ValueError) as error:  # the latter for a name that no file can have
+        except (OSError, ValueError) as error:  # the latter for an impossible name
             reason = getattr(error, "strerror", None) or error
             raise ModelNotFoundError(said("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
         told += [str(whole), *(f"{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for fact in facts)]
@@ -133,10 +133,10 @@ def _identity(files: Sequence[Path]) -> tuple[str, int]:
 
 
 def _checked(values: dict[str, Any]) -> dict[str, Any]:
-    """A report as it was kept.
+    """A stored report.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not a report.
     """
     report = ProbeReport(**values)
     if any(type(getattr(report, field.name)).__name__ != field.type for field in fields(report)):
@@ -153,10 +153,10 @@ def _true(entry: Any) -> bool:  # noqa: ANN401  (JSON)
 def probe_head(
     target: Path, head: Path | None, should_stop: ShouldStop = lambda: False, cache_dir: Path | None = None
 ) -> None:
-    """Try a target with its own next-token layers, or with a head in a file, unless these files were good before.
+    """Try a target with its next-token layers, or with a head file, unless a good verdict on these files is stored.
 
     Raises:
-        ModelFileError: they cannot be used together; the sentence names the file that has the head.
+        ModelFileError: they cannot be used together; the message names the file with the head.
         NotEnoughMemoryError: they do not fit the free memory.
     """
     files = [target] if head is None else [head, target]
@@ -166,10 +166,10 @@ def probe_head(
 def probe_side(
     target: Path, side: Path, should_stop: ShouldStop = lambda: False, cache_dir: Path | None = None
 ) -> None:
-    """Show a picture to a target with its side file, unless these files were good before.
+    """Show a picture to a target with its side file, unless a good verdict on these files is stored.
 
     Raises:
-        ModelFileError: they cannot be used together; the sentence names the side file.
+        ModelFileError: they cannot be used together; the message names the side file.
         NotEnoughMemoryError: they do not fit the free memory.
     """
     _probe_together("sides", [side, target], cache_dir / SIDES_FILE if cache_dir is not None else None, should_stop)
@@ -186,11 +186,11 @@ def _probe_together(job: str, files: Sequence[Path], cache: Path | None, should_
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """Whether a draft may serve a target, and if not, why; ``reason`` is empty where it may.
+    """Whether a draft may serve a target; ``reason``: why it may not, otherwise empty.
 
-    ``speaks``, of a draft with another vocabulary, is the share of the target's tokens that are one token for it, too;
-    ``difference``, of one with the same, says where its chat template writes something else, if it was looked for.
-    ``readable`` is False where no vocabulary could be made of the draft; then ``reason`` says why.
+    ``speaks``, of a draft with another vocabulary: the share of the target's tokens that are a single token for it.
+    ``difference``, of one with the same vocabulary: where its chat template differs, if that was compared. ``readable``
+    is False if the draft's vocabulary cannot be loaded; ``reason`` says why.
     """
 
     matches: bool
@@ -203,10 +203,10 @@ class PairVerdict:
 def judge_pairs(
     target: Path, drafts: Sequence[Path], should_stop: ShouldStop = lambda: False
 ) -> tuple[PairVerdict, ...]:
-    """Compare vocabularies, of whole models or of stubs of far ones; one verdict a draft, in order.
+    """Compare vocabularies, of models or of stubs of remote ones; a verdict for each draft, in order.
 
     Raises:
-        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+        ModelFileError: the target's vocabulary cannot be used, or it was stopped.
     """
     if not drafts:
         return ()
@@ -214,7 +214,7 @@ def judge_pairs(
     try:
         answer = ask_child("pairs", [target, *drafts], limit_s, should_stop)
     except EngineError as error:
-        if len(drafts) > 1 and not should_stop():  # one of them may have ended the child: each by itself
+        if len(drafts) > 1 and not should_stop():  # one of them may have crashed the helper: try each alone
             return tuple(verdict for draft in drafts for verdict in judge_pairs(target, [draft], should_stop))
         if should_stop() or not _stands_alone(target):
             raise
@@ -223,7 +223,7 @@ def judge_pairs(
 
 
 def _stands_alone(target: Path) -> bool:
-    """Whether the target by itself is fine, so that a failure is the draft's."""
+    """Whether the target alone works, so that a failure is the draft's."""
     try:
         ask_child("pairs", [target], START_LIMIT_S)
     except EngineError:
@@ -238,17 +238,17 @@ def ask_child(
     should_stop: ShouldStop = lambda: False,
     words: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Let a helper do ``job`` on ``paths``; return its answer. Sentences about what went wrong name the first.
+    """Run a helper for ``job`` on ``paths``, and return its answer. Messages of errors name the first path.
 
-    ``words`` are what else it is told. ``should_stop`` is asked a few times a second.
+    ``words``: further arguments. ``should_stop`` is called several times a second.
 
     Raises:
-        ModelFileError: the helper refused one of them, crashed, or was too slow; or it was asked to stop.
-        NotEnoughMemoryError: it asked for more memory than it may.
-        EngineError: it refused what it was told.
+        ModelFileError: the helper refused a file, crashed, was too slow, or was stopped.
+        NotEnoughMemoryError: it exceeded its memory.
+        EngineError: it refused an argument.
     """
     name = paths[0].name
-    # Parts are found by their links' names.
+    # Absolute, but not resolved: parts are found by the names of their links.
     told = [*(str(path.absolute()) for path in paths), *words]
     try:
         ended = run_helper(job, told, limit_s=limit_s, should_stop=should_stop)
@@ -272,7 +272,6 @@ def ask_child(
 
 
 def _crash(name: str, ended: Ended) -> EngineError:
-    """One sentence for a helper that died."""
     status, complaints = ended.status, ended.complaints
     if status == -getattr(signal, "SIGKILL", 9):
         return NotEnoughMemoryError(
@@ -283,7 +282,7 @@ def _crash(name: str, ended: Ended) -> EngineError:
             said("{name} could not be opened: llama.cpp was built for another processor.", name=name),
             "Reinstall llama-cpp-python on this computer.",
         )
-    if status == 1:  # Python's own way to end after an error that nobody expected
+    if status == 1:  # Python's status after an unexpected exception
         last_line = (complaints.strip().splitlines() or [""])[-1][:200].rstrip(".")
         return ModelLoadError(
             said(

@@ -1,7 +1,7 @@
-"""Renders chat templates in a helper process that is ended when it takes too long or too much memory.
+"""Renders chat templates in a helper process that is killed if it takes too long or too much memory.
 
-The process starts with the first template (about a tenth of a second), stays, and is replaced when it died. What a
-template may do is decided in `engine.sandbox.template_child`.
+The process starts with the first template (about a tenth of a second), stays, and is replaced if it dies.
+`engine.sandbox.template_child` decides what a template may do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.sentences import said
 MAX_OUTPUT_CHARS = 8_000_000  # a context of a million tokens is about half of it
 MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, long conversations a few more
 TIME_LIMIT_S = 2.0
-# A machine that is busy elsewhere may starve a harmless template: then its processor time counts, up to this.
+# On a busy machine a harmless template may be slow: then its processor time counts, up to this.
 STARVED_TIME_LIMIT_S = 6.0
 START_LIMIT_S = 30.0
 _WATCH_EVERY_S = 0.02
@@ -30,11 +30,11 @@ _READY = b"ready\n"
 
 
 class TemplateRefusedError(TemplateError):
-    """The template itself refused the messages, or is wrong; the process is well and may be asked again."""
+    """The template raised an error, or is invalid; the process is intact."""
 
 
 class TemplateRenderer:
-    """One helper process for any number of templates. Safe to call from several threads; they wait in line."""
+    """One helper process for all templates. Thread-safe: calls wait in line."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,8 +44,8 @@ class TemplateRenderer:
         """Render the template ``source``.
 
         Raises:
-            TemplateRefusedError: the template raised an error, or is no template.
-            TemplateError: it was stopped for its time or memory, brought the helper down, or is asked for too much.
+            TemplateRefusedError: the template raised an error, or is invalid.
+            TemplateError: it exceeded its time or memory, crashed the helper, or the conversation is too long.
         """
         request = json.dumps({"source": source, "variables": variables}).encode() + b"\n"
         if len(request) > _MAX_LINE_BYTES:
@@ -95,7 +95,7 @@ class TemplateRenderer:
 
 
 def _exchange(process: HelperProcess, request: bytes, limit_s: float) -> tuple[bytes, str]:
-    """Send ``request``, read one line; the line is empty or cut where the helper died, with the reason if known."""
+    """Send ``request``, read a line; it is empty or cut if the helper died, with the reason if known."""
     done, reasons = threading.Event(), list[str]()
     watch = threading.Thread(target=_watch, args=(process, done, limit_s, reasons), name="template-watch")
     watch.start()
@@ -108,14 +108,14 @@ def _exchange(process: HelperProcess, request: bytes, limit_s: float) -> tuple[b
 
 
 def _watch(process: HelperProcess, done: threading.Event, limit_s: float, reasons: list[str]) -> None:
-    """End the helper when it exceeds its time or memory. Most templates are done before the first look."""
+    """Kill the helper if it exceeds its time or memory. Most templates are done before the first check."""
     began = time.monotonic()
     cpu_before: float | None = None
     while not done.wait(_WATCH_EVERY_S):
         try:
             helper = psutil.Process(process.pid)
             cpu_s, memory_bytes = sum(helper.cpu_times()[:2]), helper.memory_info().rss
-        except psutil.Error:  # it is gone: the reader notices
+        except psutil.Error:  # it has ended, which the reader notices
             return
         cpu_before = cpu_s if cpu_before is None else cpu_before
         elapsed_s = time.monotonic() - began

@@ -1,13 +1,13 @@
 """The helper process that renders chat templates: one JSON line in, one out.
 
-A chat template is a program by a stranger. Jinja's sandbox keeps it from reaching Python's insides, but not from
-running for ever or filling the memory, and a single built-in call (``'a' * 10**10``, joining a nested list) can do that
-without a point at which it could be stopped. So it runs here, where the parent can end it.
+A chat template is an untrusted program. Jinja's sandbox keeps it from Python's internals, but not from running for ever
+or filling the memory, and a single built-in call (``'a' * 10**10``, joining a nested list) can do that without a chance
+to interrupt it. So it runs here, where the parent can kill it.
 """
 
 from __future__ import annotations
 
-import html  # noqa: F401  (as those below: Jinja imports them at first use, when files can no longer be opened)
+import html  # noqa: F401  (as below: Jinja imports them at first use, when files can no longer be opened)
 import json
 import pprint  # noqa: F401
 import sys
@@ -29,7 +29,7 @@ _MAX_COMPILED = 8
 _MAX_REASON_CHARS = 300
 _READY = b"ready\n"
 _WARM_UP = "{{ messages | tojson }}{{ strftime_now('%Y-%m-%d') }}{% for m in messages %}{{ m.x.y }}{% endfor %}"
-# What a template's own mistakes raise; anything else is a mistake of ours and ends the process.
+# Errors of a template; any other is an error of this program and ends the process.
 _TEMPLATE_FAULTS = (
     jinja2.TemplateError,
     ArithmeticError,
@@ -40,7 +40,7 @@ _TEMPLATE_FAULTS = (
     NameError,
     OSError,
     RuntimeError,  # RecursionError is one
-    SyntaxError,  # Python's, of what Jinja made of it: more than 20 loops within each other
+    SyntaxError,  # of Python code that Jinja generated: more than 20 nested loops
     SystemError,
     TypeError,
     ValueError,
@@ -48,18 +48,17 @@ _TEMPLATE_FAULTS = (
 
 
 class GenerationBlock(jinja2.ext.Extension):
-    """``{% generation %}`` marks the assistant's text for training; when prompting it means nothing."""
+    """``{% generation %}`` marks the assistant's text for training; it has no effect in a prompt."""
 
-    tags = {"generation"}  # noqa: RUF012  (Jinja's own way to name them)
+    tags = {"generation"}  # noqa: RUF012  (as Jinja requires)
 
     def parse(self, parser: jinja2.parser.Parser) -> list[jinja2.nodes.Node]:
-        """Keep what is inside."""
         next(parser.stream)
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
 def make_environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
-    """Return the environment that chat templates are written for, as transformers' chat_template_utils makes it."""
+    """The environment that chat templates are written for, as in transformers' chat_template_utils."""
     environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, jinja2.ext.loopcontrols]
     )
@@ -70,7 +69,7 @@ def make_environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
 
 
 def main(arguments: list[str]) -> int:
-    """Answer requests until the parent closes the pipe. Arguments: most characters, most bytes."""
+    """Answer requests until the parent closes the pipe. ``arguments``: most characters, most bytes."""
     answer = make_answerer(int(arguments[0]))
     answer({"source": _WARM_UP, "variables": {"messages": [{"role": "user"}]}})
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
@@ -80,7 +79,7 @@ def main(arguments: list[str]) -> int:
     for line in requests:
         try:
             reported = json.dumps(answer(json.loads(line))).encode()
-        except MemoryError as fault:  # already of the words that go in, or of what came out
+        except MemoryError as fault:  # from the request, or from the output
             reported = json.dumps({"refused": _reason(fault)}).encode()
         answers.write(reported + b"\n")
         answers.flush()
@@ -88,7 +87,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make_answerer(max_chars: int) -> Callable[[dict[str, Any]], dict[str, str]]:
-    """Return the function that renders one request; it keeps the last few templates compiled."""
+    """The function that renders a request; it keeps the last few templates compiled."""
     environment = make_environment()
     compiled: dict[str, jinja2.Template] = {}
 
@@ -127,7 +126,7 @@ def _reason(fault: BaseException) -> str:
 
 def _to_json(value: object, ensure_ascii: bool = False, indent: int | None = None, **options: Any) -> str:  # noqa: ANN401
     allowed = {name: options[name] for name in ("separators", "sort_keys") if name in options}
-    value = list(value) if isinstance(value, Iterator) else value  # of `map` and its like
+    value = list(value) if isinstance(value, Iterator) else value  # of `map` and similar filters
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, **allowed)
 
 
@@ -140,9 +139,9 @@ def _strftime_now(pattern: str) -> str:
 
 
 def _drop_privileges(max_bytes: int) -> None:
-    """No new file, socket or process, and bounded memory, where the system can promise that.
+    """Forbid new files, sockets and processes, and bound the memory, as far as the system can.
 
-    Windows cannot, macOS only in part: there the parent's watch on time and memory is the bound.
+    Windows cannot, macOS only in part: there the parent's limits of time and memory apply.
     """
     try:
         import resource  # noqa: PLC0415  (Unix only)

@@ -1,6 +1,6 @@
-"""What helper processes do with a stranger's model first: what crashes here harms nobody.
+"""Trials of untrusted models in helper processes, where a crash does no harm.
 
-Each function takes its helper's words, and gives what `engine.sandbox.helper` prints as JSON.
+Each function takes its helper's words, and returns an answer that `engine.sandbox.helper` prints as JSON.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from engine.sandbox.probe import ELSEWHERE
 from engine.sentences import said, to_json
 from engine.sequence import CachedSequence
 
-if TYPE_CHECKING:  # each trial waits for what it needs itself
+if TYPE_CHECKING:  # imported by the trials that need them
     from engine.heads.loaded import LoadedHead
     from engine.loading.loading import LoadedModel
     from engine.pictures.encoder import PictureEncoder
@@ -41,8 +41,8 @@ log = logging.getLogger(__name__)
 Row = NDArray[np.float32]
 
 N_CTX = 64  # tokens; enough to run some
-_NUM_IN_A_PASS = 8  # fits the smallest context that a header may name
-_NUM_SAMPLED = 2000  # tokens whose texts are read again
+_NUM_IN_A_PASS = 8  # fits the smallest context that a header may claim
+_NUM_SAMPLED = 2000  # tokens whose texts are tokenized again
 _ORDINARY = "Hello, 世界! <|im_start|>\n\t 123"
 _ONE_FOR_EACH_FIRST_BYTE = (
     *range(1, 0x80),
@@ -52,26 +52,26 @@ _ONE_FOR_EACH_FIRST_BYTE = (
     0x10000,
     *range(0x40000, 0x110000, 0x40000),
 )
-_READ, _DRAFTED = 6, 3  # tokens that a head is tried with
-_SEEING_CTX = 2048  # places: what small pictures take
+_READ, _DRAFTED = 6, 3  # tokens that a head reads and drafts
+_SEEING_CTX = 2048  # tokens: enough for small pictures
 _PICTURE_SIZES = ((96, 64), (64, 160))  # pixels
-_ENCODER_BYTES = 4 << 30  # what an encoder may compute with, beside its weights
+_ENCODER_BYTES = 4 << 30  # for an encoder's compute buffers
 _HEADER_COPIES = 16  # of the header, as lists and tables of a tokenizer, in both vocabularies
-SIZES = (1, 2, 5, 16, 33)  # tokens in a pass: kernels work on 4, 8, 16 or 32 of them at a time, and on what is left
-_NUM_BEFORE = 90  # tokens, before those whose rows are compared bit for bit
-_LEAST_LIKENESS = 0.98  # of two rows, as a correlation: they round differently; what is wrong is nowhere near
+SIZES = (1, 2, 5, 16, 33)  # tokens of a pass: kernels compute 4, 8, 16 or 32 of them at once, and the rest
+_NUM_BEFORE = 90  # tokens before those whose rows are compared bit for bit
+_LEAST_LIKENESS = 0.98  # correlation of two rows that differ by rounding; wrong rows are far below
 _GPU_CTX = 256  # tokens
-_TOP = 32  # of the likeliest tokens, which are compared where the device picks them
-_VERIFIED = (1, 4, 9)  # tokens of passes behind others: plain decoding, and drafts of 3 and 8 tokens
+_TOP = 32  # likeliest tokens that are compared if the device picks them
+_VERIFIED = (1, 4, 9)  # tokens of passes on a filled cache: plain decoding, and drafts of 3 and 8 tokens
 
 
 # ---- a model by itself ---------------------------------------------------------------------------------------------
 
 
 def try_model(words: list[str]) -> dict[str, Any]:
-    """Check the header of the file, load its weights, and run some tokens; gives the facts of a `ProbeReport`.
+    """Check the header of a file, load its weights, and run some tokens; returns the facts of a `ProbeReport`.
 
-    The file is mapped here, so that it is read through even where the main memory could not hold it.
+    The file is memory-mapped, so that it is read completely even if it does not fit the main memory.
 
     Raises:
         EngineError: it cannot be used; the message says why.
@@ -103,7 +103,7 @@ def _num_bytes(*paths: Path) -> int:
 
 
 def _run_passes(model: LlamaModel, ids: list[int]) -> None:
-    """Run one token, and then several: other kernels compute those, and a position of 0 hides what is turned by it."""
+    """Run one token, then several, which other kernels compute; position 0 would hide errors of RoPE."""
     params = ContextParams(N_CTX, library.default_threads(model.num_params))
     with LlamaContext(model, params) as context:
         for some in ([model.vocab.bos_id or 0], ids[:_NUM_IN_A_PASS]):
@@ -114,13 +114,13 @@ def _run_passes(model: LlamaModel, ids: list[int]) -> None:
 
 
 def _try_vocabulary(model: LlamaModel) -> list[int]:
-    """Use every function of the vocabulary that the program uses later: each reads lists of the file.
+    """Call every function of the vocabulary that the program uses, since each reads lists of the file.
 
-    The ids of an ordinary text. Every first byte that a text can have is tried by itself, and so are the texts of
-    tokens from all over it.
+    Returns the ids of an ordinary text. Every first byte of a character is tried alone, and so are the texts of tokens
+    from the whole vocabulary.
 
     Raises:
-        ModelLoadError: it has no token for any of an ordinary text.
+        ModelLoadError: it has no token for any part of the ordinary text.
     """
     vocab = model.vocab
     ordinary = vocab.tokenize(_ORDINARY, special=False)
@@ -144,7 +144,7 @@ def _try_vocabulary(model: LlamaModel) -> list[int]:
 
 
 def try_head(words: list[str]) -> dict[str, Any]:
-    """Run a target with its own next-token layers, or with those of a head's file, which is the first of two.
+    """Run a target with its next-token layers, or with a head file, which is then the first of two.
 
     Raises:
         EngineError: they cannot be used together; the message says why.
@@ -187,7 +187,7 @@ def _run_head(target: LoadedModel, head: LoadedHead) -> None:
 
 
 def try_side_file(words: list[str]) -> dict[str, Any]:
-    """Show two pictures to a target with its side file, one of them among text.
+    """Show two pictures, one of them after text, to a target with its side file.
 
     Raises:
         EngineError: they cannot be used together; the message says why.
@@ -227,9 +227,9 @@ def _show(encoder: PictureEncoder, context: LlamaContext, side: Path, word: int)
 
 
 def compare_vocabularies(words: list[str]) -> dict[str, Any]:
-    """Compare a target's vocabulary with those of several drafts, from headers alone: of models, or of their stubs.
+    """Compare a target's vocabulary with those of several drafts, by headers of models or of stubs.
 
-    A verdict for each draft: whether it may serve, or why it may not, or cannot be read.
+    Returns a verdict for each draft: it may serve, may not, or cannot be read, and why.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used.
@@ -269,7 +269,7 @@ def _verdict(reason: str, *, readable: bool = True, speaks: float | None = None)
 
 
 def _checked_size(path: Path) -> int:
-    """Check what llama.cpp would believe; return the header's bytes."""
+    """Check the values that llama.cpp trusts, and return the size of the header."""
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
         check_tokens(header, read_at)
@@ -280,11 +280,11 @@ def _checked_size(path: Path) -> int:
 
 
 def try_kernels(words: list[str]) -> dict[str, Any]:
-    """Run passes of several sizes on weights laid out anew and on weights as they are in the file, and compare.
+    """Run passes of several sizes with repacked weights and with weights as in the file, and compare.
 
     Raises:
         ModelHeaderError: the model cannot be used without those kernels either.
-        EngineError: the numbers are wrong, or it cannot be used with them.
+        EngineError: the results are wrong, or the model cannot be used with them.
     """
     path = Path(words[0])
     limit_memory(3 * path.stat().st_size)
@@ -333,11 +333,11 @@ def are_alike(expected: Row, found: Row) -> bool:
 
 
 def try_gpus(words: list[str]) -> dict[str, Any]:
-    """Load a model as the program would, with all layers on the graphics processors, and compare with the processor.
+    """Load a model with all layers on the graphics processors, and compare with the processor.
 
-    It runs passes of several sizes on an empty and on a filled cache, takes tokens back, and has the device pick the
-    likeliest tokens. The second word is the flash attention to try; off: no picking either. ``works`` says whether the
-    numbers are right, ``refusal`` why nothing could be computed, if so.
+    It runs passes of several sizes on an empty and a filled cache, rolls back, and lets the device pick the likeliest
+    tokens. The second word is the flash attention to try; off: no picking either. ``works``: the results are right;
+    ``refusal``: why nothing could be computed.
     """
     path, flash = Path(words[0]), FlashAttention(words[1])
     try:
@@ -360,7 +360,7 @@ def _gpu_rows(path: Path, gpu_layers: int, flash: FlashAttention) -> list[Row]:
 
 
 def _on_what_is_cached(context: LlamaContext, ids: list[int]) -> list[Row]:
-    """Verify tokens and take them back, as decoding does, behind ``ids``; nothing where they cannot be taken back."""
+    """Verify tokens after ``ids`` and roll back, as in decoding; ends early if the cache cannot roll back."""
     rows: list[Row] = []
     for size in _VERIFIED:
         rows += [np.array(row) for row in context.forward(ids[:size], size)]
@@ -370,7 +370,7 @@ def _on_what_is_cached(context: LlamaContext, ids: list[int]) -> list[Row]:
 
 
 def _picked(context: LlamaContext, ids: list[int]) -> list[Row]:
-    """Read as a draft does, tokens one by one: rows in which all but the likeliest tokens are as the last of these."""
+    """Read token by token, as a draft does: rows in which all but the likeliest tokens are as the last of these."""
     rows = []
     context.clear()
     for token_ids in (ids[:-1], ids[-1:]):

@@ -121,7 +121,6 @@ class Answer:
 
     @property
     def conversation_ids(self) -> list[int]:
-        """The ids of the prompt and of the answer so far."""
         return [*self._prompt_tokens.tolist(), *self._ids]
 
     def _prompt_ids(self) -> History:
@@ -339,7 +338,6 @@ class Answer:
 
 
 def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:
-    """True if the last token of a history ends an answer."""
     return lambda history: is_eog(int(history[-1]))
 
 

@@ -150,7 +150,6 @@ def _is_worth_trying(draft: LoadedModel) -> bool:
 
 
 def step_ms(draft: LoadedModel) -> float:
-    """Milliseconds of a drafted token."""
     return measure_drafting(draft.sequence, draft.sequence.n_vocab, budget_s=_BUDGET_S).step_ms
 
 

@@ -309,7 +309,6 @@ class Session:
             self.states.leave(self._slot)
 
     def _join_batch(self, loaded: Loaded) -> None:
-        """Join the passes of several answers."""
         if self.parallel < 2 or not isinstance(loaded, LoadedModel):
             return
         self.batcher.add(loaded.context, loaded.sequence)
@@ -358,7 +357,6 @@ class Session:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether there is a target."""
         return self._target is not None
 
     def unload(self) -> None:
@@ -473,7 +471,6 @@ class Session:
 
     @property
     def has_idle_work(self) -> bool:
-        """Whether `use_idle_time` has something to do."""
         if self._target is None:
             return False
         return self.states.has_work or self._past.has_work
@@ -506,7 +503,6 @@ class Session:
 
     @property
     def needs_measuring(self) -> bool:
-        """Whether `measure` has something to do."""
         return self._target is not None and self._pair_costs().needs_measuring
 
     def _contexts(self) -> list[Computing]:

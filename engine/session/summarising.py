@@ -129,7 +129,6 @@ class Summariser:
 
     @staticmethod
     def _write(number: int, request: ChatRequest, run: Run) -> Generator[Event, None, tuple[str, str]]:
-        """Write the summary; return it, or an empty text and why."""
         text, request_id = "", request.request_id
         yield SummaryUpdate(request_id, number)
         reason = FinishReason.END

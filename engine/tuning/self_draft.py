@@ -72,7 +72,6 @@ class SelfDraft:
 
     @property
     def words(self) -> Sentence:
-        """The result as sentences."""
         measured = said(
             "Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and "
             "a token takes {share:.0f}% of a pass of the whole model.",

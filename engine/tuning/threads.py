@@ -217,7 +217,6 @@ def measure(
 
 
 def _least_ms(run_pass: Callable[[int], None], num_tokens: int, budget_s: float) -> float:
-    """The minimum of a few passes."""
     begun = time.perf_counter()
     best_ms = float("inf")
     for _ in range(_TRIES):

@@ -75,7 +75,6 @@ class SuffixDrafter:
         return self._proposal(limit, self.min_match)
 
     def follow(self, ids: Sequence[int]) -> None:
-        """Append ``ids`` to the history."""
         self._index.extend(ids)
         self._follow_past(ids[-self._rules.max_match :])
 
@@ -113,7 +112,6 @@ class SuffixDrafter:
     def observe(self, num_accepted: int) -> None: ...
 
     def _follow_past(self, ids: Sequence[int]) -> None:
-        """Match ``ids`` in the past text."""
         past = self.past
         if past is not None:
             for token_id in ids:

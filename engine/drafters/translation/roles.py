@@ -154,7 +154,6 @@ def _by_text(target: Tokenizer, draft: Tokenizer) -> dict[int, tuple[int, ...]]:
 
 
 def usual_end(tokenizer: Tokenizer) -> int | None:
-    """The usual end-of-generation token."""
     ends = tokenizer.eog_ids
     return tokenizer.eos_id if tokenizer.eos_id in ends else min(ends, default=None)
 

@@ -66,7 +66,6 @@ class TranslatedSequence:
 
     @property
     def num_candidates(self) -> int:
-        """See `LanguageModel.num_candidates`."""
         return self.own.num_candidates
 
     # ---- reading ------------------------------------------------------------------------------------------------
@@ -212,7 +211,6 @@ class TranslatedSequence:
         del self._ids[count:], self._ends[count:]
 
     def _cut(self, end: int) -> None:
-        """Drop the bytes from ``end`` on."""
         del self._data[end:]
         while next(reversed(self._controls)) >= end:  # the first byte stays
             self._controls.popitem()
@@ -224,7 +222,6 @@ class TranslatedSequence:
     # ---- spelling -----------------------------------------------------------------------------------------------
 
     def _set(self, start: int, ids: list[int]) -> None:
-        """Replace the target's ids from ``start`` on by ``ids``."""
         held = self._ids[start : start + len(ids)]
         same = len(held)
         if held != ids[:same]:
@@ -264,7 +261,6 @@ class TranslatedSequence:
             index += count
 
     def _spell(self) -> None:
-        """Make the draft's ids those of all bytes."""
         own_ids, own_ends = self._own_ids, self._own_ends
         done = own_ends[-1] if own_ends else 0
         if done == len(self._data):

@@ -21,10 +21,10 @@ from engine.pacing.acceptance import (
 from engine.pacing.constants import (
     AMBIGUOUS_CHANCES,
     CONFIDENCES,
-    DRAWN_CHANCES,
     GREEDY_CHANCES,
     MATCH_CHANCES,
     MATCH_LENGTHS,
+    SAMPLED_CHANCES,
 )
 from engine.records import Source
 
@@ -42,7 +42,7 @@ def test_a_class_learns_its_own_chance() -> None:
 
 
 def test_until_something_was_looked_at_a_chance_is_what_others_gave() -> None:
-    for greedy, chances in ((True, GREEDY_CHANCES), (False, DRAWN_CHANCES)):
+    for greedy, chances in ((True, GREEDY_CHANCES), (False, SAMPLED_CHANCES)):
         estimate = draft_estimate(greedy=greedy)
         assert [estimate.chance(kind) for kind in range(len(chances))] == pytest.approx(list(chances))
         assert not estimate.is_observed
@@ -56,7 +56,7 @@ def test_every_confidence_has_a_class_and_surer_ones_are_likelier() -> None:
     kinds = [draft_kind(confidence / 1000) for confidence in range(1001)]
     assert kinds == sorted(kinds)
     assert set(kinds) == set(range(len(CONFIDENCES) + 1))
-    for chances in (GREEDY_CHANCES, DRAWN_CHANCES):
+    for chances in (GREEDY_CHANCES, SAMPLED_CHANCES):
         assert len(chances) == len(CONFIDENCES) + 1
         assert list(chances) == sorted(chances)
 

@@ -30,8 +30,8 @@ def test_lists_say_what_arrays_say(weights: dict[int, float], uniform: float) ->
     np.testing.assert_array_equal(few.ids, many.ids)
     assert [few.prob(i) for i in range(N_VOCAB)] == [many.prob(i) for i in range(N_VOCAB)]
     assert few.sample(uniform) == many.sample(uniform)
-    place = few.place(uniform)
-    assert few.prob_at(place) == many.prob_at(place) == few.prob(few.id_at(place)) > 0.0
+    index = few.index_at(uniform)
+    assert few.prob_at(index) == many.prob_at(index) == few.prob(few.id_at(index)) > 0.0
     assert few.highest() == many.highest()
 
 
