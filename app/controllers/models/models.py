@@ -13,15 +13,7 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import RELOAD_KEYS
 from app.core.load_requests import load_request
 from app.core.paths import builtin_draft, builtin_target
-from engine.records import (
-    EngineEnded,
-    EngineFailed,
-    EngineReady,
-    LoadProgress,
-    LoadRequest,
-    ModelInfo,
-    Problem,
-)
+from engine.records import EngineEnded, EngineFailed, EngineReady, LoadProgress, LoadRequest, ModelInfo, Problem
 from engine.requests import RunJob, SetDraft, next_number
 from engine.sentences import joined, said
 from ui.text.language import Translator, mark, translate
