@@ -1686,10 +1686,6 @@
         <source>{words} N-gram mode needs no draft and works with every model.</source>
         <translation>{words} Der N-Gramm-Modus braucht kein Entwurfsmodell und geht mit jedem Modell.</translation>
     </message>
-    <message>
-        <source>Try again</source>
-        <translation>Erneut versuchen</translation>
-    </message>
 </context>
 <context>
     <name>DropOverlay</name>
@@ -10010,10 +10006,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Nothing found</source>
         <translation>Nichts gefunden</translation>
-    </message>
-    <message>
-        <source>Try again</source>
-        <translation>Erneut versuchen</translation>
     </message>
     <message>
         <source>Searching the hub</source>

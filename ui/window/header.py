@@ -40,7 +40,6 @@ TEMPLATES = (tr.mark("from the model"), tr.mark("fallback"))
 
 
 UNUSED_WORDS = {"pictures": tr.mark("pictures")}
-EXACT = tr.mark("Every mode gives exactly the same answer to a question.")
 MOST_EACH = 30  # of the models of one engine; its page has all
 WIDTH_PX = 404
 LEAST_CONTEXT = 2048  # of the lengths that are offered
@@ -199,7 +198,7 @@ def describe(model: ModelInfo) -> str:
         template_name=tr(model.template_name),
         path=model.path,
     )
-    words += f"\n{in_language(model.inexact) or tr(EXACT)}"
+    words += f"\n{in_language(model.inexact) or tr('Every mode gives exactly the same answer to a question.')}"
     unused = [tr(UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
     if not unused:
         return words

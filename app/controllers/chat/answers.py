@@ -66,8 +66,6 @@ _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
 WORDLESS = tr.mark("The model gave an empty answer. Ask again, or rephrase the question.")
 ONE_AT_A_TIME = tr.mark("This chat is still writing an answer. Wait for it, or stop it.")
-RACE_GOES_ON = tr.mark("A race is using the model. Wait until it is over, or stop it.")
-NOT_KEPT = tr.mark("Chats cannot be saved. This is kept only until Paceline is closed.")
 LENGTH = tr.mark("Stopped at the maximum length set in the settings.")
 LOOP = tr.mark("Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
 # What continuing takes where the context is full, by what is to happen then.
@@ -336,7 +334,7 @@ class AnswerController(PartsController):
             self._window.show_notice(tr(ONE_AT_A_TIME))
             return None
         if self._state.is_racing:
-            self._window.show_notice(tr(RACE_GOES_ON))
+            self._window.show_notice(tr("A race is using the model. Wait until it is over, or stop it."))
             return None
         turn = self._attempt(store_it)
         if turn is not None:
@@ -402,7 +400,7 @@ class AnswerController(PartsController):
         streaming.engine_url = self._state.models.engine_url
         self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
-            self._window.show_notice(tr(NOT_KEPT))
+            self._window.show_notice(tr("Chats cannot be saved. This is kept only until Paceline is closed."))
 
     def _on_text(self, streaming: _StreamingAnswer, event: TextChunk) -> None:
         streaming.state = EngineState.ANSWERING
@@ -596,8 +594,6 @@ SAME = mark("Repeat", "Seed {seed} gave the same answer again.")
 SAME_SO_FAR = mark("Repeat", "Seed {seed} gave the same text, up to the end of the shorter answer.")
 OTHER = mark("Repeat", "Seed {seed} gave another answer than before.")
 MODEL = mark("Repeat", "The earlier answer came from {model}.")
-MODEL_ELSEWHERE = mark("Repeat", "On a remote server, a seed may give another answer.")
-SYSTEM_PROMPT = mark("Repeat", "The system prompt has changed.")
 MESSAGES = mark("Repeat", "The messages before it, or their files, have changed.")
 TOOLS = mark("Repeat", "The tools have changed.")
 ASKED_THE_SAME = mark("Repeat", "Question and settings were the same.")
@@ -636,7 +632,7 @@ def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, i
     if before.target != after.target:
         found.append(translate("Repeat", MODEL).format(model=title_of(before.target)))
     if then.system_prompt != now.system_prompt:
-        found.append(translate("Repeat", SYSTEM_PROMPT))
+        found.append(translate("Repeat", "The system prompt has changed."))
     if then.messages != now.messages:
         found.append(translate("Repeat", MESSAGES))
     if then.tools != now.tools:
@@ -644,7 +640,7 @@ def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, i
     if found:
         return found
     if AT in after.target:
-        return [translate("Repeat", MODEL_ELSEWHERE)]
+        return [translate("Repeat", "On a remote server, a seed may give another answer.")]
     return (
         [translate("Repeat", ASKED_THE_SAME), in_language(inexact)] if inexact else [translate("Repeat", OTHERWISE_SET)]
     )
