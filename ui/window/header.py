@@ -445,7 +445,7 @@ class Header(QFrame):
             self.model_button.setText(text)
 
     def _is_compact(self, indicator: ShrinkingButton) -> bool:
-        return self._sparse if indicator.goes_whole else self._compact
+        return self._sparse if indicator.hides_whole else self._compact
 
     def _short_summary(self) -> str:
         """The models' names; for the draft, what differs."""
@@ -486,7 +486,7 @@ class Header(QFrame):
         for at in range(self.bar.count()):
             part = self.bar.itemAt(at)
             widget = part.widget() if part is not None else None
-            if isinstance(widget, ShrinkingButton) and widget.goes_whole:
+            if isinstance(widget, ShrinkingButton) and widget.hides_whole:
                 width = widget.width_px(compact=self._sparse)
                 taken += spacing + width if width else 0
             elif part is not None and not part.isEmpty() and widget not in (self.title, self.model_button):

@@ -135,9 +135,9 @@ class AnswerController(PartsController):
         self._making: dict[int, _StreamingAnswer] = {}  # by the numbers of their requests, in the order of asking
         self.tools = ToolController(parts, conversations, projects)
         self.tools.next_wanted.connect(self._ask_again)
-        self.tools.changed.connect(self._tell)
+        self.tools.changed.connect(self._publish)
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
-        self._state.models_changed.connect(self._tell)
+        self._state.models_changed.connect(self._publish)
         self._state.chat_shown.connect(self._show)
         self._connect()
 
@@ -150,7 +150,7 @@ class AnswerController(PartsController):
         page.continue_requested.connect(self.continue_answer)
         page.attachments_left_out.connect(self._left_out.__setitem__)
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         answers = {
             each.conversation_id: ChatAnswer(
                 each.state, not each.has_begun, self._before(each), self._beside(each), each.abandoned
@@ -187,7 +187,7 @@ class AnswerController(PartsController):
             conversations.unsent.sent(turn.conversation_id)
         self._window.begin_answer(replace(turn.answer, cites=bool(found)))
         self._show()
-        self._tell()
+        self._publish()
         conversations.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
@@ -250,13 +250,13 @@ class AnswerController(PartsController):
         self._worker.cancel(streaming.request_id)
         if waits:  # nobody waits for other answers only to see this one end
             self._on_end(streaming, Finished(streaming.request_id, FinishReason.CANCELLED, RunStats()))
-            self._tell()
+            self._publish()
 
     def abandon(self, conversation_id: int) -> None:
         """Stop the answer of a conversation that is about to be deleted for good."""
         if (streaming := self._in(conversation_id)) is not None:
             streaming.abandoned = True
-            self._tell()
+            self._publish()
         self.stop(conversation_id)
 
     def close(self) -> None:
@@ -301,7 +301,7 @@ class AnswerController(PartsController):
             self._on_end(streaming, event)
             if isinstance(event, Finished):
                 self._state.model_answered.emit()
-        self._tell()
+        self._publish()
 
     def _in(self, conversation_id: int | None) -> _StreamingAnswer | None:
         return next((each for each in self._making.values() if each.conversation_id == conversation_id), None)
@@ -358,7 +358,7 @@ class AnswerController(PartsController):
     def _ask(self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None) -> None:
         self._request(streaming, turn, mode, tools)
         self._show()
-        self._tell()
+        self._publish()
 
     def _request(
         self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None
@@ -369,7 +369,7 @@ class AnswerController(PartsController):
 
         def send_late() -> None:
             self._send(streaming, turn)
-            self._tell()
+            self._publish()
 
         if tools is not None or not self.tools.wait_for_servers(turn.conversation_id, streaming.settings, send_late):
             self._send(streaming, turn, tools)
@@ -393,7 +393,7 @@ class AnswerController(PartsController):
             request = replace(request, tools=functions, holds_calls=holds)
         request = self._context.prepare(request, turn)
         asked = replace(request, messages=request.messages[: len(request.messages) - len(begun)])
-        self._note_drawn(streaming, drawn_with(settings, asked))
+        self._note_sampling(streaming, drawn_with(settings, asked))
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
         streaming.is_asked = True
@@ -545,7 +545,7 @@ class AnswerController(PartsController):
         draft = draft_in(streaming.mode, streaming.draft)
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
-    def _note_drawn(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
+    def _note_sampling(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
         """Record how the answer is sampled. If it is continued with other settings, no seed reproduces it."""
         before = streaming.before
         streaming.drawn = drawn if before is None else gone_on(before.drawn, drawn)
