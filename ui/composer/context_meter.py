@@ -100,7 +100,7 @@ class ContextMeter(ShrinkingButton):
 
     policy_chosen = Signal(str)  # what to do when the context is full: "drop", "summarise" or "stop"
     parts_changed = Signal(object)  # the parts changed
-    goes_whole = True
+    hides_whole = True
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

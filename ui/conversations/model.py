@@ -25,7 +25,6 @@ PINNED, ARCHIVED = tr.mark("Pinned"), tr.mark("Archived")
 ANSWERING = tr.mark("writing an answer")
 UNSEEN = tr.mark("unread answer")
 _NO_PARENT = QModelIndex()
-LEFT_MACHINE = tr.mark("has left this computer")
 SPOKEN = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
 
 
@@ -222,7 +221,7 @@ class ConversationModel(QAbstractListModel):
             )
             return words.format(text=text, state=_state(item))
         if not isinstance(item, Heading) and item.left_machine and role in SPOKEN:
-            text = f"{text} · {tr(LEFT_MACHINE)}"
+            text = f"{text} · {tr('has left this computer')}"
         activity = self.activity_of(item)
         if activity and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             text = f"{text} · {tr(activity)}"

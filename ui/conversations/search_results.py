@@ -17,13 +17,7 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QTextCharFormat, QTextLayout, QTextOption
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QLineEdit,
-    QListView,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-)
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.core.domain.conversations import SearchHit
 from ui.text.formatting import as_written

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import (
-    QFrame,
-    QLineEdit,
-    QPushButton,
-    QStackedWidget,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QStackedWidget, QToolButton, QWidget
 
 from app.core.domain.conversations import ConversationRow, FolderRow, SearchHit
 from ui.conversations.list import ConversationList

@@ -361,7 +361,7 @@ class BlockStream:
             known = _HALF_FENCE.sub("", known)
         text = self._head + known
         groups = list(_top_level(_PARSER.parse(text, _references(self.cites))))
-        self._go_on_counting(groups)
+        self._continue_numbering(groups)
         parts = self._close_part(text, groups)
         if parts:
             return parts + self._parse()
@@ -449,7 +449,7 @@ class BlockStream:
         html = render_tokens(_PARSER, mirrored(group) if is_mirrored else group)
         return Block(html, source_map=shown, goes_on=goes_on, num_rows=len(rows))
 
-    def _go_on_counting(self, groups: list[list[Token]]) -> None:
+    def _continue_numbering(self, groups: list[list[Token]]) -> None:
         """Number the rest of a split ordered list."""
         if self._next_number and groups and groups[0][0].type == "ordered_list_open":
             groups[0][0].attrSet("start", self._next_number)

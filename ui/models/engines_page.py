@@ -34,7 +34,6 @@ INTRO = tr.mark(
     "that server."
 )
 KEPT = tr.mark("The key is stored in the system's keyring and sent only to this address.")
-TRUST = tr.mark("Send unencrypted: I trust this network")
 
 
 class EngineForm(QFrame):
@@ -50,7 +49,7 @@ class EngineForm(QFrame):
         self.key.setPlaceholderText(tr("Key, if it needs one"))
         self.key.setAccessibleName(tr("Key of the server"))
         self.key.setAccessibleDescription(tr(KEPT))
-        self.trust = QCheckBox(tr(TRUST))
+        self.trust = QCheckBox(tr("Send unencrypted: I trust this network"))
         self.trust.setAccessibleName(self.trust.text())
         self.trust.hide()
         self.add_button = button(tr("Add server"), self._add, kind="primary")

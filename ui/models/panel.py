@@ -35,12 +35,7 @@ from ui.models.pair_card import PairCard
 from ui.models.parts import WELCOME, EmptyPagePlaceholder, ModelsRequests, list_side, put_beside, verdict_side
 from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
-from ui.models.words import (
-    DRAFTING_WORDS,
-    FIT,
-    MATCH,
-    bytes_or_unknown,
-)
+from ui.models.words import DRAFTING_WORDS, FIT, MATCH, bytes_or_unknown
 from ui.text.formatting import number_text
 from ui.text.language import Translator, mark, translate
 from ui.theme.theme import Theme

@@ -31,7 +31,6 @@ from ui.text.model_titles import title_of
 
 tr = Translator("StatsPanel")
 
-_SPREAD = tr.mark("The time of a pass is spread over its tokens.")
 _TOGETHER = tr.mark("Over several answers it is accurate to within 2%; answers without recorded times are left out.")
 _SLOWEST = {"p50": 50, "p95": 95, "p99": 99}
 _FIGURES = {  # the name of each, and its explanation
@@ -192,7 +191,7 @@ def name_of(key: str) -> str:
 
 def help_of(key: str) -> str:
     words = tr(_FIGURES[key][1])
-    return f"{words} {tr(_SPREAD)}" if key in _SLOWEST else words
+    return f"{words} {tr('The time of a pass is spread over its tokens.')}" if key in _SLOWEST else words
 
 
 def sums_help_of(key: str) -> str:

@@ -111,7 +111,6 @@ CHAT_FILTERS = {  # by the file's extension
     "zip": mark("ChatFiles", "Zip of Markdown files (*.zip)"),
     "json": mark("ChatFiles", "JSON (*.json)"),
 }
-IMPORT_FILTERS = mark("ChatFiles", "Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)")
 STATISTICS_FORMATS = ("csv", "json")
 STATISTICS_NAMES = {  # by scope
     "answer": mark("StatsFiles", "Paceline answer"),
@@ -149,7 +148,7 @@ def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QF
         parent,
         translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown"),
         "",
-        translate("ChatFiles", IMPORT_FILTERS),
+        translate("ChatFiles", "Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)"),
     )
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     dialog.filesSelected.connect(take)

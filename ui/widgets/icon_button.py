@@ -22,7 +22,7 @@ class ShrinkingButton(QToolButton):
     """An icon with a text that is hidden in a narrow window; the tool tip has it."""
 
     usual_words: tuple[str, ...] = ()  # what it says in turn: it is as wide as the widest of them, whichever it says
-    goes_whole = False  # rather than without its words, and after others have lost theirs
+    hides_whole = False  # rather than without its words, and after others have lost theirs
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -7,14 +7,7 @@ from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QLabel,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
 
 from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import ModelInfo

@@ -40,7 +40,6 @@ TEMPLATES = (tr.mark("from the model"), tr.mark("fallback"))
 
 
 UNUSED_WORDS = {"pictures": tr.mark("pictures")}
-EXACT = tr.mark("Every mode gives exactly the same answer to a question.")
 MOST_EACH = 30  # of the models of one engine; its page has all
 WIDTH_PX = 404
 LEAST_CONTEXT = 2048  # of the lengths that are offered
@@ -199,7 +198,7 @@ def describe(model: ModelInfo) -> str:
         template_name=tr(model.template_name),
         path=model.path,
     )
-    words += f"\n{in_language(model.inexact) or tr(EXACT)}"
+    words += f"\n{in_language(model.inexact) or tr('Every mode gives exactly the same answer to a question.')}"
     unused = [tr(UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
     if not unused:
         return words
@@ -446,7 +445,7 @@ class Header(QFrame):
             self.model_button.setText(text)
 
     def _is_compact(self, indicator: ShrinkingButton) -> bool:
-        return self._sparse if indicator.goes_whole else self._compact
+        return self._sparse if indicator.hides_whole else self._compact
 
     def _short_summary(self) -> str:
         """The models' names; for the draft, what differs."""
@@ -487,7 +486,7 @@ class Header(QFrame):
         for at in range(self.bar.count()):
             part = self.bar.itemAt(at)
             widget = part.widget() if part is not None else None
-            if isinstance(widget, ShrinkingButton) and widget.goes_whole:
+            if isinstance(widget, ShrinkingButton) and widget.hides_whole:
                 width = widget.width_px(compact=self._sparse)
                 taken += spacing + width if width else 0
             elif part is not None and not part.isEmpty() and widget not in (self.title, self.model_button):

@@ -66,8 +66,6 @@ _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
 WORDLESS = tr.mark("The model gave an empty answer. Ask again, or rephrase the question.")
 ONE_AT_A_TIME = tr.mark("This chat is still writing an answer. Wait for it, or stop it.")
-RACE_GOES_ON = tr.mark("A race is using the model. Wait until it is over, or stop it.")
-NOT_KEPT = tr.mark("Chats cannot be saved. This is kept only until Paceline is closed.")
 LENGTH = tr.mark("Stopped at the maximum length set in the settings.")
 LOOP = tr.mark("Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
 # What continuing takes where the context is full, by what is to happen then.
@@ -137,9 +135,9 @@ class AnswerController(PartsController):
         self._making: dict[int, _StreamingAnswer] = {}  # by the numbers of their requests, in the order of asking
         self.tools = ToolController(parts, conversations, projects)
         self.tools.next_wanted.connect(self._ask_again)
-        self.tools.changed.connect(self._tell)
+        self.tools.changed.connect(self._publish)
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
-        self._state.models_changed.connect(self._tell)
+        self._state.models_changed.connect(self._publish)
         self._state.chat_shown.connect(self._show)
         self._connect()
 
@@ -152,7 +150,7 @@ class AnswerController(PartsController):
         page.continue_requested.connect(self.continue_answer)
         page.attachments_left_out.connect(self._left_out.__setitem__)
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         answers = {
             each.conversation_id: ChatAnswer(
                 each.state, not each.has_begun, self._before(each), self._beside(each), each.abandoned
@@ -189,7 +187,7 @@ class AnswerController(PartsController):
             conversations.unsent.sent(turn.conversation_id)
         self._window.begin_answer(replace(turn.answer, cites=bool(found)))
         self._show()
-        self._tell()
+        self._publish()
         conversations.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
@@ -252,13 +250,13 @@ class AnswerController(PartsController):
         self._worker.cancel(streaming.request_id)
         if waits:  # nobody waits for other answers only to see this one end
             self._on_end(streaming, Finished(streaming.request_id, FinishReason.CANCELLED, RunStats()))
-            self._tell()
+            self._publish()
 
     def abandon(self, conversation_id: int) -> None:
         """Stop the answer of a conversation that is about to be deleted for good."""
         if (streaming := self._in(conversation_id)) is not None:
             streaming.abandoned = True
-            self._tell()
+            self._publish()
         self.stop(conversation_id)
 
     def close(self) -> None:
@@ -303,7 +301,7 @@ class AnswerController(PartsController):
             self._on_end(streaming, event)
             if isinstance(event, Finished):
                 self._state.model_answered.emit()
-        self._tell()
+        self._publish()
 
     def _in(self, conversation_id: int | None) -> _StreamingAnswer | None:
         return next((each for each in self._making.values() if each.conversation_id == conversation_id), None)
@@ -336,7 +334,7 @@ class AnswerController(PartsController):
             self._window.show_notice(tr(ONE_AT_A_TIME))
             return None
         if self._state.is_racing:
-            self._window.show_notice(tr(RACE_GOES_ON))
+            self._window.show_notice(tr("A race is using the model. Wait until it is over, or stop it."))
             return None
         turn = self._attempt(store_it)
         if turn is not None:
@@ -360,7 +358,7 @@ class AnswerController(PartsController):
     def _ask(self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None) -> None:
         self._request(streaming, turn, mode, tools)
         self._show()
-        self._tell()
+        self._publish()
 
     def _request(
         self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None
@@ -371,7 +369,7 @@ class AnswerController(PartsController):
 
         def send_late() -> None:
             self._send(streaming, turn)
-            self._tell()
+            self._publish()
 
         if tools is not None or not self.tools.wait_for_servers(turn.conversation_id, streaming.settings, send_late):
             self._send(streaming, turn, tools)
@@ -395,14 +393,14 @@ class AnswerController(PartsController):
             request = replace(request, tools=functions, holds_calls=holds)
         request = self._context.prepare(request, turn)
         asked = replace(request, messages=request.messages[: len(request.messages) - len(begun)])
-        self._note_drawn(streaming, drawn_with(settings, asked))
+        self._note_sampling(streaming, drawn_with(settings, asked))
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
         streaming.is_asked = True
         streaming.engine_url = self._state.models.engine_url
         self._worker.submit(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
-            self._window.show_notice(tr(NOT_KEPT))
+            self._window.show_notice(tr("Chats cannot be saved. This is kept only until Paceline is closed."))
 
     def _on_text(self, streaming: _StreamingAnswer, event: TextChunk) -> None:
         streaming.state = EngineState.ANSWERING
@@ -547,7 +545,7 @@ class AnswerController(PartsController):
         draft = draft_in(streaming.mode, streaming.draft)
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
-    def _note_drawn(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
+    def _note_sampling(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
         """Record how the answer is sampled. If it is continued with other settings, no seed reproduces it."""
         before = streaming.before
         streaming.drawn = drawn if before is None else gone_on(before.drawn, drawn)
@@ -596,8 +594,6 @@ SAME = mark("Repeat", "Seed {seed} gave the same answer again.")
 SAME_SO_FAR = mark("Repeat", "Seed {seed} gave the same text, up to the end of the shorter answer.")
 OTHER = mark("Repeat", "Seed {seed} gave another answer than before.")
 MODEL = mark("Repeat", "The earlier answer came from {model}.")
-MODEL_ELSEWHERE = mark("Repeat", "On a remote server, a seed may give another answer.")
-SYSTEM_PROMPT = mark("Repeat", "The system prompt has changed.")
 MESSAGES = mark("Repeat", "The messages before it, or their files, have changed.")
 TOOLS = mark("Repeat", "The tools have changed.")
 ASKED_THE_SAME = mark("Repeat", "Question and settings were the same.")
@@ -636,7 +632,7 @@ def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, i
     if before.target != after.target:
         found.append(translate("Repeat", MODEL).format(model=title_of(before.target)))
     if then.system_prompt != now.system_prompt:
-        found.append(translate("Repeat", SYSTEM_PROMPT))
+        found.append(translate("Repeat", "The system prompt has changed."))
     if then.messages != now.messages:
         found.append(translate("Repeat", MESSAGES))
     if then.tools != now.tools:
@@ -644,7 +640,7 @@ def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, i
     if found:
         return found
     if AT in after.target:
-        return [translate("Repeat", MODEL_ELSEWHERE)]
+        return [translate("Repeat", "On a remote server, a seed may give another answer.")]
     return (
         [translate("Repeat", ASKED_THE_SAME), in_language(inexact)] if inexact else [translate("Repeat", OTHERWISE_SET)]
     )

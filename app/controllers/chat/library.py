@@ -11,11 +11,10 @@ from PySide6.QtCore import Signal
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.conversations import SearchHit
-from ui.text.language import mark, translate
+from ui.text.language import translate
 
 log = logging.getLogger(__name__)
 
-NEW_FOLDER = mark("LibraryController", "New folder")
 Hits = tuple[SearchHit, ...]
 
 
@@ -67,7 +66,7 @@ class LibraryController(PartsController):
         """Add a folder, move a conversation into it if one is given, and edit its name."""
 
         def make() -> int:
-            folder_id = self._library.create_folder(translate("LibraryController", NEW_FOLDER))
+            folder_id = self._library.create_folder(translate("LibraryController", "New folder"))
             if conversation_id is not None:
                 self._library.move_to_folder(conversation_id, folder_id)
             return folder_id

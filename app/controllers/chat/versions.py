@@ -47,7 +47,7 @@ class VersionController(PartsController):
         page.version_requested.connect(self.show_version)
         page.branch_requested.connect(self.branch_off)
         page.answer_edited.connect(self.edit_answer)
-        page.seed_wanted.connect(self.draw_again)
+        page.seed_wanted.connect(self.apply_seed)
         page.regenerate_with.connect(self.again_with)
         page.menus.ask_targets_of(self.choices)
         self._window.sidebar.results.chosen.connect(self.open_at)
@@ -97,7 +97,7 @@ class VersionController(PartsController):
             return False
         return True
 
-    def draw_again(self, answer_id: int, wish: SeedWish) -> None:
+    def apply_seed(self, answer_id: int, wish: SeedWish) -> None:
         """Apply a seed action. An answer without a seed gets one if the action needs it."""
         conversation_id = self._state.chat_id
         views = self._attempt(lambda: self._store.messages(conversation_id)) if conversation_id is not None else None

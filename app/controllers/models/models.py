@@ -13,15 +13,7 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import RELOAD_KEYS
 from app.core.load_requests import load_request
 from app.core.paths import builtin_draft, builtin_target
-from engine.records import (
-    EngineEnded,
-    EngineFailed,
-    EngineReady,
-    LoadProgress,
-    LoadRequest,
-    ModelInfo,
-    Problem,
-)
+from engine.records import EngineEnded, EngineFailed, EngineReady, LoadProgress, LoadRequest, ModelInfo, Problem
 from engine.requests import RunJob, SetDraft, next_number
 from engine.sentences import joined, said
 from ui.text.language import Translator, mark, translate
@@ -86,7 +78,7 @@ class ModelController(PartsController):
         window.header.unload.connect(self.unload)
         window.header.context_chosen.connect(lambda size: window.dialogs.save({"n_ctx": size}))
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         self._state.set_models(
             Models(
                 self._ready,
@@ -118,7 +110,7 @@ class ModelController(PartsController):
 
         The previous target's draft may not match it, or slow it down.
         """
-        self._say_when()
+        self._announce_wait()
         if role == "target":
             changes: dict[str, SettingValue] = {"target_path": path}
             if self._loaded is None or path != self._loaded.target:
@@ -128,7 +120,7 @@ class ModelController(PartsController):
             self._set_draft(path, {"draft_path": path})
 
     def load_pair(self, target: str, draft: str) -> None:
-        self._say_when()
+        self._announce_wait()
         self._load({"target_path": target, "draft_path": draft})
 
     def stop_loading(self) -> None:
@@ -147,13 +139,13 @@ class ModelController(PartsController):
         self._window.notice_banner.withdraw_suggestion()
         self._worker.submit(RunJob(Unload()))
         self._ready = self._loaded = None
-        self._tell()
+        self._publish()
 
     def remove_draft(self) -> None:
-        self._say_when()
+        self._announce_wait()
         self._set_draft(None, {"draft_path": ""})
 
-    def _say_when(self) -> None:
+    def _announce_wait(self) -> None:
         """If the load has to wait for running answers, say so."""
         if self._state.answers:
             words = AFTER_THE_ANSWER if len(self._state.answers) == 1 else AFTER_THE_ANSWERS
@@ -178,7 +170,7 @@ class ModelController(PartsController):
             self._load({})
 
     def use_builtin(self) -> None:
-        self._say_when()
+        self._announce_wait()
         self._load({"target_path": "", "draft_path": ""})
 
     def on_event(self, event: ModelEvent) -> None:
@@ -190,7 +182,7 @@ class ModelController(PartsController):
         else:
             self._progress = None
             self._on_answer(event)
-        self._tell()
+        self._publish()
 
     def _on_answer(self, event: EngineReady | EngineFailed) -> None:
         pending = self._pending.pop(event.request_id, _Pending({}))
@@ -212,7 +204,7 @@ class ModelController(PartsController):
         if any(each.request for each in self._pending.values()):
             return  # another one follows, and what there is to say will be said of that
         if pending.is_again:
-            self._say_it_is_back()
+            self._clear_reload_notice()
             return
         if self._shown_problem is not None and not pending.is_fallback:
             self._window.withdraw_problem(self._shown_problem)
@@ -293,7 +285,7 @@ class ModelController(PartsController):
         )
         return Problem("The model could not be loaded", message, "Choose another file, or fewer layers on the GPU.")
 
-    def _say_it_is_back(self) -> None:
+    def _clear_reload_notice(self) -> None:
         said_before = self._shown_problem
         if said_before is not None and said_before.advice == LOADED_AGAIN:
             self._shown_problem = replace(said_before, advice=IS_LOADED_AGAIN)
@@ -325,7 +317,7 @@ class ModelController(PartsController):
         number = next_number()
         self._pending[number] = _Pending(wanted, request, is_fallback, is_again)
         self._worker.submit(replace(request, request_id=number))
-        self._tell()
+        self._publish()
 
     def _set_draft(self, path: str | None, changes: dict[str, SettingValue]) -> None:
         if not self._state.models.usable:
@@ -335,7 +327,7 @@ class ModelController(PartsController):
         request = SetDraft(path)
         self._pending[request.request_id] = _Pending(changes)
         self._worker.submit(request)
-        self._tell()
+        self._publish()
 
 
 def _ended(reason: str, what_now: str) -> Problem:

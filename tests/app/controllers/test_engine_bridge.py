@@ -153,7 +153,7 @@ def test_a_fast_stream_arrives_whole_with_few_wake_ups_and_then_silence(qtbot: Q
     assert not any(timer.isActive() for timer in bridge.findChildren(QTimer))
 
 
-def test_an_event_of_the_gui_thread_is_not_delivered_in_the_middle_of_the_caller(qtbot: QtBot) -> None:
+def test_an_event_of_the_gui_thread_is_not_delivered_within_its_caller(qtbot: QtBot) -> None:
     bridge = EngineBridge(SilentWorker)
     arrived: list[Event] = []
     bridge.event_arrived.connect(arrived.append)

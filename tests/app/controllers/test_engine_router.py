@@ -151,7 +151,7 @@ def test_what_needs_the_engine_here_says_so() -> None:
     assert bench.local.is_down
 
 
-def test_the_end_of_the_engine_here_is_reported_only_where_its_model_is_in_use() -> None:
+def test_an_engine_crash_is_reported_only_if_its_model_is_in_use() -> None:
     bench = Bench()
     bench.router.load(HERE)
     bench.local.ready()

@@ -65,9 +65,7 @@ def test_each_layer_gives_what_the_one_before_has_not(harness: AppHarness, qtbot
     assert (request.sampling.temperature, request.messages[0].role) == (0.2, "user")
 
 
-def test_what_was_chosen_in_one_chat_does_not_reach_a_new_one_with_another_model(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_chats_values_do_not_reach_a_new_chat_with_another_model(harness: AppHarness, qtbot: QtBot) -> None:
     """As in lmstudio-bug-tracker 550: the selected chat's draft setting went into a new chat with another model."""
     ask(harness, qtbot)
     harness.window.composer.mode_chosen.emit(Mode.DRAFT)

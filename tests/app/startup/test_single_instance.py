@@ -49,7 +49,7 @@ def end(child: subprocess.Popen[bytes]) -> None:
     child.stdout.close()
 
 
-def test_a_second_start_hands_over_the_token_that_lets_a_window_come_forward(
+def test_a_second_start_hands_over_its_activation_token(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ACTIVATION, "abc")
@@ -141,7 +141,7 @@ def test_the_lock_of_a_killed_one_is_taken_over(qtbot: QtBot, tmp_path: Path) ->
     second.release()
 
 
-def test_a_lock_whose_process_number_was_given_to_another_program_is_taken_over(
+def test_a_lock_with_a_reused_process_number_is_taken_over(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.startup.single_instance.ANSWER_MS", 100)

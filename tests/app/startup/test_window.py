@@ -130,7 +130,7 @@ def test_a_model_file_that_is_not_there_is_one_line() -> None:
     assert done.stderr == "paceline: This file cannot be opened: There is no file /no/such.gguf. Check its name.\n"
 
 
-def test_who_closes_it_before_its_first_picture_does_not_wait_for_the_engine() -> None:
+def test_closing_before_the_first_paint_does_not_wait_for_the_engine() -> None:
     done = run(CLOSE_BEFORE_THE_FIRST_PICTURE)
     assert done.returncode == 0, done.stderr
     assert "llama.cpp was loaded: False" in done.stdout
@@ -143,7 +143,7 @@ def test_the_first_picture_fits_the_screen_and_has_all_that_is_in_sight() -> Non
     assert "within the screen: True" in done.stdout, "as nobody gave it a size yet"
 
 
-def test_a_home_that_cannot_be_written_is_reported_and_the_window_opens_all_the_same(tmp_path: Path) -> None:
+def test_an_unwritable_home_is_reported_and_the_window_opens(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a file where the folder should be")
     done = run(OPEN_AND_CLOSE, PACELINE_HOME=str(tmp_path / "file"))
     assert done.returncode == 0, done.stderr

@@ -58,7 +58,7 @@ def test_the_send_button_sends(window: MainWindow, qtbot: QtBot) -> None:
         qtbot.mouseClick(window.composer.send_button, Qt.MouseButton.LeftButton)
 
 
-def test_where_there_is_little_room_the_arrow_stands_for_send_and_no_button_is_cut(theme: Theme, qtbot: QtBot) -> None:
+def test_a_narrow_composer_shows_the_arrow_and_cuts_no_button(theme: Theme, qtbot: QtBot) -> None:
     around = QWidget()  # without a layout: panes beside the composer may leave it less than it would like
     qtbot.addWidget(around)
     composer = Composer(theme)

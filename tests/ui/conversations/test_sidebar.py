@@ -164,7 +164,7 @@ def test_come_back_to_on_another_day_it_groups_by_that_day(
     assert filled.sidebar.list.currentIndex() == filled.sidebar.list.rows.index_of(1)
 
 
-def test_f2_renames_the_open_chat_from_anywhere_and_gives_the_keyboard_back(filled: MainWindow, qtbot: QtBot) -> None:
+def test_f2_renames_the_open_chat_and_returns_the_focus(filled: MainWindow, qtbot: QtBot) -> None:
     filled.layout_state.toggle_sidebar()
     filled.sidebar.search.setText("plans")
     edit = filled.composer.edit

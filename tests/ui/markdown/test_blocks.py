@@ -343,7 +343,7 @@ def test_many_wide_columns_are_equal() -> None:
     assert widths(*["some words " * 10] * 4) == (25, 25, 25, 25)
 
 
-def test_a_short_word_is_not_broken_between_the_side_panes_of_a_small_window() -> None:
+def test_a_short_word_is_not_broken_in_a_narrow_window() -> None:
     """Of 500 px, where 61 are what "Count" in bold takes with its margins."""
     shares = widths("a much longer name here", "Count", "Remark that is somewhat longer than the others")
     assert shares[1] >= 12

@@ -203,7 +203,7 @@ def test_drafts_list_matching_first_then_rejected_with_reasons(place: ModelsPane
     assert pairs[-1] == (r.TARGET_REF, r.OTHER_REF)
 
 
-def test_a_draft_with_another_vocabulary_is_offered_with_how_much_it_speaks(place: ModelsPanel) -> None:
+def test_a_draft_with_another_vocabulary_is_offered_with_its_share(place: ModelsPanel) -> None:
     words = "It has another vocabulary, with 90% of the target's tokens."
     place.open("drafts")
     rows = r.drafts().rows
@@ -365,7 +365,7 @@ def test_what_runs_well_here_is_looked_at_first_at_the_top_of_the_list(place: Mo
     assert place.recommended.list.current_key() == "l8", "what somebody chose stays"
 
 
-def test_what_a_pair_is_good_for_takes_a_second_line_where_one_is_too_short(place: ModelsPanel, qtbot: QtBot) -> None:
+def test_a_pairs_purpose_takes_a_second_line_if_needed(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("recommended")
     row = r.catalog()[0]
     place.recommended.set_rows([row, replace(row, key="long", good_for="Questions and code on a good laptop. " * 3)])

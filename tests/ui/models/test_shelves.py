@@ -232,7 +232,7 @@ def test_an_empty_library_offers_pairs_and_files(place: ModelsPanel, qtbot: QtBo
     assert place.page == "recommended"
 
 
-def test_what_was_found_is_offered_without_an_invitation_and_moves_no_button(place: ModelsPanel, qtbot: QtBot) -> None:
+def test_found_models_are_offered_and_move_no_button(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("library")
     page = place.library
     page.set_library([], [])
@@ -294,7 +294,7 @@ def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: Mode
     assert "None of the recommended pairs fits." in said(place.welcome)
 
 
-def test_without_a_real_model_that_is_quick_here_the_demo_is_the_first_choice(place: ModelsPanel) -> None:
+def test_without_a_fast_real_model_the_demo_is_the_first_choice(place: ModelsPanel) -> None:
     place.open("welcome")
     row = r.catalog()[0]
     place.welcome.set_pairs([replace(row, checked="Not checked against the hub yet."), replace(row, checked="")])

@@ -367,9 +367,7 @@ def test_leaving_gives_the_focus_back_to_where_it_was(window: MainWindow, qtbot:
 
 
 @pytest.mark.parametrize("place", ["race", "models"])
-def test_leaving_where_what_had_the_focus_is_gone_shows_the_chat_all_the_same(
-    place: str, window: MainWindow, qtbot: QtBot
-) -> None:
+def test_leaving_shows_the_chat_if_the_focused_widget_is_gone(place: str, window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", [MessageView(1, "user", "Where?"), MessageView(2, "assistant", LONG)])
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     view = next(each for each in window.transcript.findChildren(ProseView) if each.isVisible())

@@ -60,7 +60,7 @@ def test_a_long_name_leaves_room_for_the_buttons(qtbot: QtBot) -> None:
     assert (page.rows["files"].switch.text(), page.rows["files"].switch.toolTip()) == ("files", "")
 
 
-def test_a_typed_server_is_on_imported_ones_are_off_and_both_can_be_removed(qtbot: QtBot) -> None:
+def test_a_typed_server_is_on_and_imported_ones_are_off(qtbot: QtBot) -> None:
     keep_settings({})
     harness = open_app()
     other = harness.paths.config / "other.json"

@@ -372,7 +372,7 @@ def test_the_token_of_a_decision_is_told_on_hover_only(panel: StatsPanel) -> Non
         assert "Token 1 · using repeated text (n-gram)." in panel.now.why.accessibleDescription()
 
 
-def test_of_an_answer_that_ended_it_is_told_how_many_tokens_came_from_repeated_text(panel: StatsPanel) -> None:
+def test_a_finished_answer_tells_its_tokens_from_repeated_text(panel: StatsPanel) -> None:
     decision = said("token {place}: {reason}", place=9, reason=said("using repeated text (n-gram)"))
     stats = RunStats(tokens=118, passes=113, proposed=12, provenance={Source.NGRAM: 5}, decisions=(decision,))
     panel.begin()

@@ -82,7 +82,7 @@ def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
     assert "faster" not in answer_figures.footer(replace(stats, plain_ms=None))
 
 
-def test_why_no_comparison_is_made_is_reported_where_tokens_were_drafted_and_only_there() -> None:
+def test_a_missing_comparison_is_explained_only_for_drafted_tokens() -> None:
     stats = RunStats(tokens=200, passes=150, proposed=90, accepted=50, decode_s=3.0, plain_ms=30.0)
     assert "compare" not in answer_figures.footer_parts(stats)[0][1]
     assert "not known well enough to compare" in answer_figures.footer_parts(replace(stats, plain_ms=None))[0][1]
@@ -119,7 +119,7 @@ def test_no_footer_without_tokens(stats: RunStats | None) -> None:
     assert answer_figures.footer(stats) == ""
 
 
-def test_while_an_answer_is_made_the_sentence_below_its_speed_stays_the_same() -> None:
+def test_the_sentence_below_the_speed_is_constant_during_an_answer() -> None:
     several = (DRAFTED, replace(DRAFTED, tokens=3), replace(DRAFTED, joined_passes=30))
     assert len({answer_figures.basis_words(answer_verdict(each), each, live=True) for each in several}) == 1
 

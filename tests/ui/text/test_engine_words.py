@@ -142,7 +142,7 @@ def why_of(decisions: tuple[str, ...]) -> list[str]:
     return why_sentences(RunStats(decisions=decisions))
 
 
-def test_the_newest_decision_about_drafting_is_found_as_sentence_and_as_text(german: None) -> None:
+def test_the_newest_drafting_decision_is_found_as_sentence_and_text(german: None) -> None:
     decisions = (reasons.TEXT, reasons.drafting(0.5, is_observed=True), _changed(2, 1, said("that is faster here")))
     assert why_of(decisions) == ["Entwurf an: 50\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert."]
     assert why_of(tuple(map(str, decisions))) == ["Draft on: 50% of its first tokens are accepted."]

@@ -93,9 +93,7 @@ def test_tab_walks_through_all_actions_of_a_message(page: MainWindow, qtbot: QtB
 
 
 @pytest.mark.parametrize("typed", [False, True])
-def test_a_version_that_comes_takes_the_keyboard_unless_a_key_was_pressed_meanwhile(
-    page: MainWindow, qtbot: QtBot, typed: bool
-) -> None:
+def test_a_new_version_takes_the_focus_unless_a_key_was_pressed(page: MainWindow, qtbot: QtBot, typed: bool) -> None:
     card = answer_card(page, 3)
     card.body.segments[0].setFocus(Qt.FocusReason.TabFocusReason)
     page.transcript.version_requested.emit(4)
@@ -152,7 +150,7 @@ def test_versions_switch_by_click_and_by_key(page: MainWindow, qtbot: QtBot) -> 
     assert user_card(page, 0).versions is None
 
 
-def test_ctrl_r_gives_the_last_answer_again_and_ctrl_shift_enter_continues_it(page: MainWindow, qtbot: QtBot) -> None:
+def test_ctrl_r_regenerates_and_ctrl_shift_enter_continues(page: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(page.transcript.regenerate_requested) as caught:
         qtbot.keyClick(page, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
     assert caught.args == [4]

@@ -83,9 +83,7 @@ def test_enter_and_f3_walk_through_a_long_chat_and_around_its_ends(window: MainW
     assert not any(found_in(view) for view in window.transcript.findChildren(QTextEdit))
 
 
-def test_folded_reasoning_marks_of_markdown_and_code_are_searched_as_they_are_seen(
-    window: MainWindow, qtbot: QtBot
-) -> None:
+def test_reasoning_markdown_and_code_are_searched_as_shown(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", [MessageView(1, "user", "Which bird?"), MessageView(2, "assistant", THOUGHT)])
     card = next(card for card in window.transcript.cards if isinstance(card, AnswerCard))
     assert card.reasoning is not None

@@ -62,7 +62,7 @@ def test_it_stays_where_the_user_scrolled_until_jump(window: MainWindow, qtbot: 
     qtbot.waitUntil(lambda: bar.maximum() > height + 500 and at_end(window))
 
 
-def test_older_messages_come_though_an_answer_begins_before_the_page_is_full(
+def test_older_messages_come_while_an_answer_begins(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ui.transcript.transcript.FIRST_SLICE_S", 0.0)  # as on a busy machine
@@ -180,7 +180,7 @@ def test_prefill_is_shown_until_the_first_text(window: MainWindow) -> None:
     assert card.progress_label.isHidden()
 
 
-def test_copy_and_regenerate_of_an_earlier_answer_appear_on_hover_and_focus(window: MainWindow, qtbot: QtBot) -> None:
+def test_actions_of_an_earlier_answer_appear_on_hover_and_focus(window: MainWindow, qtbot: QtBot) -> None:
     earlier = MessageView(7, "assistant", "The *answer*", stats=STATS)
     window.show_conversation("t", [earlier, MessageView(8, "user", "b"), MessageView(9, "assistant", "c")])
     card = next(card for card in window.transcript.cards if card.message_id == 7)

@@ -45,9 +45,7 @@ def test_a_dialog_opens_where_the_last_of_its_kind_was_left(parent: QWidget, tmp
         dialog.close()
 
 
-def test_a_name_that_was_proposed_stays_and_a_folder_that_is_gone_is_passed_over(
-    parent: QWidget, tmp_path: Path
-) -> None:
+def test_a_proposed_name_stays_and_a_missing_folder_is_skipped(parent: QWidget, tmp_path: Path) -> None:
     FOLDERS.update({"export": str(tmp_path), "model": str(tmp_path / "gone")})
     export, model = ask_export_file(parent, "chats.md", lambda _path: None), ask(parent)
     assert export.selectedFiles() == [str(tmp_path / "chats.md")]
@@ -71,7 +69,7 @@ class WithIcons(QProxyStyle):
         return 1 if hint is QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons else super().styleHint(hint, *others)
 
 
-def test_where_the_desktop_has_no_dialog_its_buttons_have_words_alone_as_all_others(window: MainWindow) -> None:
+def test_qts_own_dialog_has_buttons_with_words_only(window: MainWindow) -> None:
     dialog = ask_export_file(window, "chats.json", lambda _path: None)
     box = dialog.findChildren(QDialogButtonBox)[0]
     style = WithIcons("fusion")

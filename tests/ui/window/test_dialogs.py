@@ -54,9 +54,7 @@ def test_a_small_screen_holds_it_and_keys_reach_its_end(window: MainWindow, size
     assert dialog.area.viewport().rect().contains(place)
 
 
-def test_where_only_the_scroll_bar_has_no_room_beside_two_columns_there_is_one(
-    window: MainWindow, qtbot: QtBot
-) -> None:
+def test_one_column_if_the_scroll_bar_does_not_fit_beside_two(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(1600, 900)
     dialog = open_overview(window, qtbot)
     window.resize(dialog.width() + AROUND_PX + 2, 500)

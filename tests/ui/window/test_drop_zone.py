@@ -113,7 +113,7 @@ def test_words_that_were_dropped_are_gone_on_with(window: MainWindow, qtbot: QtB
     assert window.composer.text == "Why is that so?"
 
 
-def test_a_drag_may_move_on_and_other_things_than_files_are_left_to_the_window(window: MainWindow) -> None:
+def test_a_drag_may_leave_and_other_content_is_the_windows(window: MainWindow) -> None:
     offered = data("/files/a.txt")
     enter(window, offered)
     place = QPointF(20, 20) if PySide6.__version_info__ >= (6, 12) else QPoint(20, 20)

@@ -36,7 +36,7 @@ def test_the_hover_says_how_much_a_draft_with_another_vocabulary_speaks(qtbot: Q
     assert "It has another vocabulary, with 90% of the target's tokens." in header.model_button.toolTip()
 
 
-def test_the_draft_gives_way_to_the_title_as_soon_as_something_beside_them_takes_the_room(qtbot: QtBot) -> None:
+def test_the_drafts_name_gives_way_to_the_title(qtbot: QtBot) -> None:
     header, indicator = Header(Theme(ASSETS / "icons")), QWidget()
     qtbot.addWidget(header)
     indicator.hide()

@@ -141,7 +141,7 @@ def test_nothing_is_cut_off_at_the_largest_text(at_the_largest_text: MainWindow,
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("size", [(1000, 700), (800, 600)])
-def test_in_a_small_window_with_the_statistics_open_the_composer_keeps_its_right_edge(
+def test_the_composer_keeps_its_right_edge_beside_open_statistics(
     size: tuple[int, int], language: str, spoken: Callable[[str], None], qtbot: QtBot
 ) -> None:
     spoken(language)

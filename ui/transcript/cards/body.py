@@ -22,12 +22,7 @@ from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polis
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
-from ui.transcript.marks.provenance import (
-    RangeLocator,
-    SourceRuns,
-    formula_units,
-    refused_at,
-)
+from ui.transcript.marks.provenance import RangeLocator, SourceRuns, formula_units, refused_at
 from ui.widgets.building import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 

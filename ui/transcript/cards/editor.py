@@ -25,7 +25,6 @@ MAX_LINES = 16
 OF_ANSWER = tr.mark("Enter saves it as another version; the answer stays as it was. Shift+Enter begins a new line.")
 HINT = tr.mark("Press Enter to send as a new version; the original is kept.")
 NO_FILES = tr.mark("Files cannot be added to a sent message. Attach them to a new one.")
-TOO_LONG = tr.mark("That text is too long to edit here. Paste it into a new message.")
 
 
 class _Text(ExactTextEdit):
@@ -89,7 +88,7 @@ class _Text(ExactTextEdit):
                 wrap_for(self, self.exact_text() + source.text())
                 self.insertPlainText(source.text())
             else:
-                self.refused.emit(tr(TOO_LONG))
+                self.refused.emit(tr("That text is too long to edit here. Paste it into a new message."))
         elif source.hasImage():
             self.refused.emit(tr(NO_FILES))
 

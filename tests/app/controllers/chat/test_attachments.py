@@ -217,9 +217,7 @@ def test_a_long_pasted_text_can_become_an_attachment(harness: AppHarness, qtbot:
     qtbot.waitUntil(lambda: composer.context_label.property("kind") == "warning", timeout=WAIT_MS)
 
 
-def test_texts_pasted_into_several_chats_while_a_file_is_read_all_have_a_name(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_pasted_texts_of_several_chats_have_names_while_a_file_is_read(harness: AppHarness, qtbot: QtBot) -> None:
     """One slow PDF holds up everything behind it."""
     go_on = threading.Event()
     first = harness.store.create_conversation("first")
@@ -379,7 +377,7 @@ def test_a_dropped_export_is_imported_and_other_json_is_attached(
     assert chips(harness)[0].attachment.name == "data.json"
 
 
-def test_dropped_chats_in_markdown_are_imported_one_after_the_other_and_notes_attached(
+def test_dropped_markdown_chats_are_imported_and_notes_are_attached(
     harness: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
     names = [f"Chat {number}" for number in range(4)]

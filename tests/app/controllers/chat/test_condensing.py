@@ -55,7 +55,7 @@ def test_above_its_message_a_summary_does_not_count() -> None:
     assert condensed_messages(PATH[:1], {2: "Early.", 6: "Late."}).summary_at is None
 
 
-def test_the_summary_stands_before_the_words_of_a_message_without_an_answer() -> None:
+def test_the_summary_precedes_a_message_without_an_answer() -> None:
     short = condensed_messages(PATH, {2: "Early."})
     assert short.messages[0].content == in_front("Early.", "Two?\n\nAgain?")
     assert short.last_ids == (5, 6, 7)

@@ -47,9 +47,7 @@ def begin_and_leave(harness: AppHarness, qtbot: QtBot) -> None:
     )
 
 
-def test_an_answer_that_goes_on_elsewhere_is_seen_in_the_list_until_it_was_looked_at(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_background_answer_is_marked_in_the_list_until_it_is_read(harness: AppHarness, qtbot: QtBot) -> None:
     begin_and_leave(harness, qtbot)
     assert (sign(harness, "first"), sign(harness, "other")) == (ANSWERING, "")
     ring = num_accented(harness, picture(harness, "first"))

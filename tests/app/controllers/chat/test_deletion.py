@@ -262,7 +262,7 @@ def test_a_chat_that_is_deleted_while_it_is_answered_keeps_what_there_is(chats: 
     assert chats.messages()[-1].state is MessageState.STOPPED
 
 
-def test_what_was_deleted_before_the_end_can_be_restored_after_the_next_start(chats: AppHarness, qtbot: QtBot) -> None:
+def test_deleted_chats_can_be_restored_after_a_restart(chats: AppHarness, qtbot: QtBot) -> None:
     press_del(chats, qtbot)
     chats.close()
     again = open_app()

@@ -320,9 +320,7 @@ def test_another_model_is_loaded_when_all_answers_are_finished(two: AppHarness, 
     assert two.window.notices[-1].startswith("This happens when all answers are finished.")
 
 
-def test_an_answer_from_another_model_is_asked_for_though_another_chat_is_answered(
-    two: AppHarness, qtbot: QtBot
-) -> None:
+def test_another_model_can_be_asked_while_another_chat_is_answered(two: AppHarness, qtbot: QtBot) -> None:
     send_anew(two, qtbot, "other")
     two.engine.finish()
     qtbot.waitUntil(lambda: not two.controller.state.answers, timeout=WAIT_MS)

@@ -137,9 +137,7 @@ def test_an_answer_that_was_deleted_meanwhile_is_not_given_again(harness: AppHar
     assert harness.messages() == before
 
 
-def test_settings_that_change_while_it_is_loaded_do_not_bring_the_old_model_back(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_settings_changed_while_loading_do_not_reload_the_old_model(harness: AppHarness, qtbot: QtBot) -> None:
     choose(harness, qtbot, "other")
     harness.window.dialogs.saved.emit({"n_ctx": 2048})
     harness.engine.ready(OTHER)

@@ -145,7 +145,7 @@ def test_a_draft_that_was_changed_since_comes_back(harness: AppHarness, qtbot: Q
 
 
 @pytest.mark.usefixtures("qapp")
-def test_a_first_model_that_ends_it_gives_way_to_the_demo_and_that_to_nothing(qtbot: QtBot) -> None:
+def test_a_first_model_that_crashes_is_replaced_by_the_demo(qtbot: QtBot) -> None:
     keep_settings({})
     harness = open_app()
     end(harness, 0)
@@ -179,7 +179,7 @@ def test_what_was_to_be_loaded_again_is_what_was_asked_for(harness: AppHarness, 
     assert harness.engine.loads[-1] == asked
 
 
-def test_a_model_that_was_chosen_in_the_answer_that_ended_it_is_loaded_then(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_model_chosen_before_a_crash_is_loaded_after_it(harness: AppHarness, qtbot: QtBot) -> None:
     number, problems = ask(harness), len(harness.window.problems)
     harness.engine.say("half")
     qtbot.waitUntil(lambda: harness.window.text == "half")

@@ -186,9 +186,7 @@ def test_a_refused_draft_is_reported_and_the_chat_goes_on(harness: AppHarness, q
     assert len(harness.engine.requests) == 1
 
 
-def test_what_was_wrong_with_a_model_is_taken_back_by_the_next_one_that_is_used(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_model_problem_is_cleared_by_the_next_model(harness: AppHarness, qtbot: QtBot) -> None:
     banner = harness.window.problem_banner
     harness.window.dialogs.file_chosen.emit("models/foreign.gguf", "draft")
     harness.engine.tell(EngineFailed(REFUSED))
@@ -276,9 +274,7 @@ def test_a_setting_out_of_range_is_reported_and_not_taken(harness: AppHarness) -
     assert harness.window.values["temperature"] == 0.8
 
 
-def test_past_chats_are_forgotten_when_that_is_switched_off_and_when_a_chat_is_deleted(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_past_chats_are_forgotten_when_switched_off_or_deleted(harness: AppHarness, qtbot: QtBot) -> None:
     harness.engine.ready()
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
     harness.window.composer.submitted.emit("Hello")

@@ -164,9 +164,7 @@ def test_a_model_that_is_gone_from_the_hub_is_told_by_its_name(harness: AppHarne
     _wait_for_jobs(harness, qtbot)
 
 
-def test_an_address_of_the_hub_that_is_none_is_told_and_leaves_the_chat_alone(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_invalid_hub_address_is_reported_and_chats_still_work(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "huggingface")
     keep_settings({"target_path": "", "draft_path": ""})
     harness = open_app(PuppetWorker)

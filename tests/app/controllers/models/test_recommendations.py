@@ -91,7 +91,7 @@ def test_what_is_suggested_is_fast_enough_here_or_the_quickest_there_is() -> Non
     assert "tokens per second" in slow[0].expected
 
 
-def test_a_machine_that_reads_40_gb_a_second_is_not_offered_what_it_would_crawl_through() -> None:
+def test_a_slow_machine_is_not_offered_models_that_crawl_on_it() -> None:
     for row in recommended(500 * GB, speed_forecast=read_at(41.0)).suggested():
         assert (row.pair.target.size_bytes or 0) <= 41.0 * GB / FAST_ENOUGH
 

@@ -154,7 +154,7 @@ def test_what_fails_is_said_in_the_dialog(bench: Bench, tmp_path: Path, qtbot: Q
     dialog.close_button.click()
 
 
-def test_with_an_engine_in_another_process_it_is_made_too_and_closing_waits_for_its_files_to_go(
+def test_it_is_made_in_another_process_and_closing_waits_for_its_files(
     window: MainWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:
     engine = EngineClient(lambda _event: None, Session)

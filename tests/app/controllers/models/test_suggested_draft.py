@@ -108,7 +108,7 @@ def test_it_goes_with_what_it_was_said_of(
 
 
 @pytest.mark.parametrize("draft_ms", [0.2, 3.6])
-def test_a_chosen_draft_that_costs_too_much_is_told_of_once_with_a_way_back(
+def test_a_chosen_draft_that_slows_down_is_reported_once(
     harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path, draft_ms: float
 ) -> None:
     pays(target, draft_ms)

@@ -68,7 +68,7 @@ def test_a_result_and_its_order() -> None:
     assert sorted_rows([row, unknown, small], "downloads", only_fitting=True) == [small]
 
 
-def test_a_repository_tells_models_of_one_quantization_apart_and_side_files_last() -> None:
+def test_models_of_one_quantization_differ_and_side_files_are_last() -> None:
     models = (
         remote("mmproj-x", 10, FileKind.MMPROJ, "F16"),
         remote("big", 5 * GB, quantization="Q4_K_M"),

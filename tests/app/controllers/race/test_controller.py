@@ -201,7 +201,7 @@ def test_lanes_texts_and_figures_are_shown_as_they_come(harness: AppHarness, qtb
     qtbot.waitUntil(lambda: track.lanes[1].text.text == "W")
 
 
-def test_the_composer_waits_while_a_race_has_the_model_and_goes_on_after_it(harness: AppHarness, qtbot: QtBot) -> None:
+def test_the_composer_waits_for_a_race(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot)
     page = start(harness, qtbot)
     window = harness.window
@@ -288,7 +288,7 @@ def test_a_kept_race_is_listed_opened_and_deleted_by_keys(harness: AppHarness, q
     assert page.earlier.count() == 0
 
 
-def test_a_kept_race_that_is_damaged_is_told_where_it_was_opened_and_deleted(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_damaged_race_is_reported_where_it_was_opened_and_deleted(harness: AppHarness, qtbot: QtBot) -> None:
     kept = harness.controller.races.store.keep(RESULT)
     (file,) = (path for path in harness.paths.data.rglob(f"{kept.id}.json"))
     file.unlink()

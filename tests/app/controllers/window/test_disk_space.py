@@ -145,7 +145,7 @@ def test_one_sentence_is_enough_while_saving_fails(harness: AppHarness, disk: Di
     assert banner(harness).isVisible()
 
 
-def test_between_the_two_bounds_nothing_changes_and_nothing_known_is_nothing_said(disk: Disk, tmp_path: Path) -> None:
+def test_nothing_changes_between_the_bounds_or_for_unknown_space(disk: Disk, tmp_path: Path) -> None:
     told: list[bool] = []
     space = FreeSpaceMonitor(tmp_path, told.append)
     steps = (LOW_BYTES, LOW_BYTES - 1, ENOUGH_BYTES - 1, OSError("gone"), LOW_BYTES, ENOUGH_BYTES, LOW_BYTES)

@@ -150,9 +150,7 @@ def test_programs_and_the_window_share_the_engine_and_nothing_is_mixed_up(served
     assert asked == ["first of a program", "mine", "second of a program"]
 
 
-def test_pictures_reach_the_windows_model_from_a_program_and_from_another_paceline(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_pictures_of_programs_reach_the_windows_model(qtbot: QtBot, tmp_path: Path) -> None:
     """Over a real socket, with a model that really sees."""
     port, pair = free_port(), write_pair(tmp_path, "llava")
     keep_settings({"server": True, "server_port": port, "target_path": str(pair.model), "gpu_layers": 0})
@@ -183,7 +181,7 @@ def test_pictures_reach_the_windows_model_from_a_program_and_from_another_paceli
     harness.close()
 
 
-def test_a_stop_in_the_chat_is_none_of_the_programs_and_the_other_way_round(served: Served) -> None:
+def test_stopping_a_chat_and_stopping_a_program_are_separate(served: Served) -> None:
     served.session.gate.clear()
     program = served.ask("a program's")
     served.until(lambda: served.running() == (1, 0))
@@ -334,7 +332,7 @@ def test_it_starts_anew_on_the_same_port_and_ctrl_shift_l_switches_it(served: Se
     assert served.wait(served.ask("still here")).text == "still here"
 
 
-def test_the_page_shows_what_programs_type_and_another_key_lets_the_old_one_go(served: Served) -> None:
+def test_the_page_shows_the_key_and_a_new_key_replaces_it(served: Served) -> None:
     window, old = served.harness.window, served.key
     window.local_server.button.page_action.trigger()
     assert window.server.is_open
@@ -384,7 +382,7 @@ def test_the_page_follows_the_requests_and_switches_the_server(served: Served) -
     assert window.shows_chat
 
 
-def test_a_key_is_asked_for_unless_that_is_declined_and_further_names_are_let_in(served: Served) -> None:
+def test_a_key_is_required_unless_declined_and_names_are_allowed(served: Served) -> None:
     change = served.harness.window.dialogs.saved
 
     def status(key: str, host: str = "127.0.0.1") -> int:

@@ -46,7 +46,7 @@ def test_another_model_is_not_loaded_until_somebody_allows_it(served: Served) ->
     assert served.session.loads == own
 
 
-def test_it_is_loaded_for_the_program_and_the_chats_own_comes_back_with_its_next_message(served: Served) -> None:
+def test_a_programs_model_is_replaced_by_the_chats_with_its_next_message(served: Served) -> None:
     served.harness.window.dialogs.saved.emit({"server_loads": True})
     own = served.session.loads[-1]
     assert ask(served, "hello", OTHER).text == "hello"

@@ -149,9 +149,7 @@ def test_an_answer_is_labelled_with_the_model_that_wrote_it(window: MainWindow) 
     assert cards[0].accessibleName() == "Message from Qwen3-4B-Q4_K_M"
 
 
-def test_an_answer_in_the_making_is_the_loaded_models_and_keeps_the_name_that_it_ended_with(
-    window: MainWindow, qtbot: QtBot
-) -> None:
+def test_an_answer_keeps_the_name_of_the_model_that_ended_it(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", [MessageView(1, "user", "A")])
     window.begin_answer(MessageView(2, "assistant", "", MessageState.STREAMING))
     card = window.transcript.last_answer()

@@ -82,7 +82,7 @@ def test_the_open_block_stands_where_it_stands_when_it_is_closed(theme: Theme, q
         assert grown.sizeHint().height() == whole.sizeHint().height(), text[:end]
 
 
-def test_the_items_of_a_long_list_stand_as_far_apart_as_those_of_a_short_one(theme: Theme, qtbot: QtBot) -> None:
+def test_items_of_long_and_short_lists_have_the_same_distance(theme: Theme, qtbot: QtBot) -> None:
     body = AnswerBody(theme, None, 500)
     qtbot.addWidget(body)
     body.set_text("".join(f"{number}. item\n" for number in range(1, 31)))
@@ -227,7 +227,7 @@ def test_prose_is_as_high_as_its_text(theme: Theme, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: prose.height() > 1.5 * wide)
 
 
-def test_streamed_text_stands_as_far_from_its_top_as_text_that_was_set_at_once(theme: Theme, qtbot: QtBot) -> None:
+def test_streamed_text_has_the_margins_of_text_set_at_once(theme: Theme, qtbot: QtBot) -> None:
     body = AnswerBody(theme)
     qtbot.addWidget(body)
     body.resize(400, 300)

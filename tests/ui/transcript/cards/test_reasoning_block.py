@@ -196,9 +196,7 @@ def test_marks_fall_on_reasoning_and_words(window: MainWindow, qtbot: QtBot) -> 
         assert found == [marked]
 
 
-def test_reasoning_that_is_opened_while_it_grows_is_marked_and_ends_as_it_would_be_at_once(
-    window: MainWindow, qtbot: QtBot
-) -> None:
+def test_reasoning_opened_while_it_grows_is_marked_and_ends_the_same(window: MainWindow, qtbot: QtBot) -> None:
     window.transcript.mark_sources(frozenset({Source.DRAFT}))
     window.begin_answer(EMPTY)
     card = window.transcript.last_answer()
