@@ -88,7 +88,7 @@ def test_built_in_tools_are_switches(qtbot: QtBot) -> None:
     qtbot.addWidget(row)
     row.set_value("current_time, calculate")
     assert [name for name, box in row.boxes.items() if box.isChecked()] == ["current_time", "calculate"]
-    assert row.boxes["search_chats"].text() == "Past chats"
+    assert row.boxes["search_chats"].text() == "Search in chats"
     with qtbot.waitSignal(row.changed):
         row.boxes["search_chats"].click()
     row.boxes["calculate"].click()

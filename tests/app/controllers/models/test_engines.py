@@ -309,7 +309,7 @@ def test_a_chat_that_outgrew_the_engine_goes_on_and_says_so(
     harness.window.dialogs.saved.emit({"overflow": "stop"})
     ask(harness, "word " * 70)
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 5, timeout=WAIT_MS)
-    assert "The conversation has 120 tokens, but 127.0.0.1" in harness.messages()[-1].notice
+    assert "The conversation has 120 tokens, but the context of 127.0.0.1" in harness.messages()[-1].notice
     assert memory.kept
 
 
