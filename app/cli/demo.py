@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, counted, fail, fail_with, figures, notify, table
+from app.cli.output import INTERRUPTED, counted, fail, fail_with, metrics_line, notify, table
 from app.cli.race import LaneLines
 from app.cli.run import open_session
 from app.core.benchmark.lane_runner import RaceRun
@@ -143,4 +143,4 @@ def _ask(session: Session, request: ChatRequest) -> None:
         if isinstance(event, TextChunk):
             print(event.text, end="", flush=True)
         elif isinstance(event, Finished):
-            print(f"\n  {figures(event.stats, event.reason)}\n")
+            print(f"\n  {metrics_line(event.stats, event.reason)}\n")

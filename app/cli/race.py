@@ -33,7 +33,7 @@ from app.cli.run import load_request, make_request, open_session
 from app.cli.terminal_stream import TerminalStream
 from app.core.benchmark.lane_runner import RaceRun
 from app.core.benchmark.lanes import read_lanes, uses_draft
-from app.core.benchmark.markdown import figure, percent
+from app.core.benchmark.markdown import decimal, percent
 from app.core.benchmark.race import LaneFailedError, RacePlan
 from app.core.benchmark.race_report import HEADS, lane_rows, verdict_sentence
 from app.core.benchmark.runs import variant_of
@@ -233,8 +233,8 @@ class LaneLines:
         stats = self._stats[lane]
         parts = [
             f"{stats.tokens:5} tokens",
-            f"{figure(stats.tokens_per_second, 1):>6} tokens/s",
-            f"{figure(stats.tokens_per_pass, 2):>5} per pass",
+            f"{decimal(stats.tokens_per_second, 1):>6} tokens/s",
+            f"{decimal(stats.tokens_per_pass, 2):>5} per pass",
             f"{percent(stats.acceptance_rate):>5} accepted",
         ]
         return f"{self._labels[lane]:<{self._width}} {'  '.join(parts)}{'  done' if self._finished[lane] else ''}"
