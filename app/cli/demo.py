@@ -40,7 +40,7 @@ def perimeter(width, height):
 """
 REAL_QUESTIONS = (
     (
-        "much of the answer stands in the question",
+        "the question contains much of the answer",
         f"Rename `width` to `w` in this Python code, and write all of it:\n\n```python\n{CODE}```",
     ),
     ("the answer is new", "Why is the sky blue?"),
@@ -50,8 +50,8 @@ QUESTION = "Write a short story about a dog."  # ninety tokens: shorter answers 
 MAX_TOKENS = 128
 ROUNDS = 4
 NOTE = (
-    "The modes took turns of a quarter of a second, so that whatever else this computer does meets all of them; "
-    "brackets hold 95% intervals. What drafting gains with a model and a question of yours, `paceline race` says."
+    "The modes alternated every quarter of a second, so that other programs slowed all of them alike; brackets are 95% "
+    "intervals. To compare modes with your own model and question, use `paceline race`."
 )
 
 
@@ -114,7 +114,7 @@ def _race_real(session: Session, should_stop: Callable[[], bool]) -> None:
     session.measure()
     print(f"{SMALL.name} is a small real model.")
     for about, question in REAL_QUESTIONS:
-        print(f"\nWhere {about}: {question}\n")
+        print(f"\nA question for which {about}: {question}\n")
         request = _request(question, str(dict(SMALL.own)["system_prompt"]))
         _ask(session, request)
         _race(session, REAL_MODES, request, should_stop)

@@ -134,7 +134,7 @@ def _loaded(
 
 def _show_loading(*, is_over: bool) -> None:
     if sys.stderr.isatty():
-        shown = "\r\033[K" if is_over else "\rLoading, and measuring what passes cost ..."
+        shown = "\r\033[K" if is_over else "\rLoading the models and measuring the time of a pass ..."
         print(shown, end="", file=sys.stderr, flush=True)
 
 
@@ -163,7 +163,7 @@ class _RaceCommand:
                     self._report(f"Round {event.num_rounds}", stats, event.verdicts)
             elif isinstance(event, RaceEnded):
                 lines.clear()
-                return self._end(event)
+                return self._end(replace(event, problem=None) if interrupted.is_set() else event)
         return 1
 
     def _end(self, ended: RaceEnded) -> int:

@@ -227,5 +227,5 @@ def test_on_a_terminal_the_loading_is_told_and_written_over(monkeypatch: pytest.
     assert main([*QUESTION, "--rounds", "1"]) == 0
     assert "All of 1 round\n" in capsys.readouterr().out
     shown = screen.getvalue()
-    assert shown.startswith("\rLoading, and measuring what passes cost ...\r\x1b[K")
+    assert shown.startswith("\rLoading the models and measuring the time of a pass ...\r\x1b[K")
     assert re.search(r"\x1b\[Kauto +\d+ tokens", shown)
