@@ -51,7 +51,7 @@ def _answers(verdict: LaneVerdict) -> str:
     if found.num_rounds < verdict.num_rounds:
         where += f" in {found.num_rounds} of {verdict.num_rounds} rounds"
     if found.is_fault:
-        return f"{where}, WHICH MUST NOT BE: here answers are exact to the bit. Please report it"
+        return f"{where}, which is a fault: on this machine answers are exact to the bit. Please report it"
     return f"{where}. {found.reason}" if found.reason else where
 
 

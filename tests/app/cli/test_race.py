@@ -131,7 +131,7 @@ def test_answers_that_part_are_a_fault_where_they_must_not(
     monkeypatch.setattr("engine.loading.loading.why_inexact", lambda *_: inexact)
     assert main([*QUESTION, "--rounds", "1"]) == (0 if inexact else 1)
     verdict = capsys.readouterr().out.splitlines()[-2]
-    assert re.search(r"; differs at token \d+" + (r"\. On a GPU\.$" if inexact else ", WHICH MUST NOT BE"), verdict)
+    assert re.search(r"; differs at token \d+" + (r"\. On a GPU\.$" if inexact else ", which is a fault"), verdict)
 
 
 def test_lanes_that_ended_with_other_numbers_of_threads_are_reported(
