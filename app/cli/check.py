@@ -98,8 +98,8 @@ class ComparedRows:
     def sentence(self) -> str:
         if self.is_fault:
             return (
-                f"{self.num_different} of {self.num_rows} rows differ in passes of other shapes, WHICH MUST NOT BE: "
-                "here answers are exact to the bit. Please report it."
+                f"{self.num_different} of {self.num_rows} rows differ in passes of other shapes, which is a fault: "
+                "on this machine answers are exact to the bit. Please report it."
             )
         if self.num_different:
             return f"{self.num_different} of {self.num_rows} rows differ in passes of other shapes. {self.reason}"

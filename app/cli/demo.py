@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, counted, fail, fail_with, figures, notify, table
+from app.cli.output import INTERRUPTED, counted, fail, fail_with, metrics_line, notify, table
 from app.cli.race import LaneLines
 from app.cli.run import open_session
 from app.core.benchmark.lane_runner import RaceRun
@@ -40,7 +40,7 @@ def perimeter(width, height):
 """
 REAL_QUESTIONS = (
     (
-        "much of the answer stands in the question",
+        "the question contains much of the answer",
         f"Rename `width` to `w` in this Python code, and write all of it:\n\n```python\n{CODE}```",
     ),
     ("the answer is new", "Why is the sky blue?"),
@@ -50,8 +50,8 @@ QUESTION = "Write a short story about a dog."  # ninety tokens: shorter answers 
 MAX_TOKENS = 128
 ROUNDS = 4
 NOTE = (
-    "The modes took turns of a quarter of a second, so that whatever else this computer does meets all of them; "
-    "brackets hold 95% intervals. What drafting gains with a model and a question of yours, `paceline race` says."
+    "The modes alternated every quarter of a second, so that other programs slowed all of them alike; brackets are 95% "
+    "intervals. To compare modes with your own model and question, use `paceline race`."
 )
 
 
@@ -114,7 +114,7 @@ def _race_real(session: Session, should_stop: Callable[[], bool]) -> None:
     session.measure()
     print(f"{SMALL.name} is a small real model.")
     for about, question in REAL_QUESTIONS:
-        print(f"\nWhere {about}: {question}\n")
+        print(f"\nA question for which {about}: {question}\n")
         request = _request(question, str(dict(SMALL.own)["system_prompt"]))
         _ask(session, request)
         _race(session, REAL_MODES, request, should_stop)
@@ -143,4 +143,4 @@ def _ask(session: Session, request: ChatRequest) -> None:
         if isinstance(event, TextChunk):
             print(event.text, end="", flush=True)
         elif isinstance(event, Finished):
-            print(f"\n  {figures(event.stats, event.reason)}\n")
+            print(f"\n  {metrics_line(event.stats, event.reason)}\n")

@@ -66,7 +66,7 @@ def _in_words(finding: Finding) -> tuple[str, str]:
 def _verdict(num_faults: int) -> str:
     if not num_faults:
         return "Nothing is missing that Paceline needs."
-    return "1 fault stands above." if num_faults == 1 else f"{num_faults} faults stand above."
+    return "1 fault was found; see above." if num_faults == 1 else f"{num_faults} faults were found; see above."
 
 
 def _as_dict(finding: Finding) -> dict[str, Any]:

@@ -171,7 +171,7 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
     }
 
 
-def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
+def metrics_line(stats: RunStats, reason: FinishReason | None = None) -> str:
     """One line of metrics; a dash for unknown values."""
     speedup = answer_verdict(stats).speedup
     parts = [

@@ -33,7 +33,7 @@ from app.cli.run import load_request, make_request, open_session
 from app.cli.terminal_stream import TerminalStream
 from app.core.benchmark.lane_runner import RaceRun
 from app.core.benchmark.lanes import read_lanes, uses_draft
-from app.core.benchmark.markdown import figure, percent
+from app.core.benchmark.markdown import decimal, percent
 from app.core.benchmark.race import LaneFailedError, RacePlan
 from app.core.benchmark.race_report import HEADS, lane_rows, verdict_sentence
 from app.core.benchmark.runs import variant_of
@@ -134,7 +134,7 @@ def _loaded(
 
 def _show_loading(*, is_over: bool) -> None:
     if sys.stderr.isatty():
-        shown = "\r\033[K" if is_over else "\rLoading, and measuring what passes cost ..."
+        shown = "\r\033[K" if is_over else "\rLoading the models and measuring the time of a pass ..."
         print(shown, end="", file=sys.stderr, flush=True)
 
 
@@ -163,7 +163,7 @@ class _RaceCommand:
                     self._report(f"Round {event.num_rounds}", stats, event.verdicts)
             elif isinstance(event, RaceEnded):
                 lines.clear()
-                return self._end(event)
+                return self._end(replace(event, problem=None) if interrupted.is_set() else event)
         return 1
 
     def _end(self, ended: RaceEnded) -> int:
@@ -233,8 +233,8 @@ class LaneLines:
         stats = self._stats[lane]
         parts = [
             f"{stats.tokens:5} tokens",
-            f"{figure(stats.tokens_per_second, 1):>6} tokens/s",
-            f"{figure(stats.tokens_per_pass, 2):>5} per pass",
+            f"{decimal(stats.tokens_per_second, 1):>6} tokens/s",
+            f"{decimal(stats.tokens_per_pass, 2):>5} per pass",
             f"{percent(stats.acceptance_rate):>5} accepted",
         ]
         return f"{self._labels[lane]:<{self._width}} {'  '.join(parts)}{'  done' if self._finished[lane] else ''}"

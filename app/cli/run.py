@@ -18,7 +18,7 @@ from typing import IO
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, notify_of, run_as_dict, unreadable
+from app.cli.output import INTERRUPTED, fail, fail_with, metrics_line, notify, notify_of, run_as_dict, unreadable
 from app.cli.terminal_stream import Style, write_styled
 from app.cli.tool_run import RunTools, answer_with_tools, tools_of
 from app.core.attachments.reading import MAX_CHARS, read_attachment
@@ -485,6 +485,6 @@ def show_events(events: Iterator[Event], *, as_json: bool, texts: list[str] | No
                 print(json.dumps(run_as_dict("".join(texts[1:]), event), ensure_ascii=False))
             else:
                 print()
-                write_styled(sys.stderr, figures(event.stats, event.reason), Style.FAINT)
+                write_styled(sys.stderr, metrics_line(event.stats, event.reason), Style.FAINT)
                 print(file=sys.stderr)
     return finished

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, figures, notify, run_as_dict, warn
+from app.cli.output import INTERRUPTED, metrics_line, notify, run_as_dict, warn
 from app.cli.terminal_stream import Style, write_styled
 from app.core.domain.allowed_tools import AllowedTool, read_allowed_tools
 from app.core.hub.tokens import tool_server_secret
@@ -225,7 +225,7 @@ class _Run:
         if not self.as_json and finished is not None:
             if self.text and not self.text.endswith("\n"):
                 print()
-            _faint(figures(finished.stats, finished.reason))
+            _faint(metrics_line(finished.stats, finished.reason))
         if interrupted.is_set() or finished is None:
             turn.stop()
             return

@@ -153,7 +153,7 @@ def _pull_alone(options: argparse.Namespace) -> int:
     if options.repo == SMALL_NAME and options.draft is None:
         return pull_small(options)
     raise LibraryError(
-        f"Which model of {short(options.repo)} is not said.", f"See `paceline models show {options.repo}` and name one."
+        f"The command names no model of {short(options.repo)}.", f"Choose one of `paceline models show {options.repo}`."
     )
 
 

@@ -15,15 +15,15 @@ _NOTES = (
     "of the prompts and compared on the other.",
 )
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
-    ("tokens/s", lambda row: figure(row.tokens_per_second, 1)),
+    ("tokens/s", lambda row: decimal(row.tokens_per_second, 1)),
     (
         "over plain",
         lambda row: _interval(row.speedup, row.speedup_low, row.speedup_high, row.measured_low, row.measured_high),
     ),
-    ("tokens per pass", lambda row: figure(row.tokens_per_pass, 2)),
+    ("tokens per pass", lambda row: decimal(row.tokens_per_pass, 2)),
     ("accepted", lambda row: percent(row.acceptance_rate)),
-    ("p50 ms", lambda row: figure(row.inter_token_ms_p50, 1)),
-    ("p95 ms", lambda row: figure(row.inter_token_ms_p95, 1)),
+    ("p50 ms", lambda row: decimal(row.inter_token_ms_p50, 1)),
+    ("p95 ms", lambda row: decimal(row.inter_token_ms_p95, 1)),
     ("identical", lambda row: percent(row.same_answers)),
 )
 _SPLIT: tuple[tuple[str, Callable[[Row], str]], ...] = (
@@ -157,12 +157,12 @@ def _interval(
     """A ratio, its interval over prompts in brackets, then its interval over rounds."""
     if value is None:
         return "-"
-    rounds = "" if inner_low is None else f" {figure(inner_low, 3)}-{figure(inner_high, 3)}"
-    prompts = "" if low is None else f" ({figure(low, 2)}-{figure(high, 2)})"
+    rounds = "" if inner_low is None else f" {decimal(inner_low, 3)}-{decimal(inner_high, 3)}"
+    prompts = "" if low is None else f" ({decimal(low, 2)}-{decimal(high, 2)})"
     return f"{value:.3f}{prompts}{rounds}"
 
 
-def figure(value: float | None, digits: int) -> str:
+def decimal(value: float | None, digits: int) -> str:
     """Returns a dash for None."""
     return "-" if value is None else f"{value:.{digits}f}"
 

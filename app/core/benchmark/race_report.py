@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from app.core.benchmark.markdown import figure, percent, setting_lines
+from app.core.benchmark.markdown import decimal, percent, setting_lines
 from app.core.benchmark.report import Report
 from app.core.benchmark.summary import ALL
 from app.core.domain.speed.races import TOO_WIDE, LaneVerdict
@@ -51,7 +51,7 @@ def _answers(verdict: LaneVerdict) -> str:
     if found.num_rounds < verdict.num_rounds:
         where += f" in {found.num_rounds} of {verdict.num_rounds} rounds"
     if found.is_fault:
-        return f"{where}, WHICH MUST NOT BE: here answers are exact to the bit. Please report it"
+        return f"{where}, which is a fault: on this machine answers are exact to the bit. Please report it"
     return f"{where}. {found.reason}" if found.reason else where
 
 
@@ -61,12 +61,12 @@ def lane_rows(lanes: Sequence[tuple[str, RunStats]]) -> list[tuple[str, ...]]:
         (
             label,
             f"{stats.tokens}",
-            figure(stats.tokens_per_second, 1),
-            figure(stats.tokens_per_pass, 2),
+            decimal(stats.tokens_per_second, 1),
+            decimal(stats.tokens_per_pass, 2),
             percent(stats.acceptance_rate),
-            figure(stats.inter_token_ms_p50, 1),
-            figure(stats.inter_token_ms_p95, 1),
-            figure(stats.rollback_s * 1000.0, 1),
+            decimal(stats.inter_token_ms_p50, 1),
+            decimal(stats.inter_token_ms_p95, 1),
+            decimal(stats.rollback_s * 1000.0, 1),
         )
         for label, stats in lanes
     ]

@@ -136,7 +136,7 @@ def answers_verdict(rows: Sequence[Row], inexact: str) -> tuple[str, bool]:
     differ = f"{total - same} of {total} answers with drafting differ from the plain ones"
     if inexact:
         return f"{differ}. {inexact}", False
-    return f"{differ}, WHICH MUST NOT BE: here answers are exact to the bit. Please report it.", True
+    return f"{differ}, which is a fault: on this machine answers are exact to the bit. Please report it.", True
 
 
 def _same_answers(variant: Variant, runs: Sequence[BenchmarkRun]) -> float | None:

@@ -29,7 +29,7 @@ def test_a_fault_is_exit_1_and_comes_with_what_to_do(monkeypatch: pytest.MonkeyP
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
     assert "   ok  Memory: 8 GB.\nFAULT  Disk: It is full.\n       -> Make room.\n" in out
-    assert out.endswith("1 fault stands above.\n")
+    assert out.endswith("1 fault was found; see above.\n")
 
 
 def test_without_a_fault_it_is_exit_0(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

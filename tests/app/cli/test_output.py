@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.output import counted, figures, run_hint, stream_beside, write_reports
+from app.cli.output import counted, metrics_line, run_hint, stream_beside, write_reports
 from engine.records import RunStats
 
 
@@ -17,7 +17,7 @@ from engine.records import RunStats
     ("tokens", "passes", "told"), [(1, 1, "1 token in 1 pass"), (2, 1, "2 tokens in 1 pass"), (0, 0, "0 tokens in 0")]
 )
 def test_one_is_said_as_one(tokens: int, passes: int, told: str) -> None:
-    assert told in figures(RunStats(tokens=tokens, passes=passes, decode_s=1.0))
+    assert told in metrics_line(RunStats(tokens=tokens, passes=passes, decode_s=1.0))
 
 
 def test_large_numbers_are_grouped() -> None:

@@ -131,7 +131,7 @@ def test_answers_that_part_are_a_fault_where_they_must_not(
     monkeypatch.setattr("engine.loading.loading.why_inexact", lambda *_: inexact)
     assert main([*QUESTION, "--rounds", "1"]) == (0 if inexact else 1)
     verdict = capsys.readouterr().out.splitlines()[-2]
-    assert re.search(r"; differs at token \d+" + (r"\. On a GPU\.$" if inexact else ", WHICH MUST NOT BE"), verdict)
+    assert re.search(r"; differs at token \d+" + (r"\. On a GPU\.$" if inexact else ", which is a fault"), verdict)
 
 
 def test_lanes_that_ended_with_other_numbers_of_threads_are_reported(
@@ -227,5 +227,5 @@ def test_on_a_terminal_the_loading_is_told_and_written_over(monkeypatch: pytest.
     assert main([*QUESTION, "--rounds", "1"]) == 0
     assert "All of 1 round\n" in capsys.readouterr().out
     shown = screen.getvalue()
-    assert shown.startswith("\rLoading, and measuring what passes cost ...\r\x1b[K")
+    assert shown.startswith("\rLoading the models and measuring the time of a pass ...\r\x1b[K")
     assert re.search(r"\x1b\[Kauto +\d+ tokens", shown)

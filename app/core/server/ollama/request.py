@@ -28,7 +28,7 @@ _TAG = ":latest"
 
 
 def tags(model: ServedModel, paths: Mapping[str, str]) -> _Json:
-    """The loaded model, and the names and files of others."""
+    """The loaded model, then the other models with their files."""
     entries = [_entry(name, path, None) for name, path in paths.items() if name != model.name]
     return {"models": [_entry(model.name, model.ready.target.path, model.ready.target), *entries]}
 

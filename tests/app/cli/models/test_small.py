@@ -97,7 +97,7 @@ def test_a_failure_is_one_sentence_and_exit_1(
 
 def test_any_other_word_alone_is_no_model(capsys: Capture) -> None:
     assert main(["models", "pull", "tiny/target-GGUF"]) == 1
-    assert "Which model of “tiny/target-GGUF” is not said." in capsys.readouterr().err
+    assert "The command names no model of “tiny/target-GGUF”." in capsys.readouterr().err
     assert main(["models", "pull", "small", "--draft", "a/b", "c"]) == 1
 
 

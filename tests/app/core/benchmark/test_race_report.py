@@ -78,7 +78,7 @@ def test_a_ratio_that_may_be_1_is_said_to_be_so() -> None:
         ("On a GPU.", "differs at token 2 in 1 of 2 rounds. On a GPU."),
         (
             "",
-            "differs at token 2 in 1 of 2 rounds, WHICH MUST NOT BE: here answers are exact to the bit. "
+            "differs at token 2 in 1 of 2 rounds, which is a fault: on this machine answers are exact to the bit. "
             "Please report it",
         ),
         (None, "differs at token 2 in 1 of 2 rounds"),
