@@ -231,7 +231,7 @@ def test_slow_bringing_back_is_left_and_tried_again_one_day() -> None:
     assert before < 1.0
 
 
-def test_an_edit_behind_the_window_of_a_kept_state_is_answered_as_by_a_fresh_model(tmp_path: Path) -> None:
+def test_an_edit_before_the_window_of_a_stored_state_is_exact(tmp_path: Path) -> None:
     model = str(tiny_windowed(window=32).write(tmp_path / "windowed.gguf"))
     kept, fresh = opened(model, folder=tmp_path), opened(model, keeps=False)
     answer(kept, request(FOX, 1))
@@ -369,7 +369,7 @@ def test_at_the_end_what_cannot_be_written_in_a_moment_leaves_no_half_file(
     assert stored_owners(tmp_path) == set()
 
 
-def test_a_newer_state_of_the_same_conversation_is_written_in_place_of_the_one_begun(
+def test_a_newer_state_of_a_conversation_replaces_the_one_being_written(
     writing: tuple[StateCache, CachedSequence], tmp_path: Path
 ) -> None:
     cache, sequence = writing
