@@ -62,8 +62,8 @@ def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tu
             "Leave it out, or leave out strict.",
         )
     places = (
-        said("No grammar can hold {name} of the schema (at {place}): the answer may break it.", name=name, place=place)
-        for name, place in unheld.items()
+        said("No grammar can hold {name} of the schema (at {place}): the answer may break it.", name=name, place=at)
+        for name, at in unheld.items()
     )
     formats = (
         said("The format {name} of the schema is not known here: it was passed over.", name=name)

@@ -11,8 +11,7 @@ import pytest
 from app.core.hub.remote_header import RangeSource
 from engine.drafters.translation.comparison import find_translation
 from engine.errors import DraftRefusedError, ModelFileError
-from engine.gguf.header import parse_header
-from engine.gguf.stub import write_stub
+from engine.gguf.header import parse_header, write_stub
 from engine.llama.model import LlamaModel
 from engine.sandbox.helper import child_command
 from engine.sandbox.probe import PairVerdict, judge_pairs
