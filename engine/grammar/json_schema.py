@@ -73,11 +73,7 @@ def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tu
 
 
 def _held(schema: object, unheld: dict[str, str]) -> tuple[Schema, dict[str, str]]:
-    """The schema (only its type, if llguidance cannot follow it) and the keywords that are lost.
-
-    Raises:
-        GrammarError: not a schema, or nothing is valid by it.
-    """
+    """The schema (only its type, if llguidance cannot follow it) and the keywords that are lost."""
     if isinstance(schema, bool):
         if not schema:
             raise GrammarError("Nothing is valid by a schema that is false.")

@@ -437,9 +437,6 @@ class PromptBuilder:
 
         With the other form most templates silently leave the words out. If it refuses the test message in both forms,
         texts are used, and the real messages show the error.
-
-        Raises:
-            TemplateError: the words reach the prompt in neither form, or the template is broken.
         """
         if self._wants_parts is not None:
             return

@@ -353,11 +353,7 @@ class EngineWorker:
             log.exception("a file of what past conversations said could not be deleted")
 
     def _load(self, session: Session, queued: QueuedRequest, request: ModelRequest) -> None:
-        """Load models until the request is cancelled.
-
-        Raises:
-            EngineError: it failed, or was cancelled.
-        """
+        """Load models until the request is cancelled."""
 
         def on_progress(path: str, fraction: float) -> bool:
             queued.on_event(LoadProgress(path, fraction, queued.number))

@@ -182,11 +182,7 @@ def _from_first_control(tokenizer: Tokenizer, ids: tuple[int, ...]) -> tuple[int
 
 
 def _marks(side: PromptSide, *, strict: bool = False) -> Marks:
-    """The token runs of this model's prompts between messages.
-
-    Raises:
-        EngineError: ``strict``, and its template refuses the messages.
-    """
+    """The token runs of this model's prompts between messages."""
     found: Marks = {}
     for messages in _CONVERSATIONS:
         try:
