@@ -44,10 +44,6 @@ def grammar_of(schema: object, *, strict: bool = False) -> Grammar:
     return Grammar(text, warnings)
 
 
-def any_object_grammar() -> Grammar:
-    return grammar_of({"type": "object"})
-
-
 def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tuple[str, ...]]:
     """A schema that a grammar can express, and warnings. ``strict`` and errors: as for `grammar_of`."""
     try:
