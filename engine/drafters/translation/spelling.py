@@ -30,14 +30,11 @@ class Speller:
         for token_id, data in enumerate(self.pieces):
             if data in controls:
                 self.pieces[token_id] = b""
-            elif data and (data not in self._ids or self._is_byte_token(self._ids[data])):
+            elif data and (data not in self._ids or tokenizer.token_text(self._ids[data]).startswith("<0x")):
                 self._ids[data] = token_id  # a byte token may exist beside the token of the character
         self._longest = min(max(map(len, self._ids), default=0), _LONGEST_PIECE)
         self._kept: dict[bytes, tuple[int, ...]] = {}
         self._adds_space = adds_space(tokenizer)
-
-    def _is_byte_token(self, token_id: int) -> bool:
-        return self._tokenizer.token_text(token_id).startswith("<0x")
 
     def id_of(self, data: bytes) -> int | None:
         """The token of exactly these bytes."""
