@@ -132,7 +132,7 @@ def file_name(library: str) -> str:
 
 
 @lib.llama_log_callback  # type: ignore[untyped-decorator]
-def _on_log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
+def on_log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
     try:
         _keep_line(level, text.decode("utf-8", "replace").rstrip())
     except KeyboardInterrupt:  # from here it would be printed and lost
@@ -153,16 +153,11 @@ def start() -> Any:  # noqa: ANN401  (the binding ships no types)
     """The low-level binding, with llama.cpp started and its log recorded. Cheap after the first call."""
     with _starting:
         if not _started:
-            lib.llama_log_set(_on_log, ctypes.c_void_p(0))
+            lib.llama_log_set(on_log, ctypes.c_void_p(0))
             load_backends(_find_ggml(), _folder())
             lib.llama_backend_init()
             _started.append(lib)
     return lib
-
-
-def log_callback() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """The log callback, for a library with a separate log."""
-    return _on_log
 
 
 @contextmanager
