@@ -22,7 +22,7 @@ from engine.errors import (
 )
 from engine.fit.cache_size import CacheSetup, affordable_snapshots
 from engine.fit.estimate import estimate_memory
-from engine.fit.fit import CacheShape, FitVerdict, all_parts_bytes, check_fit, estimate
+from engine.fit.fit import FitVerdict, all_parts_bytes, check_fit, estimate
 from engine.fit.parallel import choose_parallel, obstacle_of
 from engine.fit.table import ModelPlan, PairPlan
 from engine.gguf.header import GgufHeader, read_header
@@ -238,11 +238,11 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     if options.may_leave_main_memory:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
-        report = estimate(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
+        report = estimate(headers, _fit_setup(options, n_ctx), weights_bytes=wholes, heads=options.heads)
         if report.verdict is not FitVerdict.TOO_LARGE:
             break
         n_ctx //= 2
-    check_fit(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
+    check_fit(headers, _fit_setup(options, n_ctx), weights_bytes=wholes, heads=options.heads)
     return replace(options, n_ctx=n_ctx)
 
 
@@ -266,9 +266,9 @@ def with_draft_memory(draft: str | None, request: LoadRequest, options: LoadOpti
     return replace(options, beside_bytes=needed.total.gpu_bytes)
 
 
-def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:
+def _fit_setup(options: LoadOptions, n_ctx: int) -> CacheSetup:
     fused = options.flash_attention is not FlashAttention.OFF
-    return CacheShape(n_ctx, options.cache_type, fused=fused, heads=options.heads)
+    return CacheSetup(n_ctx, options.cache_type, options.cache_type, fused)
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
