@@ -153,7 +153,7 @@ def forecast_step(machine: MachineSpeed, asked: PlacedModel) -> float | None:
 def _by_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecast:
     """From the passes of other models in this placement, relative to their weights; the most similar count most."""
     nearest = sorted(samples, key=lambda each: _distance(each, asked))
-    rates = [_ms_per_unit(each) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
+    rates = [each.plain_ms / _units(each.weights) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
     # The most similar, or the median of three, in case one is an outlier.
     rate = rates[0] if len(rates) < 3 else median(rates)
     plain_ms = rate * _units(asked.weights)
@@ -168,10 +168,6 @@ def _by_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecas
 def _units(weights: TokenWeights) -> float:
     """Milliseconds of a plain pass at 40 ms per gigabyte of the cheapest kind of weights."""
     return weights.cost_bytes / 25e6 + weights.num_layers * LAYER_MS
-
-
-def _ms_per_unit(sample: PassSample) -> float:
-    return sample.plain_ms / _units(sample.weights)
 
 
 def _scaled(shape: dict[int, float], plain_ms: float) -> CostCurve:

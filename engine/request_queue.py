@@ -102,7 +102,7 @@ class RequestQueue:
             self._interrupt(queued.request)
 
     def _cancel_for(self, request: ModelRequest) -> None:
-        """Cancel jobs that use the loaded models, and for another target the loads behind the last answer."""
+        """Cancel jobs that use the loaded models, and for another target the loads after the last answer."""
         for queued in self._asked.values():
             if isinstance(queued.request, RunJob) and not queued.in_background:
                 self._cancel(queued)

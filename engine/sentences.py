@@ -40,7 +40,7 @@ def said(template: str, /, **fields: object) -> Sentence:
 
 
 def one_stop(template: str, fields: Mapping[str, object]) -> str:
-    """Remove the full stop of ``template`` behind a field that ends with one, or with an ellipsis."""
+    """Remove the full stop of ``template`` after a field that ends with one, or with an ellipsis."""
 
     def keep(found: re.Match[str]) -> str:
         has_own = str(fields.get(found[2], "")).rstrip("”“\"'’»«").endswith((".", "…"))

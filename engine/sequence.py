@@ -282,11 +282,7 @@ class CachedSequence:
         return num_shared
 
     def _before_run(self, ids: History) -> tuple[History, Run | None]:
-        """Return the part of ``ids`` before the first run; if they begin with a run, return the run as well.
-
-        Raises:
-            DecodeError: the run is not known any more.
-        """
+        """Return the part of ``ids`` before the first run; if they begin with a run, return the run as well."""
         indices = np.flatnonzero(ids < 0)
         if not len(indices):
             return ids, None

@@ -170,10 +170,6 @@ class StateCache:
         for attached in self._attached.values():
             attached.owner = max(attached.owner, NO_OWNER)
 
-    def drop_memory(self) -> None:
-        """Free the memory of caches that are on the disk as well."""
-        self._kept = {key: kept for key, kept in self._kept.items() if kept.dirty}
-
     # ---- sequences ----------------------------------------------------------------------------------------------
 
     def attach(self, role: str, sequence: CachedSequence, identity: Callable[[], str], slot: int = 0) -> None:

@@ -49,7 +49,7 @@ class LoopConfig:
     Attributes:
         planner: prepares each pass; None for a fixed depth.
         padded: gives the size of pass, at least as large, that is cheaper; None never pads.
-        observers: called after every pass, behind the statistics, in this order.
+        observers: called after every pass, after the statistics, in this order.
         num_logprobs: how many of the most likely tokens to report with each token; None for no logprobs. `step` only.
     """
 

@@ -13,7 +13,7 @@ class GrammarDrafter:
 
     If the grammar leaves no choice of characters, the tokens of that text are proposed: they are nearly always
     accepted. Else the other drafter is asked. A draft model samples under the same grammar, so only n-gram tokens can
-    be refused here. The draft is cut there, with sampled tokens behind it: whether a token is proposed then depends on
+    be refused here. The draft is cut there, with sampled tokens after it: whether a token is proposed then depends on
     those before it alone, so that the output stays exact.
     """
 

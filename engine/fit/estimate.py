@@ -116,11 +116,6 @@ class ModelMemory:
     devices_bytes: tuple[int, ...] = ()
 
     @property
-    def buffers_bytes(self) -> int:
-        """The total that llama.cpp reports when it loads the model."""
-        return (self.weights + self.cache + self.compute).all_bytes
-
-    @property
     def total(self) -> Share:
         return self.weights + self.cache + self.compute + self.other
 

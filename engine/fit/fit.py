@@ -18,7 +18,6 @@ from engine.fit.estimate import estimate_memory
 from engine.fit.heads import head_memory, with_heads
 from engine.gguf.header import GgufHeader
 from engine.gguf.model_parts import all_parts
-from engine.records import CacheType
 from engine.sentences import said, size_of
 
 TIGHT_SHARE = 0.85  # of the free memory; above it other programs may have to swap
@@ -30,16 +29,6 @@ class FitVerdict(StrEnum):
     FITS = "fits"
     TIGHT = "tight"
     TOO_LARGE = "too large"
-
-
-@dataclass(frozen=True, slots=True)
-class CacheShape:
-    """Tokens of a context, and their type. Without ``fused`` (flash) attention all scores are in memory at once."""
-
-    n_ctx: int
-    cache_type: CacheType = CacheType.F16
-    fused: bool = True
-    heads: bool = False  # the target's own are used
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +62,22 @@ class FitReport:
 
 def estimate(
     headers: Sequence[GgufHeader],
-    shape: CacheShape | int,
+    setup: CacheSetup | int,
     available_bytes: int | None = None,
     weights_bytes: Sequence[int | None] = (),
+    *,
+    heads: bool = False,
 ) -> FitReport:
-    """Estimate a target and, if there is one, a draft, with contexts of ``shape`` (a number: of so many tokens).
+    """Estimate a target and, if there is one, a draft, with contexts of ``setup`` (a number: its tokens).
 
     ``weights_bytes``: size of all parts of each model, if its header is that of the first of several.
+    ``heads``: the target's next-token layers are used.
     """
-    shape = CacheShape(shape) if isinstance(shape, int) else shape
     free = psutil.virtual_memory().available if available_bytes is None else available_bytes
-    setup = CacheSetup(shape.n_ctx, shape.cache_type.value, shape.cache_type.value, shape.fused)
+    setup = CacheSetup(setup) if isinstance(setup, int) else setup
     wholes = tuple(weights_bytes) or (None,) * len(headers)
     models = [estimate_memory(one, setup, 0, whole) for one, whole in zip(headers, wholes, strict=True)]
-    if shape.heads:
+    if heads:
         models[0] = with_heads(models[0], head_memory(headers[0], setup))
     return FitReport(
         weights_bytes=sum(model.weights.all_bytes for model in models),
@@ -98,16 +89,18 @@ def estimate(
 
 def check_fit(
     headers: Sequence[GgufHeader],
-    shape: CacheShape | int,
+    setup: CacheSetup | int,
     available_bytes: int | None = None,
     weights_bytes: Sequence[int | None] = (),
+    *,
+    heads: bool = False,
 ) -> FitReport:
     """Estimate, and refuse a model that does not fit.
 
     Raises:
         NotEnoughMemoryError: it needs more than is free.
     """
-    report = estimate(headers, shape, available_bytes, weights_bytes)
+    report = estimate(headers, setup, available_bytes, weights_bytes, heads=heads)
     if report.verdict is FitVerdict.TOO_LARGE:
         raise NotEnoughMemoryError(report.sentence)
     return report
@@ -119,14 +112,13 @@ def judge(needed: int, free: int) -> FitVerdict:
     return FitVerdict.TIGHT if needed > TIGHT_SHARE * free else FitVerdict.FITS
 
 
-def check_head_fit(target: GgufHeader, head: GgufHeader, shape: CacheShape, available_bytes: int | None = None) -> None:
+def check_head_fit(target: GgufHeader, head: GgufHeader, setup: CacheSetup, available_bytes: int | None = None) -> None:
     """Refuse a head file that does not fit beside its loaded target.
 
     Raises:
         NotEnoughMemoryError: it needs more than is free.
     """
     free = psutil.virtual_memory().available if available_bytes is None else available_bytes
-    setup = CacheSetup(shape.n_ctx, shape.cache_type.value, shape.cache_type.value, shape.fused)
     memory = head_memory(target, setup, head)
     report = FitReport(memory.weights.all_bytes, memory.cache.all_bytes, memory.compute.all_bytes, free)
     if report.verdict is FitVerdict.TOO_LARGE:

@@ -52,9 +52,11 @@ def choose_parallel(
             extra = table.cache_bytes - alone.cache_bytes
             fits = table.verdict is FitVerdict.FITS and extra <= _EXTRA_SHARE * (free.machine_bytes or free.main_bytes)
         if fits:
-            return Parallel(number, _fewer(number) if number < asked else "")
+            reason = said("The memory has room for {num_answers} answers at once.", num_answers=number)
+            return Parallel(number, reason if number < asked else "")
     two = table_of(pair.answering(2, shared=shared), free)
-    return Parallel(1, _only_one(_needed_bytes(two) - _needed_bytes(alone)))
+    more = size_of(_needed_bytes(two) - _needed_bytes(alone))
+    return Parallel(1, said("The memory has room for one answer at a time: a second one takes {size} more.", size=more))
 
 
 def obstacle_of(header: GgufHeader, *, shared: bool = False) -> str:
@@ -70,13 +72,3 @@ def obstacle_of(header: GgufHeader, *, shared: bool = False) -> str:
 
 def _needed_bytes(table: FitTable) -> int:
     return table.needed.main_bytes + table.needed.gpu_bytes
-
-
-def _fewer(number: int) -> str:
-    return said("The memory has room for {num_answers} answers at once.", num_answers=number)
-
-
-def _only_one(more_bytes: int) -> str:
-    return said(
-        "The memory has room for one answer at a time: a second one takes {size} more.", size=size_of(more_bytes)
-    )

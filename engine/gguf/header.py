@@ -38,6 +38,7 @@ MAX_ALIGNMENT = 65_536  # real files use 32
 SMALL_ARRAY_ITEMS = 4096  # arrays of numbers up to this size are read: one number per layer, rope sections
 MAX_KEPT_ITEMS = 2**18  # of all those arrays together; real files have some hundreds
 _MAGIC = b"GGUF"
+_SPLIT = "split."  # prefix of entries for which llama.cpp would look for other parts
 _COUNTED_BYTES = 1_000_000  # from here on shown in megabytes
 
 Value = int | float | bool | str | tuple[int | float, ...]
@@ -187,6 +188,19 @@ def read_strings(read_at: ReadAt, array: ArrayRef) -> list[bytes]:
         position = begin + int.from_bytes(data[position:begin], "little")
         strings.append(data[begin:position])
     return strings
+
+
+def write_stub(header: GgufHeader, read_at: ReadAt, path: Path) -> Path:
+    """Write a stub without tensors, of which llama.cpp loads only the vocabulary: compares remote tokenizers.
+
+    ``header`` was parsed from ``read_at``. Returns ``path``.
+    """
+    kept = [span for key, span in header.entries.items() if not key.startswith(_SPLIT)]
+    with path.open("wb") as file:
+        file.write(_MAGIC + struct.pack("<IQQ", header.version, 0, len(kept)))
+        for begin, end in kept:
+            file.write(read_at(begin, end - begin))
+    return path
 
 
 def _read_version(cursor: Cursor) -> int:

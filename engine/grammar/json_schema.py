@@ -44,10 +44,6 @@ def grammar_of(schema: object, *, strict: bool = False) -> Grammar:
     return Grammar(text, warnings)
 
 
-def any_object_grammar() -> Grammar:
-    return grammar_of({"type": "object"})
-
-
 def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tuple[str, ...]]:
     """A schema that a grammar can express, and warnings. ``strict`` and errors: as for `grammar_of`."""
     try:
@@ -62,8 +58,8 @@ def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tu
             "Leave it out, or leave out strict.",
         )
     places = (
-        said("No grammar can hold {name} of the schema (at {place}): the answer may break it.", name=name, place=place)
-        for name, place in unheld.items()
+        said("No grammar can hold {name} of the schema (at {place}): the answer may break it.", name=name, place=at)
+        for name, at in unheld.items()
     )
     formats = (
         said("The format {name} of the schema is not known here: it was passed over.", name=name)
@@ -73,11 +69,7 @@ def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tu
 
 
 def _held(schema: object, unheld: dict[str, str]) -> tuple[Schema, dict[str, str]]:
-    """The schema (only its type, if llguidance cannot follow it) and the keywords that are lost.
-
-    Raises:
-        GrammarError: not a schema, or nothing is valid by it.
-    """
+    """The schema (only its type, if llguidance cannot follow it) and the keywords that are lost."""
     if isinstance(schema, bool):
         if not schema:
             raise GrammarError("Nothing is valid by a schema that is false.")

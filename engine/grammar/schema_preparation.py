@@ -177,29 +177,29 @@ class SchemaPreparation:
         parts = _listed(value) if key in ("allOf", *_CHOICES) else []
         return [self._names(part, (), seen) for part in parts]
 
-    def _close(self, node: Mapping[str, Any], made: Schema, place: str) -> None:
+    def _close(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
         """Forbid unnamed properties, if some are named and no keyword allows others."""
         if id(node) in self._composed:
             if node.get("unevaluatedProperties") is False:
-                self._leave_out("unevaluatedProperties", place)
+                self._leave_out("unevaluatedProperties", pointer)
             return
         if not self._parts_beside(node):
             if "additionalProperties" not in node and "unevaluatedProperties" in node:
-                made["additionalProperties"] = self._prepared(node["unevaluatedProperties"], place, 0)
+                made["additionalProperties"] = self._prepared(node["unevaluatedProperties"], pointer, 0)
             elif "properties" in made and not made.keys() & {"additionalProperties", "patternProperties"}:
                 for name in _listed(made.get("required")):
                     made["properties"].setdefault(name, True)
                 made["additionalProperties"] = False
             return
-        self._close_together(node, made, place)
+        self._close_together(node, made, pointer)
 
-    def _close_together(self, node: Mapping[str, Any], made: Schema, place: str) -> None:
+    def _close_together(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
         """The same for names in several schemas that apply together."""
         choices = [key for key in _CHOICES if key in node]
         base = self._names(node, choices)
         if base is None or len(choices) > 1:
             if node.get("unevaluatedProperties") is False:
-                self._leave_out("unevaluatedProperties", place)
+                self._leave_out("unevaluatedProperties", pointer)
         elif choices:
             pairs = zip(_listed(node[choices[0]]), made[choices[0]], strict=True)
             made[choices[0]] = [self._closed_choice(self._names(one), base, choice) for one, choice in pairs]
@@ -212,7 +212,7 @@ class SchemaPreparation:
 
     # ---- the parts of a schema --------------------------------------------------------------------------------------
 
-    def _prepared(self, node: object, place: str, depth: int) -> Any:  # noqa: ANN401  (a schema: true, false or a map)
+    def _prepared(self, node: object, pointer: str, depth: int) -> Any:  # noqa: ANN401  (a schema: true, false or a map)
         self._count_step(depth)
         if isinstance(node, bool):
             return node
@@ -223,30 +223,30 @@ class SchemaPreparation:
             if key in _IGNORED or key in _BESIDE:
                 continue
             if key in _UNHELD:
-                self._weigh(key, value, node, place)
+                self._weigh(key, value, node, pointer)
             else:
-                made[key] = self._value(key, value, f"{place}/{key}", depth)
+                made[key] = self._value(key, value, f"{pointer}/{key}", depth)
         if not _types_of(made) <= _ALL_TYPES:
             raise GrammarError("A type of the schema is none of JSON's.")
         if "type" not in made and (kinds := [kind for kind, words in _ABOUT.items() if words & node.keys()]):
             made["type"] = kinds
         self._names_by_rule(node, made)
-        self._text(made, place)
-        self._numbers(made, place, may_bound=id(node) not in self._composed)
+        self._text(made, pointer)
+        self._numbers(made, pointer, may_bound=id(node) not in self._composed)
         if "$ref" in made:
-            self._reference(made, place)
-        self._close(node, made, place)
+            self._reference(made, pointer)
+        self._close(node, made, pointer)
         if "oneOf" in made and "anyOf" not in made and self._exclude_each_other(_listed(node["oneOf"])):
             return {("anyOf" if key == "oneOf" else key): value for key, value in made.items()}
         return made
 
-    def _value(self, key: str, value: object, place: str, depth: int) -> object:
+    def _value(self, key: str, value: object, pointer: str, depth: int) -> object:
         if key in _MAPS and isinstance(value, Mapping):
-            return {str(name): self._prepared(one, f"{place}/{name}", depth + 1) for name, one in value.items()}
+            return {str(name): self._prepared(one, f"{pointer}/{name}", depth + 1) for name, one in value.items()}
         if (key in _LISTS or key == "items") and isinstance(value, list):
-            return [self._prepared(one, f"{place}/{number}", depth + 1) for number, one in enumerate(value)]
+            return [self._prepared(one, f"{pointer}/{number}", depth + 1) for number, one in enumerate(value)]
         if key in _SINGLE:
-            return self._prepared(value, place, depth + 1)
+            return self._prepared(value, pointer, depth + 1)
         if key in _COUNTS and isinstance(value, float) and value.is_integer():
             return int(value)
         return value
@@ -295,7 +295,7 @@ class SchemaPreparation:
 
     # ---- keywords ---------------------------------------------------------------------------------------------------
 
-    def _weigh(self, key: str, value: object, node: Mapping[str, Any], place: str) -> None:
+    def _weigh(self, key: str, value: object, node: Mapping[str, Any], pointer: str) -> None:
         """Leave out a keyword that cannot be expressed, and note it unless it demands nothing."""
         asks_nothing = {
             "not": value is False,
@@ -306,7 +306,7 @@ class SchemaPreparation:
             "propertyNames": value is True or _rules_of_names(value) is not None,
         }
         if not asks_nothing.get(key, value in ({}, [])):
-            self._leave_out(key, place)
+            self._leave_out(key, pointer)
 
     def _names_by_rule(self, node: Mapping[str, Any], made: Schema) -> None:
         """Express propertyNames if they are a list or a pattern, and no property is named beside them."""
@@ -324,7 +324,7 @@ class SchemaPreparation:
         else:
             made |= {"properties": {str(name): value for name in rules["enum"]}, "additionalProperties": False}
 
-    def _text(self, made: Schema, place: str) -> None:
+    def _text(self, made: Schema, pointer: str) -> None:
         name = made.get("format")
         if name in _FORMATS and "pattern" not in made:
             del made["format"]
@@ -339,15 +339,15 @@ class SchemaPreparation:
         pattern = made.get("pattern")
         if isinstance(pattern, str) and _refusal({"pattern": pattern}):
             del made["pattern"]
-            self._leave_out("pattern", place)
+            self._leave_out("pattern", pointer)
         patterns = made.get("patternProperties")
         if isinstance(patterns, dict) and patterns and _refusal({"patternProperties": dict.fromkeys(patterns, True)}):
             del made["patternProperties"]
             if made.get("additionalProperties") is False:  # it was about names outside the patterns
                 del made["additionalProperties"]
-            self._leave_out("patternProperties", place)
+            self._leave_out("patternProperties", pointer)
 
-    def _numbers(self, made: Schema, place: str, *, may_bound: bool) -> None:
+    def _numbers(self, made: Schema, pointer: str, *, may_bound: bool) -> None:
         for key, towards in _BOUNDS.items():
             bound = made.get(key)
             if isinstance(bound, int) and abs(bound) > _EXACT:
@@ -360,14 +360,14 @@ class SchemaPreparation:
             made |= {"minimum": 1 - 10**_MAX_DIGITS, "maximum": 10**_MAX_DIGITS - 1}
         if "multipleOf" in made and _refusal({"type": "number", "multipleOf": made["multipleOf"]}):
             del made["multipleOf"]
-            self._leave_out("multipleOf", place)
+            self._leave_out("multipleOf", pointer)
         for key, values in (("enum", _listed(made.get("enum"))), ("const", [made.get("const")])):
             if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
                 del made[key]
                 made.setdefault("type", ["integer", "string", "null", "boolean"] if key == "enum" else "integer")
-                self._leave_out(key, place)
+                self._leave_out(key, pointer)
 
-    def _reference(self, made: Schema, place: str) -> None:
+    def _reference(self, made: Schema, pointer: str) -> None:
         reference = made["$ref"]
         if self._is_pointer(reference):
             self._target(reference)
@@ -376,10 +376,10 @@ class SchemaPreparation:
             raise GrammarError("A $ref of the schema must be a string.")
         elif not reference.startswith("#"):
             del made["$ref"]
-            self._leave_out("$ref", place)
+            self._leave_out("$ref", pointer)
 
-    def _leave_out(self, key: str, place: str) -> None:
-        self.unheld.setdefault(key, place)
+    def _leave_out(self, key: str, pointer: str) -> None:
+        self.unheld.setdefault(key, pointer)
 
     def _count_step(self, depth: int) -> None:
         self._num_steps += 1

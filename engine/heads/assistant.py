@@ -1,6 +1,6 @@
 """Gemma 4's assistant as a language model, so that `DraftModelDrafter` can use it.
 
-It has no cache: a token is read with the target's keys and values, always at the position behind the target's last
+It has no cache: a token is read with the target's keys and values, always at the position after the target's last
 token, and with a hidden row: the target's of that last token or, for a drafted token, the assistant's own. So reading a
 text costs nothing (llama.cpp's common/speculative.cpp, `common_speculative_impl_draft_mtp` with shared memory).
 """

@@ -1,11 +1,11 @@
 """DFlash and DSpark heads as a language model, so that `DraftModelDrafter` can use them.
 
-Such a head drafts a block of tokens in one pass: behind the target's rows of all earlier tokens comes the last token of
-the text, the anchor, and behind that masks (DFlash: https://arxiv.org/abs/2602.06036, DSpark:
+Such a head drafts a block of tokens in one pass: after the target's rows of all earlier tokens comes the last token of
+the text, the anchor, and after that masks (DFlash: https://arxiv.org/abs/2602.06036, DSpark:
 https://arxiv.org/abs/2607.05147; llama.cpp's common/speculative.cpp, `common_speculative_impl_draft_dflash`). Each row
 of the block is the distribution of one token. It depends on the text alone (for DFlash2 also on the token sampled
 before), so that it is verified like any draft. llama.cpp computes DSpark's Markov head with the block, along its most
-likely tokens: if another token is sampled, the rows behind it do not change.
+likely tokens: if another token is sampled, the rows after it do not change.
 
 A token is read with the row of the token before it, as for other heads: the cache holds that row one position after
 that of llama.cpp's server. Attention depends on distances only, so that the result is the same.
@@ -34,7 +34,7 @@ class BlockModel(RowModel[BlockContext]):
         self._confidences: NDArray[np.float32] | None = None
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`: none behind the end of the block."""
+        """See `LanguageModel.forward_candidates`: none after the end of the block."""
         scores = self.forward(ids, 1)[0]
         number, known = len(self._unsettled), self._confidences
         return likely(scores, float(known[number]) if known is not None and number < len(known) else None)
@@ -65,7 +65,7 @@ class BlockModel(RowModel[BlockContext]):
         return np.concatenate(rows) if rows else self._context.no_rows
 
     def _row(self, sampled: Sequence[int]) -> Rows:
-        """Logits behind the anchor and the tokens ``sampled`` since [1, n_vocab]; -inf behind the end of the block."""
+        """Logits after the anchor and the tokens ``sampled`` since [1, n_vocab]; -inf after the end of the block."""
         block, number, count = self._block, len(sampled), self._context.shape.num_candidates
         if block is not None and number < len(block) and not count:
             return block[number : number + 1].copy()

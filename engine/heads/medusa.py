@@ -147,12 +147,7 @@ def _lent_output(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> 
 
 
 def _lent_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
-    """Find the first of these matrices in the target's files, with a row [width] for each token.
-
-    Raises:
-        DraftRefusedError: it has another shape or type.
-        ModelFileError: a file cannot be read.
-    """
+    """Find the first of these matrices in the target's files, with a row [width] for each token."""
     parts = [(part, read_header(part)) for part in all_parts(target)]
     for name in names:
         for part, header in parts:

@@ -46,7 +46,7 @@ class HeadShape:
 
 @dataclass(slots=True)
 class _Ahead:
-    """Tokens read ahead of the target, behind the last one that was not, and the row that each was read with."""
+    """Tokens read ahead of the target, after the last one that was not, and the row that each was read with."""
 
     base: int = 0  # position of the first of `ids`: the last token that was read with the target's row
     ids: list[int] = field(default_factory=list)

@@ -107,8 +107,8 @@ def missing_functions() -> tuple[str, ...]:
 
 
 def _find(name: str) -> Any:  # noqa: ANN401  (the binding ships no types)
-    for place in (library.start()._lib, library.ggml()):  # noqa: SLF001  (the binding's own extensions take it as well)
-        found = getattr(place, name, None)
+    for owner in (library.start()._lib, library.ggml()):  # noqa: SLF001  (the binding's own extensions take it as well)
+        found = getattr(owner, name, None)
         if found is not None:
             return found
     return None

@@ -55,7 +55,7 @@ _ERROR_LEVEL = 4
 # Parts of lines about buffers, layers on devices, and moved tensors.
 _PLACE_MARKS = (" buffer size = ", " assigned to device ", " buffer type overridden to ")
 _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
-_recent_places: collections.deque[str] = collections.deque(maxlen=8192)  # a line for each layer and moved tensor
+_recent_placements: collections.deque[str] = collections.deque(maxlen=8192)  # a line for each layer and moved tensor
 _started: list[Any] = []
 _starting = threading.Lock()  # two threads could load backends twice
 _interrupts: list[bool] = []  # Ctrl+C while a line was logged
@@ -132,7 +132,7 @@ def file_name(library: str) -> str:
 
 
 @lib.llama_log_callback  # type: ignore[untyped-decorator]
-def _on_log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
+def on_log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
     try:
         _keep_line(level, text.decode("utf-8", "replace").rstrip())
     except KeyboardInterrupt:  # from here it would be printed and lost
@@ -145,7 +145,7 @@ def _keep_line(level: int, line: str) -> None:
     if level == _ERROR_LEVEL:
         _recent_errors.append(line)
     elif any(mark in line for mark in _PLACE_MARKS):
-        _recent_places.append(line)
+        _recent_placements.append(line)
     log.log(_LEVELS.get(level, logging.DEBUG), "%s", line)
 
 
@@ -153,16 +153,11 @@ def start() -> Any:  # noqa: ANN401  (the binding ships no types)
     """The low-level binding, with llama.cpp started and its log recorded. Cheap after the first call."""
     with _starting:
         if not _started:
-            lib.llama_log_set(_on_log, ctypes.c_void_p(0))
+            lib.llama_log_set(on_log, ctypes.c_void_p(0))
             load_backends(_find_ggml(), _folder())
             lib.llama_backend_init()
             _started.append(lib)
     return lib
-
-
-def log_callback() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """The log callback, for a library with a separate log."""
-    return _on_log
 
 
 @contextmanager
@@ -186,12 +181,12 @@ def errors() -> Iterator[list[str]]:
 @contextmanager
 def placement_lines() -> Iterator[list[str]]:
     """Collect llama.cpp's log lines on buffers and devices inside the block; the list is filled when it ends."""
-    _recent_places.clear()
+    _recent_placements.clear()
     lines: list[str] = []
     try:
         yield lines
     finally:
-        lines.extend(_recent_places)
+        lines.extend(_recent_placements)
 
 
 def clear_errors() -> None:

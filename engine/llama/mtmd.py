@@ -39,7 +39,7 @@ def _library() -> Any:  # noqa: ANN401  (the binding ships no types)
             said("This llama.cpp cannot read pictures: its library libmtmd cannot be loaded ({reason}).", reason=error),
             "Install llama-cpp-python again; “make run” builds it whole.",
         ) from error
-    mtmd_cpp.mtmd_helper_log_set(library.log_callback(), ctypes.c_void_p(0))
+    mtmd_cpp.mtmd_helper_log_set(library.on_log, ctypes.c_void_p(0))
     return mtmd_cpp
 
 
@@ -189,10 +189,6 @@ class MtmdContext:
     def free(self, placeholder: PictureChunk) -> None:
         self._lib.mtmd_input_chunk_free(placeholder.handle)
 
-    def sees_whole(self, chunk: PictureChunk) -> bool:
-        """Whether the chunk's tokens attend to each other, so that all have to be computed at once."""
-        return bool(self._lib.mtmd_decode_use_non_causal(self._handle, chunk.handle))
-
     def decode(self, context: LlamaContext, chunk: PictureChunk, rows: PictureRows) -> None:
         """Append a chunk to ``context``, at the positions that the model wants.
 
@@ -201,7 +197,8 @@ class MtmdContext:
             PictureError: all tokens have to be computed at once, and they are too many for that.
         """
         most = context.num_at_once
-        if self.sees_whole(chunk) and chunk.num_places > most:
+        # Tokens that attend to each other have to be computed in one pass.
+        if chunk.num_places > most and self._lib.mtmd_decode_use_non_causal(self._handle, chunk.handle):
             raise PictureError(
                 said(
                     "The picture takes {places} places, and this model has to see all of them at once: at most {most}.",

@@ -20,9 +20,9 @@ from engine.errors import (
     ModelFileError,
     ModelLoadError,
 )
-from engine.fit.cache_size import CacheSetup
+from engine.fit.cache_size import CacheSetup, affordable_snapshots
 from engine.fit.estimate import estimate_memory
-from engine.fit.fit import CacheShape, FitVerdict, all_parts_bytes, check_fit, estimate
+from engine.fit.fit import FitVerdict, all_parts_bytes, check_fit, estimate
 from engine.fit.parallel import choose_parallel, obstacle_of
 from engine.fit.table import ModelPlan, PairPlan
 from engine.gguf.header import GgufHeader, read_header
@@ -34,7 +34,6 @@ from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.devices import find_devices
 from engine.llama.model import LlamaModel
 from engine.llama.rpc import is_remote, warning
-from engine.llama.snapshots import affordable_snapshots
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
 from engine.loading.devices import ALL_LAYERS, Attempt, attempts, free_memory
 from engine.loading.exactness import why_inexact
@@ -54,6 +53,8 @@ from engine.sequence import CachedSequence
 from engine.storage.cost_store import file_facts, key_of
 
 SMALLEST_AUTOMATIC_N_CTX = 2048
+_STATE_BYTES = 4  # of a number in a recurrent state
+_MOST_DIGITS = 9  # of a size; an untrusted file may contain any text
 AUTOMATIC_N_CTX = 8192  # tokens, if the model was trained for at least as many
 # Settings of `SamplingParams`, and their names in ``general.sampling.*`` of the metadata.
 _INTEGER_KEYS = {"top_k": "top_k"}
@@ -237,11 +238,11 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     if options.may_leave_main_memory:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
-        report = estimate(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
+        report = estimate(headers, _fit_setup(options, n_ctx), weights_bytes=wholes, heads=options.heads)
         if report.verdict is not FitVerdict.TOO_LARGE:
             break
         n_ctx //= 2
-    check_fit(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
+    check_fit(headers, _fit_setup(options, n_ctx), weights_bytes=wholes, heads=options.heads)
     return replace(options, n_ctx=n_ctx)
 
 
@@ -265,9 +266,9 @@ def with_draft_memory(draft: str | None, request: LoadRequest, options: LoadOpti
     return replace(options, beside_bytes=needed.total.gpu_bytes)
 
 
-def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:
+def _fit_setup(options: LoadOptions, n_ctx: int) -> CacheSetup:
     fused = options.flash_attention is not FlashAttention.OFF
-    return CacheShape(n_ctx, options.cache_type, fused=fused, heads=options.heads)
+    return CacheSetup(n_ctx, options.cache_type, options.cache_type, fused)
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
@@ -347,7 +348,7 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     trained = model.n_ctx_train or AUTOMATIC_N_CTX
     n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, trained)
     threads = options.threads or library.default_threads(model.num_params)
-    snapshots = affordable_snapshots(model)
+    snapshots = num_snapshots(model)
     candidates = NUM_CANDIDATES if options.narrows and candidates_pay(model) else 0
     kinds = (options.cache_type, options.flash_attention)
     several = 1 if model.is_recurrent else options.num_sequences
@@ -477,3 +478,11 @@ def _number(name: str, kind: type[int] | type[float], text: str) -> int | float 
     except ValueError:
         return None
     return value
+
+
+def num_snapshots(model: LlamaModel) -> int:
+    """States of a recurrent memory to keep for rollbacks, as in the memory estimate."""
+    texts = (model.metadata(f"{model.architecture}.ssm.{key}") for key in ("inner_size", "state_size"))
+    inner, state = (int(one) if one and one.isdecimal() and len(one) <= _MOST_DIGITS else 0 for one in texts)
+    has_rows_only = model.metadata(f"{model.architecture}.shortconv.l_cache") is not None
+    return affordable_snapshots(inner * state * _STATE_BYTES * model.n_layer, is_small=has_rows_only)

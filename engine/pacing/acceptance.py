@@ -1,4 +1,4 @@
-"""Estimates how likely a proposed token is to be accepted, from what was accepted before.
+"""Estimates the acceptance of proposed tokens from earlier ones.
 
 Tokens fall into classes by the draft's confidence or the length of the match. Each class begins with a chance that was
 measured on real models, counts its acceptances, and forgets slowly.

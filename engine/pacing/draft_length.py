@@ -1,4 +1,4 @@
-"""The draft length that the mode and depth of a request stand for."""
+"""The draft length for the mode and depth of a request."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _MOST_BUDGET = 1e4  # plain passes
 
 
 class Choice(Enum):
-    """What is proposed for a pass."""
+    """The proposal for a pass."""
 
     PLAIN = "plain"
     TEXT = "text"
@@ -49,11 +49,11 @@ class Choice(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is proposed for a pass, and what that is expected to gain.
+    """The proposal for a pass, and its expected gain.
 
     Attributes:
         choice: suffix match, draft or nothing.
-        depth: at most so many proposed tokens.
+        depth: most proposed tokens.
         text_gain_ms: milliseconds saved by the best length of the suffix match, compared with a plain pass.
         draft_gain_ms: the same of the draft model; None if it cannot be used.
         expected_tokens: of the pass, its last one included.
@@ -165,7 +165,7 @@ class Pacer:
         Args:
             text: classes of the tokens of the suffix match.
             has_model: whether there is a draft model.
-            limit: at most so many proposed tokens.
+            limit: most proposed tokens.
             may_pause: if False, the user asked for drafting by name: at least one token is drafted.
             num_unread: tokens that the draft model has to read before it drafts.
         """
@@ -284,7 +284,7 @@ class Pacer:
             num_sampled: tokens sampled so far for this pass.
             alive: chance that all of them are accepted.
             confidence: the draft's, in its next token, before that is sampled.
-            room: at most so many more tokens in this pass.
+            room: most further tokens of this pass.
         """
         alive *= self.acceptance.draft.chance(draft_kind(confidence))
         if (self.decision.is_probe and num_sampled < PROBE_DEPTH) or (num_sampled == 0 and not self._may_pause):

@@ -23,7 +23,7 @@ _FEWEST_RUNS, _FEWEST_PASSES = 5, 8
 _OWN, _DRIFT, _SHAPE = 0.02, 0.08, 0.10
 _FAST = 1.5  # times as fast as the curve says: it was measured on a busy machine
 _TWO_SIDED = 1.96  # standard errors to 95%
-Place = tuple[int, bool]  # band of the fill of the cache, and whether other answers are made at the same time
+Conditions = tuple[int, bool]  # band of the fill of the cache, and whether other answers are made at the same time
 Run = tuple[float, float]  # number of consecutive passes, and their milliseconds
 
 
@@ -37,14 +37,14 @@ class PlainPasses:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
-        self._runs: deque[tuple[float, Place, Run]] = deque(maxlen=_KEPT)
+        self._runs: deque[tuple[float, Conditions, Run]] = deque(maxlen=_KEPT)
 
-    def add(self, place: Place, run: Run) -> None:
-        self._runs.append((self.clock(), place, run))
+    def add(self, conditions: Conditions, run: Run) -> None:
+        self._runs.append((self.clock(), conditions, run))
 
-    def before(self, now: float, place: Place) -> list[Run]:
-        """Runs at a place in the `RECENT_S` before ``now``."""
-        return [run for at, where, run in self._runs if where == place and now - RECENT_S <= at < now]
+    def before(self, now: float, conditions: Conditions) -> list[Run]:
+        """Runs under the conditions in the `RECENT_S` before ``now``."""
+        return [run for at, where, run in self._runs if where == conditions and now - RECENT_S <= at < now]
 
 
 class PlainSpeed:
@@ -61,7 +61,7 @@ class PlainSpeed:
         self._own: dict[bool, deque[Run]] = {False: deque(maxlen=_KEPT), True: deque(maxlen=_KEPT)}
         self._larger: deque[Run] = deque(maxlen=_KEPT)  # each as the plain passes that take as long by the curve
         self._num_shared = self._num_passes = self._num_history = 0
-        self._recent: dict[Place, tuple[float, float] | None] = {}
+        self._recent: dict[Conditions, tuple[float, float] | None] = {}
 
     def on_pass(self, report: PassReport) -> None:
         """Record a pass. The first pass also warms up, so it is left out."""
@@ -97,13 +97,13 @@ class PlainSpeed:
 
     def _likeliest(self) -> tuple[float, float] | None:
         """The same, whatever the error."""
-        place = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
-        if place not in self._recent:
-            self._recent[place] = _estimate(self._passes.before(self._began, place), _DRIFT)
-        larger = None if place[1] else _estimate(self._larger, _SHAPE)
+        conditions = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
+        if conditions not in self._recent:
+            self._recent[conditions] = _estimate(self._passes.before(self._began, conditions), _DRIFT)
+        larger = None if conditions[1] else _estimate(self._larger, _SHAPE)
         if larger is not None and self._pacer is not None:
             larger = larger[0] + self._pacer.prices.overhead_ms, larger[1]
-        parts = [part for part in (_estimate(self._own[place[1]], _OWN), larger, self._recent[place]) if part]
+        parts = [part for part in (_estimate(self._own[conditions[1]], _OWN), larger, self._recent[conditions]) if part]
         if not parts:
             return None
         choices = [_combined(parts[: number + 1]) for number in range(len(parts))]

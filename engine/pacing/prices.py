@@ -105,7 +105,7 @@ class Prices:
         return self.step_ms if self.block == 1 else 0.0
 
     def drafting_ms(self, num_drafted: int) -> float:
-        """Milliseconds of drafting so many tokens, at most one block."""
+        """Milliseconds of drafting ``num_drafted`` tokens, at most one block."""
         return self.step_ms * (num_drafted if self.block == 1 else 1)
 
     def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:

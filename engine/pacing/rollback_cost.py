@@ -19,7 +19,7 @@ class RollbackCost:
         self.num_pending = 0  # tokens that the next pass decodes again
 
     def expected_ms(self, curve: CostCurve, num_proposed: int, alive: float) -> float:
-        """Cost of proposing so many tokens beside the pass, if all are accepted with the chance ``alive``."""
+        """Cost of proposing ``num_proposed`` tokens beside the pass, if all are accepted with the chance ``alive``."""
         if num_proposed <= self.num_snapshots:
             return 0.0
         num_replayed = self.num_pending + 1 + num_proposed / 2  # ride along with the next pass

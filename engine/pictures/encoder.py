@@ -34,11 +34,7 @@ _MOST_ROW_BYTES = 256 << 20
 
 
 def _take_ids(count: int) -> int:
-    """The first of ``count`` new ids.
-
-    Raises:
-        PictureError: no ids are left.
-    """
+    """The first of ``count`` new ids."""
     global _next_id  # noqa: PLW0603  (one numbering for all sessions of the process)
     with _numbering:
         first = _next_id
@@ -204,11 +200,7 @@ class PictureEncoder:
         return _Known(parts, chunks, whole)
 
     def _encode(self, known: _Known, run: Run) -> PictureRows:
-        """Encode a run, and cache its embeddings.
-
-        Raises:
-            PictureError: the encoder failed, or the pixels are gone.
-        """
+        """Encode a run, and cache its embeddings."""
         if known.whole is None:
             digest = next(digest for digest, one in self._known.items() if one is known)
             if digest not in self._pixels:

@@ -265,7 +265,8 @@ class PromptBuilder:
         return words + (sum(len(of(picture)) for _, picture in message.pictures) if of is not None else 0)
 
     def _variables_of(self, request: ChatRequest) -> Variables:
-        return {**self._thinking(request.thinking), **dict(request.template_variables)}
+        choices = (choice.variables for choice in self._thinking_choices if choice.name == request.thinking)
+        return {**next(choices, {}), **dict(request.template_variables)}
 
     def opened_by(self, request: ChatRequest, ids: Sequence[int]) -> str:
         """The reasoning tag inside which the answer to the prompt ``ids`` begins, with spaces; often empty."""
@@ -339,9 +340,6 @@ class PromptBuilder:
     def thinking(self) -> tuple[ThinkingOption, ...]:
         """The reasoning modes of this model, the default first; none if the template has no choice."""
         return tuple(ThinkingOption(choice.name, _opened(choice.prompt)) for choice in self._thinking_choices)
-
-    def _thinking(self, name: str) -> Variables:
-        return next((choice.variables for choice in self._thinking_choices if choice.name == name), {})
 
     @cached_property
     def _thinking_choices(self) -> tuple[ThinkingChoice, ...]:
@@ -437,9 +435,6 @@ class PromptBuilder:
 
         With the other form most templates silently leave the words out. If it refuses the test message in both forms,
         texts are used, and the real messages show the error.
-
-        Raises:
-            TemplateError: the words reach the prompt in neither form, or the template is broken.
         """
         if self._wants_parts is not None:
             return

@@ -21,7 +21,7 @@ _PARTS = 4  # the context is given up in this many parts
 # this many times the tokens of the context is sure not to fit.
 _LONG_CHARS, _PIECE_CHARS, _HOPELESS = 100_000, 20_000, 2
 
-_Place = tuple[int, int]  # of a question: index of its message, and of the question within it
+_QuestionIndex = tuple[int, int]  # of a question: index of its message, and of the question within it
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ def without_oversized(messages: Sequence[Message], count: Callable[[str], int], 
 
     ``num_left_out`` counts those questions. The last question always stays.
     """
-    return _without(messages, {place for place in _unanswered(messages) if count(_question(messages, place)) > room})
+    oversized = {(at, number) for at, number in _unanswered(messages) if count(messages[at].questions[number]) > room}
+    return _without(messages, oversized)
 
 
 def without_unanswered(messages: Sequence[Message]) -> list[TrimmedMessages]:
@@ -71,7 +72,7 @@ def without_unanswered(messages: Sequence[Message]) -> list[TrimmedMessages]:
     return [_without(messages, set(places[:end])) for end in range(1, len(places) + 1)]
 
 
-def _unanswered(messages: Sequence[Message]) -> list[_Place]:
+def _unanswered(messages: Sequence[Message]) -> list[_QuestionIndex]:
     """Of the questions that a message joins, all but the last are unanswered."""
     return [
         (i, k)
@@ -81,11 +82,7 @@ def _unanswered(messages: Sequence[Message]) -> list[_Place]:
     ]
 
 
-def _question(messages: Sequence[Message], place: _Place) -> str:
-    return messages[place[0]].questions[place[1]]
-
-
-def _without(messages: Sequence[Message], removed: set[_Place]) -> TrimmedMessages:
+def _without(messages: Sequence[Message], removed: set[_QuestionIndex]) -> TrimmedMessages:
     result = list(messages)
     for i in {i for i, _ in removed}:
         asked = messages[i].questions
@@ -98,12 +95,12 @@ def _without(messages: Sequence[Message], removed: set[_Place]) -> TrimmedMessag
 
 def _pictures_of(message: Message, begin: int, stays: Sequence[bool]) -> tuple[tuple[int, Picture], ...]:
     """The pictures of the questions that stay, at their new offsets; the first question begins at ``begin``."""
-    found = [(place, picture) for place, picture in message.pictures if place < begin]
+    found = [(offset, picture) for offset, picture in message.pictures if offset < begin]
     at = to = begin
     for question, is_kept in zip(message.questions, stays, strict=True):
         end = at + len(question) + len(JOINT)
         if is_kept:
-            found += [(place - at + to, picture) for place, picture in message.pictures if at <= place < end]
+            found += [(offset - at + to, picture) for offset, picture in message.pictures if at <= offset < end]
             to += end - at
         at = end
     return tuple(found)

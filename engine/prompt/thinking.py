@@ -74,7 +74,7 @@ def _order(choice: ThinkingChoice) -> tuple[int, int]:
 
 
 def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
-    """Names, and the variables that may stand for them."""
+    """Names, and the variables that may mean them."""
     on: Variables = {}
     for name in _SWITCHES:
         if _names(source, name) and render({name: False}) != render({name: True}):

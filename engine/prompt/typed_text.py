@@ -67,7 +67,7 @@ class TypedText:
         return ids
 
     def _control_cuts(self, text: str) -> Iterable[int]:
-        """Offsets behind the first character of every control text, and around those of one character."""
+        """Offsets after the first character of every control text, and around those of one character."""
         if self._firsts is None:
             return
         for match in self._firsts.finditer(text):

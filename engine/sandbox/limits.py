@@ -51,7 +51,7 @@ def limit_memory(needed_bytes: int, spare_bytes: int = _SPARE_BYTES) -> None:
 
 
 def limit_time(seconds: int) -> None:
-    """End this process after so many seconds of computing (Unix; elsewhere the parent's time limit applies)."""
+    """End this process after ``seconds`` of computing (Unix; elsewhere the parent's time limit applies)."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415  (Unix only)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Shou
     if not library.uses_repacking() or not sample.is_file():
         return library.uses_repacking()
     file = JsonStore(cache_dir / KERNELS_FILE, "works", _KERNELS_FORMAT) if cache_dir is not None else None
-    key = _kernels_key()
+    key = _hash_of(library.machine_facts())
     kept = file.read(bool) if file is not None else {}
     works, exact = kept.get(key), kept.get(key + _EXACT, False)
     if works is None:
@@ -119,11 +119,6 @@ def kernel_notices() -> tuple[Sentence, ...]:
     if library.uses_repacking():
         return ()
     return (_FALLBACK_OF_BUNDLE if getattr(sys, "frozen", False) else _FALLBACK,)
-
-
-def _kernels_key() -> str:
-    """Hash of the facts that a verdict depends on: the compiled files, and the processor."""
-    return hashlib.sha256("\n".join(map(str, library.machine_facts())).encode()).hexdigest()[:32]
 
 
 class _Outcome(Enum):
@@ -208,5 +203,8 @@ def kept_verdict(cache_dir: Path) -> tuple[GpuVerdict | None, Sentence | None]:
 def check_key() -> str:
     """Hash of the facts that a verdict depends on: the compiled files, the devices, and their drivers."""
     devices = [(gpu.name, gpu.description, gpu.total_bytes) for gpu in find_gpus()]
-    facts = (*library.build_facts(), *devices, *library.driver_facts())
+    return _hash_of((*library.build_facts(), *devices, *library.driver_facts()))
+
+
+def _hash_of(facts: Sequence[object]) -> str:
     return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:32]

@@ -65,11 +65,7 @@ def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple
 
 
 def _loaded(image: Image.Image, data: bytes) -> Image.Image:
-    """Decode a picture; a truncated JPEG as far as possible.
-
-    Raises:
-        OSError: nothing of it can be read.
-    """
+    """Decode a picture; a truncated JPEG as far as possible."""
     try:
         image.load()
     except OSError:

@@ -133,11 +133,7 @@ def _identity(files: Sequence[Path]) -> tuple[str, int]:
 
 
 def _checked(values: dict[str, Any]) -> dict[str, Any]:
-    """A stored report.
-
-    Raises:
-        TypeError: it is not a report.
-    """
+    """A stored report."""
     report = ProbeReport(**values)
     if any(type(getattr(report, field.name)).__name__ != field.type for field in fields(report)):
         raise TypeError("a value has another type")

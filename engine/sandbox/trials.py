@@ -118,9 +118,6 @@ def _try_vocabulary(model: LlamaModel) -> list[int]:
 
     Returns the ids of an ordinary text. Every first byte of a character is tried alone, and so are the texts of tokens
     from the whole vocabulary.
-
-    Raises:
-        ModelLoadError: it has no token for any part of the ordinary text.
     """
     vocab = model.vocab
     ordinary = vocab.tokenize(_ORDINARY, special=False)

@@ -57,10 +57,10 @@ class DraftPlacement:
 
     def known_best(self, path: str, options: LoadOptions) -> LoadOptions | None:
         """Options of the fastest device; None unless all devices were measured."""
-        places = (options, *self._other_places(options))
-        kept = [self._store.get(self._key(path, one)) for one in places]
+        candidates = (options, *self._alternatives(options))
+        kept = [self._store.get(self._key(path, one)) for one in candidates]
         steps_ms = [costs.bands[min(costs.bands)][1] for costs in kept if costs is not None]
-        return places[steps_ms.index(min(steps_ms))] if len(steps_ms) == len(places) else None
+        return candidates[steps_ms.index(min(steps_ms))] if len(steps_ms) == len(candidates) else None
 
     def open(
         self, path: str, options: LoadOptions, open_with: Open, was_cancelled: Callable[[], bool] = lambda: False
@@ -89,7 +89,7 @@ class DraftPlacement:
     ) -> LoadedModel:
         """Try each other device against the fastest so far, store the results, and close the slower ones."""
         tried: dict[str, SavedCosts] = {}
-        for other in self._other_places(options):
+        for other in self._alternatives(options):
             try:
                 rival = open_with(other)
             except EngineError as error:
@@ -114,7 +114,7 @@ class DraftPlacement:
         shape = (options.gpu_layers, options.threads, options.cache_type, options.flash_attention)
         return key_of("place", *file_facts(path), *shape, *options.placement.facts, *library.machine_facts(), *gpus)
 
-    def _other_places(self, options: LoadOptions) -> tuple[LoadOptions, ...]:
+    def _alternatives(self, options: LoadOptions) -> tuple[LoadOptions, ...]:
         """The processor, and each GPU alone if there are several."""
         gpus = shared_by_default(self._gpus())
         alone = [replace(options, placement=Placement((gpu.name,))) for gpu in gpus if len(gpus) > 1]

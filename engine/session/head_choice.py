@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import EngineError, LoadCancelledError, ModelLoadError, NotEnoughMemoryError
-from engine.fit.fit import CacheShape, check_head_fit
+from engine.fit.cache_size import CacheSetup
+from engine.fit.fit import check_head_fit
 from engine.gguf.head_files import MTP, are_stripped, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file, missing_sentence
@@ -92,7 +93,7 @@ class HeadChoice:
         check_head_file(*headers)
         if not target.model.gpu_layers:
             fused = options.flash_attention is not FlashAttention.OFF
-            check_head_fit(*headers, CacheShape(target.context.n_ctx, options.cache_type, fused=fused))
+            check_head_fit(*headers, CacheSetup(target.context.n_ctx, options.cache_type, options.cache_type, fused))
         self.inspect(target.model.path, Path(path), should_stop)
         return open_head_file(path, target, options, progress)
 

@@ -44,7 +44,9 @@ class Sight:
     def settle(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
         """Complete ``options`` for a target that sees, if the request names a side file that can be used."""
         self.notices, self._chosen = (), None
-        self._close_opened()  # of a load that failed
+        if self._opened is not None:  # of a load that failed
+            self._opened.close()
+        self._opened = None
         if request.mmproj is None:
             return options
         target = Path(request.target)
@@ -128,11 +130,6 @@ class Sight:
         if self._encoder is not None and self._owns_encoder:
             self._encoder.close()
         self._encoder = None
-
-    def _close_opened(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
-        self._opened = None
 
 
 def sees(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:

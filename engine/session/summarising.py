@@ -43,7 +43,7 @@ Run = Callable[[ChatRequest], Iterator[Event]]  # makes an answer
 
 
 def in_front(summary: str, question: str) -> str:
-    """A question behind the summary of the messages before it, as the model is sent it."""
+    """A question after the summary of the messages before it, as the model is sent it."""
     return f"{_HEADING}\n{summary}\n\n{question}"
 
 

@@ -124,7 +124,8 @@ class EngineWorker:
             self._interrupt = session.interrupt
         except Exception as error:  # every request needs an answer
             log.exception("the engine could not be started")
-            self._fail_all(error.problem if isinstance(error, EngineError) else UNEXPECTED)
+            while (queued := self._queue.take()) is not None:
+                self._fail(queued, error.problem if isinstance(error, EngineError) else UNEXPECTED)
             return
         while (queued := self._next(session)) is not None:
             if self._can_share(session, queued):
@@ -207,10 +208,6 @@ class EngineWorker:
         if isinstance(queued.request, Order):
             return not isinstance(queued.request, ForgetPast)  # running answers still learn text
         return bool(free_slots) and session.batcher.has_space and self._can_share(session, queued)
-
-    def _fail_all(self, problem: Problem) -> None:
-        while (queued := self._queue.take()) is not None:
-            self._fail(queued, problem)
 
     def _fail(self, queued: QueuedRequest, problem: Problem, needed: int = 0, *, was_cancelled: bool = False) -> None:
         self._queue.done(queued)
@@ -353,11 +350,7 @@ class EngineWorker:
             log.exception("a file of what past conversations said could not be deleted")
 
     def _load(self, session: Session, queued: QueuedRequest, request: ModelRequest) -> None:
-        """Load models until the request is cancelled.
-
-        Raises:
-            EngineError: it failed, or was cancelled.
-        """
+        """Load models until the request is cancelled."""
 
         def on_progress(path: str, fraction: float) -> bool:
             queued.on_event(LoadProgress(path, fraction, queued.number))

@@ -57,7 +57,13 @@ class CostStore:
 
         An unwritable folder is only logged.
         """
-        costs = SavedCosts(costs.threads, {band: _rounded(points) for band, points in costs.bands.items()})
+        costs = SavedCosts(
+            costs.threads,
+            {
+                band: {num_tokens: float(f"{ms:.4g}") for num_tokens, ms in points.items()}
+                for band, points in costs.bands.items()
+            },
+        )
         if self._file is None:
             self._kept = with_latest(self._kept, {}, key, costs, MAX_KEPT)
             return
@@ -90,7 +96,3 @@ def _merged(before: SavedCosts | None, there: SavedCosts | None, ours: SavedCost
     theirs = {band: points for band, points in there.bands.items() if points != known.get(band)}
     used = {band: points for band, points in ours.bands.items() if points != known.get(band) or band not in theirs}
     return SavedCosts(ours.threads, theirs | used)
-
-
-def _rounded(points: dict[int, float]) -> dict[int, float]:
-    return {num_tokens: float(f"{ms:.4g}") for num_tokens, ms in points.items()}

@@ -77,7 +77,8 @@ class LiveObject:
                     break  # incomplete
                 self._offset = unit.end()
                 self._in_string = letter != '"'
-                new.append(json.dumps(letter)[1:-1] if letter < " " else _whole(unit[0]))
+                whole = "\\ufffd" if _HALF.fullmatch(unit[0]) else unit[0]  # U+FFFD for half a character
+                new.append(json.dumps(letter)[1:-1] if letter < " " else whole)
                 continue
             self._offset += 1
             new.append(letter)
@@ -86,11 +87,6 @@ class LiveObject:
             if self._depth == 0:
                 self.end = self._offset
         return "".join(new)
-
-
-def _whole(unit: str) -> str:
-    """U+FFFD for an escape of half a character."""
-    return "\\ufffd" if _HALF.fullmatch(unit) else unit
 
 
 class LiveTags:

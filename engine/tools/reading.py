@@ -48,7 +48,7 @@ class Read:
 
 
 def read_calls(text: str, tool_format: ToolFormat, schemas: Schemas = MappingProxyType({})) -> Read | Pending | None:
-    """Read the text behind the mark of a block, or behind another call in it; None if it does not have this form."""
+    """Read the text after the mark of a block, or after another call in it; None if it does not have this form."""
     syntax = SYNTAXES[tool_format]
     if syntax.body in (Body.OBJECT, Body.NAMED_OBJECT):
         return read_objects(text, is_named=syntax.body is Body.NAMED_OBJECT)
@@ -223,7 +223,7 @@ def _read_tags(text: str, begun: _Matched, syntax: CallSyntax, schemas: Schemas)
 class TagsPart(NamedTuple):
     """An argument, or (without a ``key``) the end of a call; ``is_text`` if the tag says so.
 
-    ``end`` is the offset behind it; None if the value is incomplete: then ``value`` is the certain part.
+    ``end`` is the offset after it; None if the value is incomplete: then ``value`` is the certain part.
     """
 
     key: str | None

@@ -142,7 +142,8 @@ def make_self_draft(
         with _Measured(target, options) as measured:
             answers = measured.answers(lambda fraction: progress(said("asking the model"), fraction))
             for plan in plans:
-                path = folder / _name(target, plan)
+                key = key_of(*file_facts(str(target)), plan)[:8]
+                path = folder / f"{target.stem}-without-{len(plan)}-layers-{key}.gguf"
                 made.append(path)
                 progress(said("writing a copy without {pruned} layers", pruned=len(plan)), 0.0)
                 _write(target, path, plan, num_bytes)
@@ -157,10 +158,6 @@ def make_self_draft(
         raise
     found.sort(key=lambda one: -one.most_gain)
     return tuple(found)
-
-
-def _name(target: Path, plan: tuple[int, ...]) -> str:
-    return f"{target.stem}-without-{len(plan)}-layers-{key_of(*file_facts(str(target)), plan)[:8]}.gguf"
 
 
 def _remove(paths: Sequence[Path]) -> None:

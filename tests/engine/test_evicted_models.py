@@ -156,7 +156,7 @@ def test_a_guest_may_load_the_owners_model_itself(bench: Bench) -> None:
     assert not [event for event in bench.until(Finished) if isinstance(event, LoadProgress)]
 
 
-def test_a_draft_is_chosen_for_the_owners_model_and_texts_are_counted_by_it(bench: Bench) -> None:
+def test_a_draft_is_chosen_and_texts_are_counted_for_the_owners_model(bench: Bench) -> None:
     bench.guest("another")
     bench.worker.submit(CountRequest(5, ("a text",)))
     assert bench.until(TokensCounted)[-1] == TokensCounted(5, (len("mine"),))
@@ -167,7 +167,7 @@ def test_a_draft_is_chosen_for_the_owners_model_and_texts_are_counted_by_it(benc
     assert ready.target.path == "mine"
 
 
-def test_what_does_not_come_back_fails_the_answer_with_the_reason_and_is_tried_again(bench: Bench) -> None:
+def test_a_failing_restore_fails_the_answer_and_is_tried_again(bench: Bench) -> None:
     bench.guest("theirs")
     bench.session.fails = True
     bench.ask(1)

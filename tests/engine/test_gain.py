@@ -86,7 +86,7 @@ def test_the_dearer_the_draft_the_less_it_gains() -> None:
     assert highs[0] > highs[-1]
 
 
-def test_a_draft_as_dear_as_its_target_does_not_pay_and_the_dearest_that_would_is_named() -> None:
+def test_a_draft_as_dear_as_its_target_does_not_pay() -> None:
     found = forecast_gain(curve(20.0, ZEN4), 20.0)
     assert not found.draft_pays
     assert found.break_even_share is not None

@@ -35,7 +35,7 @@ def test_its_own_passes_count_before_others() -> None:
     assert found.curve.cost_ms(4) == pytest.approx(24.0 * 1.2)
 
 
-def test_of_one_file_the_passes_with_as_many_threads_and_such_a_cache_count() -> None:
+def test_passes_with_the_same_threads_and_cache_count() -> None:
     samples = (
         sample("x.gguf", 1000, 47.0, threads=1),
         sample("x.gguf", 1000, 24.0),

@@ -85,7 +85,7 @@ def test_counts_come_behind_the_rest_and_the_background_last() -> None:
         ((answer(1),), 9, [1]),
     ],
 )
-def test_an_answer_that_is_cancelled_takes_the_loads_with_it_that_only_it_waits_for(
+def test_a_cancelled_answer_cancels_the_loads_that_only_it_needs(
     requests: tuple[Request, ...], cancelled: int, left: list[int]
 ) -> None:
     bench = Bench(*requests)

@@ -11,7 +11,8 @@ from app.core.benchmark.lanes import uses_draft
 from app.core.benchmark.race import Lane, LaneFailedError, ShouldStop
 from app.core.domain.speed.races import LaneChoice
 from engine.errors import EngineError, ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
-from engine.fit.fit import CacheShape, FitReport, FitVerdict, all_parts_bytes, estimate
+from engine.fit.cache_size import CacheSetup
+from engine.fit.fit import FitReport, FitVerdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
 from engine.records import LEAST_ROOM, ChatRequest, EngineReady, FlashAttention, ModelInfo
@@ -128,7 +129,7 @@ def _check_memory(
         *_contexts(ready.draft, drafts, n_ctx, available_bytes),
     ]
     if not target_options(request).may_leave_main_memory:
-        shape, size = CacheShape(n_ctx, request.cache_type), ready.target.n_ctx
+        shape, size = CacheSetup(n_ctx, request.cache_type, request.cache_type), ready.target.n_ctx
         for path in {one.target for one in choices} - {""}:
             host = _whole_report(path, 1, replace(shape, n_ctx=size), available_bytes)
             lanes = _whole_report(path, sum(one.target == path for one in choices), shape, available_bytes)
@@ -151,11 +152,12 @@ def _contexts(model: ModelInfo | None, count: int, n_ctx: int, available_bytes: 
     """Memory of additional contexts on a loaded model, in bytes."""
     if model is None or model.gpu_layers or not count:
         return []
-    shape = CacheShape(n_ctx, model.cache_type, fused=model.flash_attention is not FlashAttention.OFF)
+    fused = model.flash_attention is not FlashAttention.OFF
+    shape = CacheSetup(n_ctx, model.cache_type, model.cache_type, fused)
     return [replace(_whole_report(model.path, count, shape, available_bytes), weights_bytes=0)]
 
 
-def _whole_report(path: str, contexts: int, shape: CacheShape, available_bytes: int | None) -> FitReport:
+def _whole_report(path: str, contexts: int, shape: CacheSetup, available_bytes: int | None) -> FitReport:
     """Memory of a model with ``contexts`` contexts on the same weights, in bytes."""
     header = read_header(Path(path))
     one = estimate([header], shape, available_bytes, [all_parts_bytes(Path(path), header)])

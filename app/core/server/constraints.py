@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, check_text, invalid, is_passing_over, missing, unsupported, warn, wrong_type
 from engine.errors import GrammarError
-from engine.grammar.json_schema import Grammar, any_object_grammar, grammar_of
+from engine.grammar.json_schema import Grammar, grammar_of
 from engine.grammar.tool_calls import calls_grammar
 from engine.records import ModelInfo, ToolFormat
 from engine.tools.formats import SYNTAXES
@@ -70,7 +70,7 @@ def _response_format(given: Fields | None) -> str:
     if kind == "text" or (kind is None and schema is None and named is None):
         return ""
     if kind == "json_object" and named is None:
-        return any_object_grammar().text if schema is None else _grammar_of(schema, "response_format.schema")
+        return _grammar_of({"type": "object"} if schema is None else schema, "response_format.schema")
     if kind != "json_schema":
         raise invalid("response_format.type", "`response_format.type` must be text, json_object or json_schema.")
     if named is not None:

@@ -22,7 +22,7 @@ _CONVERSATIONS = (
 )
 # The first of two equal marks counts: if the target writes nothing before it answers, the draft must not begin with
 # reasoning.
-_PLACES = {
+_JOINTS = {
     ("", _QUESTION): said("a question"),
     (_QUESTION, _ANSWER): said("an answer"),
     (_QUESTION, ""): said("the beginning of an answer"),
@@ -93,13 +93,13 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
             )
         ) from error
     found: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for place, words in _PLACES.items():
-        mark = _from_first_control(target.tokenizer, ours.get(place, ()))
+    for joint, words in _JOINTS.items():
+        mark = _from_first_control(target.tokenizer, ours.get(joint, ()))
         if not mark:
             continue
-        if place not in theirs:
-            raise DraftRefusedError(_no_place(target.tokenizer, mark, words))
-        found.setdefault(mark, theirs[place])
+        if joint not in theirs:
+            raise DraftRefusedError(_missing_mark(target.tokenizer, mark, words))
+        found.setdefault(mark, theirs[joint])
     marks: dict[int, list[tuple[tuple[int, ...], tuple[int, ...]]]] = {}
     for mark in sorted(found, key=len, reverse=True):
         marks.setdefault(mark[0], []).append((mark, found[mark]))
@@ -112,8 +112,8 @@ def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | Non
     The target's template is used for both, so that a draft may read something else than it was trained on.
     """
     ours, theirs = _marks(target), _marks(draft)
-    for place, words in _PLACES.items():
-        one, other = ours.get(place), theirs.get(place)
+    for joint, words in _JOINTS.items():
+        one, other = ours.get(joint), theirs.get(joint)
         if one is not None and one != other:
             return said(
                 "Both read what the target's chat template writes: at {place} that is {ours}, and the draft's own has "
@@ -131,7 +131,7 @@ def _spelled_out(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
     return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
 
 
-def _no_place(tokenizer: Tokenizer, mark: Sequence[int], words: Sentence) -> Sentence:
+def _missing_mark(tokenizer: Tokenizer, mark: Sequence[int], words: Sentence) -> Sentence:
     return said(
         "The target's chat template writes the control token {token} at {place}, and the draft's has nothing there: "
         "it leaves these messages out.",
@@ -182,11 +182,7 @@ def _from_first_control(tokenizer: Tokenizer, ids: tuple[int, ...]) -> tuple[int
 
 
 def _marks(side: PromptSide, *, strict: bool = False) -> Marks:
-    """The token runs of this model's prompts between messages.
-
-    Raises:
-        EngineError: ``strict``, and its template refuses the messages.
-    """
+    """The token runs of this model's prompts between messages."""
     found: Marks = {}
     for messages in _CONVERSATIONS:
         try:

@@ -77,7 +77,7 @@ class TranslatedSequence:
         return self.num_past
 
     def prefill(self, ids: History) -> Iterator[int]:
-        """Read ``ids`` behind the contents, without rows; yield how many of the draft's tokens are done.
+        """Read ``ids`` after the contents, without rows; yield how many of the draft's tokens are done.
 
         Raises:
             DecodeError: a pass failed, or the draft's context is full.
@@ -87,7 +87,7 @@ class TranslatedSequence:
         self._num_held = self.own.num_past
 
     def forward(self, ids: TokenIds, n_rows: int = 1) -> Rows:  # noqa: ARG002  (the protocol's signature)
-        """Read ``ids`` behind the contents; return the logits of the target's tokens after the last [1, n_vocab].
+        """Read ``ids`` after the contents; return the logits of the target's tokens after the last [1, n_vocab].
 
         Tokens that the draft does not have are at -inf. The row may be written into, until the next call.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from engine.errors import PromptError
 from engine.interfaces import Tokenizer
+from engine.prompt.typed_text import adds_space
 
 _LONGEST_PIECE = 64  # bytes of a token that are searched at once if the tokenizer cannot be used
 _MOST_KEPT, _LONGEST_KEPT = 20_000, 48  # spellings of a word or two
@@ -29,19 +30,11 @@ class Speller:
         for token_id, data in enumerate(self.pieces):
             if data in controls:
                 self.pieces[token_id] = b""
-            elif data and (data not in self._ids or self._is_byte_token(self._ids[data])):
+            elif data and (data not in self._ids or tokenizer.token_text(self._ids[data]).startswith("<0x")):
                 self._ids[data] = token_id  # a byte token may exist beside the token of the character
         self._longest = min(max(map(len, self._ids), default=0), _LONGEST_PIECE)
         self._kept: dict[bytes, tuple[int, ...]] = {}
-        self._adds_space = self._begins_with_space()
-
-    def _is_byte_token(self, token_id: int) -> bool:
-        return self._tokenizer.token_text(token_id).startswith("<0x")
-
-    def _begins_with_space(self) -> bool:
-        """Whether the tokenizer puts a space before a text, as SentencePiece does."""
-        ids = self._tokenizer.tokenize("a", special=False)
-        return bool(ids) and self._tokenizer.piece(ids[0]).startswith(b" ")
+        self._adds_space = adds_space(tokenizer)
 
     def id_of(self, data: bytes) -> int | None:
         """The token of exactly these bytes."""

@@ -195,7 +195,7 @@ def test_a_write_that_is_given_up_leaves_nothing(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["key"]
 
 
-def test_a_file_that_is_gone_or_cut_while_the_program_runs_is_decoded_again(tmp_path: Path) -> None:
+def test_a_file_removed_or_cut_meanwhile_is_decoded_again(tmp_path: Path) -> None:
     files = opened(tmp_path)
     for cut in (None, 10_000, 5):
         write(files)

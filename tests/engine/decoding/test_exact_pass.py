@@ -266,7 +266,7 @@ def test_a_drawn_token_that_is_not_submitted_is_noticed(monkeypatch: pytest.Monk
     assert max(errors(Stage(monkeypatch), dice(), Counter())) > 0.001
 
 
-def test_how_far_is_drafted_may_depend_on_what_was_drawn_where_all_of_that_is_submitted(
+def test_draft_length_may_depend_on_sampled_tokens_if_all_are_submitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(engine.pacing.drafter._Gate, "worth_running", lambda _self, drawn_id: drawn_id != 0)

@@ -166,7 +166,7 @@ def test_the_first_three_positions_are_distributed_as_plain_decoding(
         seed=st.integers(0, 2**63 - 1),
     ),
 )
-def test_with_a_seed_every_drafter_and_depth_gives_the_tokens_of_plain_decoding(
+def test_with_a_seed_every_drafter_gives_the_tokens_of_plain_decoding(
     name: str, depth: int, sampling: SamplingParams
 ) -> None:
     prompt = likely_path(12)

@@ -30,7 +30,7 @@ def test_a_loop_is_found_when_it_has_gone_on_long_enough_and_not_before(period: 
     assert repeated_tail(looped[: 300 + period + needed - 1]) == (0, 0)
 
 
-def test_equal_lines_with_a_number_and_long_repetitions_that_ended_are_none() -> None:
+def test_numbered_lines_and_ended_repetitions_are_no_loop() -> None:
     numbered = [token for line in range(300) for token in (7, 8, 9, 1000 + line, 10)]
     assert repeated_tail(numbered) == (0, 0)
     assert repeated_tail([*range(91)] * 3) == (0, 0), "a verse that is sung three times"

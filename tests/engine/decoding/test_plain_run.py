@@ -71,9 +71,7 @@ def test_it_ends_with_the_token_that_ends_and_at_the_context() -> None:
 
 
 @pytest.mark.parametrize("pass_s", [0.001, 0.02, 0.03, 5.0])
-def test_after_every_token_it_is_asked_whether_to_end_there_however_long_a_pass_takes(
-    pass_s: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_may_end_after_every_token_whatever_a_pass_takes(pass_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last one of a run, too: whoever is asked may wait for just this token."""
     run = Run(NoDrafter(), GREEDY, [3, 1, 4, 1])
     now, forward = [0.0], run.target._forward

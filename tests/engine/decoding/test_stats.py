@@ -81,7 +81,7 @@ def test_percentiles_are_those_of_numpy(seconds: list[float]) -> None:
     assert _percentiles_ms(values, 50, 95, 99) == pytest.approx(expected.tolist())
 
 
-def test_a_prompt_whose_reading_was_stopped_takes_only_what_was_read_of_the_context() -> None:
+def test_a_stopped_prompt_uses_only_the_context_that_was_read() -> None:
     recorder = StatsRecorder(Mode.AUTO, 8192)
     recorder.prompt_tokens, recorder.read_tokens = 2595, 768
     assert recorder.snapshot().context_used == 768

@@ -51,7 +51,7 @@ def test_greedy_proposals_are_its_argmax_path() -> None:
 @pytest.mark.parametrize(
     "sampling", [SamplingParams(temperature=0.0), SamplingParams(temperature=1.0, top_k=4, top_p=1.0, min_p=0.0)]
 )
-def test_a_token_that_ends_the_answer_is_not_proposed_where_it_is_the_likeliest(sampling: SamplingParams) -> None:
+def test_the_likeliest_token_is_not_proposed_if_it_ends_the_answer(sampling: SamplingParams) -> None:
     history = np.array([3], dtype=np.int32)
     end = int(LOGITS[3].argmax())
     drafter = drafter_of(MarkovModel(LOGITS), frozenset({end}))
@@ -167,7 +167,7 @@ def test_a_stop_ends_the_reading_of_a_long_prompt_and_nothing_is_proposed() -> N
     assert not drafter.was_stopped
 
 
-def test_what_it_read_of_the_prompt_is_told_but_not_what_it_missed_of_the_answer() -> None:
+def test_it_counts_the_prompt_it_read_but_not_the_answer_it_missed() -> None:
     drafter = drafter_of(MarkovModel(LOGITS, n_ctx=4096))
     told: list[float] = []
     drafter.on_prompt_read = told.append
@@ -272,7 +272,7 @@ def test_a_pass_that_fails_because_it_was_stopped_is_no_failure(stops: bool) -> 
     assert len(drafter.propose(HISTORY, 3).ids) == (3 if stops else 0)
 
 
-def test_where_the_grammar_wants_what_the_draft_has_not_nothing_is_proposed() -> None:
+def test_nothing_is_proposed_if_the_draft_lacks_what_the_grammar_wants() -> None:
     drafter = drafter_of(MarkovModel(LOGITS))
     drafter.begin(HISTORY, Sampler(SamplingParams(temperature=0.0), constraint=Allowed({N_VOCAB + 5})))
     assert drafter.propose(HISTORY, 3).ids == []

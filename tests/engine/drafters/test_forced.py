@@ -64,7 +64,7 @@ def text_of(draft: Draft) -> bytes:
     return b"".join(model().vocab.piece(token_id) for token_id in draft.ids)
 
 
-def test_where_there_is_a_choice_the_other_drafter_proposes_as_far_as_is_allowed(drafter: GrammarDrafter) -> None:
+def test_with_a_choice_the_other_drafter_proposes_allowed_tokens(drafter: GrammarDrafter) -> None:
     draft = drafter.propose(history(""), 5)
     assert (text_of(draft), draft.source, draft.num_forced) == (b"yyab", Source.DRAFT, 0)
     assert not drafter._is_forced
@@ -94,7 +94,7 @@ def test_what_is_left_of_it_is_proposed_next(drafter: GrammarDrafter) -> None:
     assert drafter.propose(history("yyabcdef"), 20).ids == []  # a choice again; the other's text does not fit
 
 
-def test_where_nothing_may_be_proposed_or_nothing_is_known_the_other_drafter_is_asked(drafter: GrammarDrafter) -> None:
+def test_without_a_known_state_the_other_drafter_proposes(drafter: GrammarDrafter) -> None:
     assert drafter.propose(history("x"), 0).ids == []
     assert drafter.propose(history("xq"), 4).ids == tokens("yyab")  # the grammar refused what was written
     assert not drafter._is_forced

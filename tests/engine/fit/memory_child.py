@@ -81,7 +81,7 @@ def measure(case: Case) -> Row:
     return Row(
         case,
         reported,
-        sum(one.buffers_bytes for one in estimates),
+        sum((one.weights + one.cache + one.compute).all_bytes for one in estimates),
         growth,
         sum(one.total.all_bytes for one in estimates),
     )

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
-from engine.fit.fit import CacheShape, check_head_fit, estimate
+from engine.fit.fit import check_head_fit, estimate
 from engine.fit.heads import BATCH, HEAD_BATCH, HEAD_ROWS, TAP_ROWS, head_memory
 from engine.fit.table import FreeMemory, ModelPlan, PairPlan, fit_table
 from engine.gguf.header import read_header
@@ -79,8 +79,8 @@ def test_attention_that_is_not_fused_holds_all_scores(name: str, tmp_path: Path)
 def test_a_targets_own_heads_count_only_where_they_are_used(tmp_path: Path) -> None:
     header = read_header(qwen35_with_mtp().write(tmp_path / "target.gguf"))
     plain = read_header(tiny_qwen35().write(tmp_path / "plain.gguf"))
-    without, with_heads = (estimate([header], CacheShape(512, heads=heads)) for heads in (False, True))
-    assert without.weights_bytes == estimate([plain], CacheShape(512)).weights_bytes
+    without, with_heads = (estimate([header], 512, heads=heads) for heads in (False, True))
+    assert without.weights_bytes == estimate([plain], CacheSetup(512)).weights_bytes
     heads = head_memory(header, CacheSetup(512))
     assert with_heads.weights_bytes - without.weights_bytes == heads.weights.all_bytes
     assert with_heads.needed_bytes - without.needed_bytes == (heads.weights + heads.cache + heads.compute).all_bytes
@@ -89,9 +89,9 @@ def test_a_targets_own_heads_count_only_where_they_are_used(tmp_path: Path) -> N
 def test_a_head_that_does_not_fit_beside_its_target_is_refused(tmp_path: Path) -> None:
     target = read_header(tiny_llama().write(tmp_path / "target.gguf"))
     head = read_header(eagle3_for().write(tmp_path / "head.gguf"))
-    check_head_fit(target, head, CacheShape(512), available_bytes=1 << 24)
+    check_head_fit(target, head, CacheSetup(512), available_bytes=1 << 24)
     with pytest.raises(NotEnoughMemoryError, match="are free"):
-        check_head_fit(target, head, CacheShape(512), available_bytes=1 << 20)
+        check_head_fit(target, head, CacheSetup(512), available_bytes=1 << 20)
 
 
 def test_the_table_counts_heads_with_who_brings_them(tmp_path: Path) -> None:

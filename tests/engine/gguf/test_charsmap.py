@@ -80,7 +80,7 @@ def test_what_leads_outside_for_any_letter_is_refused(data: bytes, words: str) -
         check_charsmap(data)
 
 
-def test_a_table_that_goes_on_without_an_end_is_refused_and_one_that_comes_back_is_not() -> None:
+def test_an_endless_table_is_refused_but_not_one_with_a_loop() -> None:
     size = 256 * (MAX_DEPTH + 4)
     chain = {256 * i ^ 1: (256 * i ^ 1 ^ 256 * (i + 1)) << 10 | 1 for i in range(1, MAX_DEPTH + 2)}
     with pytest.raises(ModelHeaderError, match="has no end"):

@@ -20,9 +20,8 @@ from app.core.hub.remote_header import (
     RangeSource,
 )
 from engine.errors import ModelHeaderError
-from engine.gguf.header import GgufHeader, parse_header
+from engine.gguf.header import GgufHeader, parse_header, write_stub
 from engine.gguf.hyperparameters import check_header, check_tokens
-from engine.gguf.stub import write_stub
 from engine.sandbox.probe import judge_pairs
 from tests.engine.damaged_files import random_damage
 from tests.engine.geometries import GEOMETRIES

@@ -63,7 +63,7 @@ OWN_HEADS = {
 }
 
 
-def test_a_plain_pass_reads_no_next_token_layers_and_a_drafted_token_one_and_an_output_matrix() -> None:
+def test_a_plain_pass_reads_no_next_token_layers_a_drafted_token_one() -> None:
     whole = header(TRUNK | OWN_HEADS, block_count=3, nextn_predict_layers=2)
     assert token_weights(whole).bytes_by_kind == {"Q6_K": 150, "Q4_K": 40}
     assert head_weights(whole) == TokenWeights({"Q8_0": 40, "Q6_K": 150}, 1)
@@ -76,7 +76,7 @@ def test_a_plain_pass_reads_no_next_token_layers_and_a_drafted_token_one_and_an_
     assert head_weights(header(TRUNK)) is None
 
 
-def test_a_head_in_a_file_has_an_output_matrix_of_its_own_or_reads_the_targets() -> None:
+def test_a_head_file_has_an_output_matrix_or_reads_the_targets() -> None:
     eagle3 = {"fc.weight": ("Q8_0", 60), "blk.0.attn_q.weight": ("Q8_0", 20), "token_embd.weight": ("Q8_0", 90)}
     target = header(TRUNK)
     assert head_weights(target, header(eagle3)) == TokenWeights({"Q8_0": 80, "Q6_K": 150}, 1)

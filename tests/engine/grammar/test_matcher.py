@@ -36,7 +36,7 @@ def after(grammar: str, data: bytes) -> MatcherState | None:
 
 
 @pytest.mark.parametrize("data", [b"", b'"', b'"caf', b'"caf\xc3', b'"\xf0\x9f', b"n", b"no", b'"x"'])
-def test_all_allowed_are_those_that_are_allowed_one_by_one_and_that_a_place_follows(data: bytes) -> None:
+def test_all_allowed_tokens_are_those_allowed_singly_and_can_follow(data: bytes) -> None:
     state, other = after(STRING, data), after(STRING, data)
     assert state is not None
     assert other is not None

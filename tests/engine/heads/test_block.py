@@ -182,7 +182,7 @@ def test_no_more_is_proposed_than_a_block_has(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("noise", "temperature", "seeded"), [(0.3, 1.0, False), (0.6, 0.8, True)])
-def test_noise_is_accepted_as_often_as_arithmetic_says_and_the_output_is_the_targets(
+def test_noise_is_accepted_as_calculated_and_the_output_is_the_targets(
     tmp_path: Path, noise: float, temperature: float, seeded: bool, repeatable: None
 ) -> None:
     session = dspark_session(tmp_path, noise)

@@ -77,7 +77,7 @@ def test_a_head_gives_the_plain_tokens_of_many_prompts(kind: str, tmp_path: Path
     session.close()
 
 
-def test_no_more_is_proposed_than_there_are_heads_and_only_what_their_map_has(tmp_path: Path) -> None:
+def test_at_most_a_token_per_head_is_proposed_and_only_mapped_ones(tmp_path: Path) -> None:
     target = longer(tiny_llama)
     session, _ready = load(tmp_path, target, random_heads(target, num_heads=2, kept=KEPT))
     passes: list[TracedPass] = []
@@ -188,7 +188,7 @@ def chain_of(session: Session, noise_file: GgufFile, temperature: float) -> Chai
 
 @pytest.mark.parametrize("seeded", [False, True])
 @pytest.mark.parametrize(("noise", "temperature"), [(0.3, 1.0), (0.8, 0.8)])
-def test_noise_is_accepted_as_often_as_arithmetic_says_and_the_output_is_the_targets(
+def test_noise_is_accepted_as_calculated_and_the_output_is_the_targets(
     tmp_path: Path, noise: float, temperature: float, seeded: bool, repeatable: None
 ) -> None:
     session, _ready = markov(tmp_path, noise)

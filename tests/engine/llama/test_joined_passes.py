@@ -186,7 +186,7 @@ def assert_as_fresh(context: LlamaContext, model: LlamaModel, ids: np.ndarray, p
         assert (row - expected).std() < 0.25 * expected.std()
 
 
-def test_a_sequence_can_go_back_behind_its_window_when_another_was_beside_it(windowed: LlamaModel) -> None:
+def test_a_sequence_can_roll_back_beyond_its_window_beside_another(windowed: LlamaModel) -> None:
     assert windowed.window > 0
     first, other, ids, _ = crowded(windowed)
     with first:

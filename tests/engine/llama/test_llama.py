@@ -230,7 +230,7 @@ def test_what_is_parsed_like_a_control_token_is_among_the_control_texts() -> Non
         assert {"<unk>", "<s>", "</s>"} <= set(spm.vocab.control_texts)
 
 
-def test_what_was_measured_with_another_build_of_the_same_version_counts_no_more(
+def test_costs_of_another_build_of_the_same_version_do_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = tmp_path / "libggml-cpu.so"

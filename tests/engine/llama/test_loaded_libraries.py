@@ -163,7 +163,7 @@ def test_each_mark_is_a_name_that_the_kernels_leave_in_the_library(name: str) ->
     assert f"#define {stock.removesuffix('_stock')} {stock}\n" in file.read_text("utf-8")
 
 
-def test_exact_is_only_a_library_with_every_kernel_that_was_not_found_wanting(
+def test_a_library_is_exact_with_every_kernel_and_without_a_bad_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def built(*kernels: str) -> None:
@@ -196,9 +196,7 @@ def unreadable(*_: object) -> bytes:
     raise PermissionError("a sandbox hides it")
 
 
-def test_where_the_system_has_no_list_of_mapped_files_they_are_found_otherwise(
-    compiled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_libraries_are_found_without_a_list_of_mapped_files(compiled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library.start()
     known = loaded_libraries()
     monkeypatch.setattr(Path, "read_bytes", unreadable)
@@ -233,7 +231,7 @@ def found_anew() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("found_anew")
-def test_devices_are_found_in_the_package_where_the_library_in_use_does_not_give_them(
+def test_devices_of_the_package_are_found_if_the_library_has_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = library.device_handles()

@@ -37,7 +37,7 @@ def moved(path: Path, where: Placement) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("number", [1, 4, N_LAYER, 10_000])
-def test_the_experts_of_the_first_layers_go_to_main_memory_and_nothing_else(number: int, moe: Path) -> None:
+def test_only_the_experts_of_the_first_layers_go_to_main_memory(number: int, moe: Path) -> None:
     told = moved(moe, Placement(cpu_moe_layers=number))
     parts = ("ffn_gate_exps", "ffn_up_exps", "ffn_down_exps")
     assert set(told) == {f"blk.{layer}.{part}.weight" for layer in range(min(number, N_LAYER)) for part in parts}

@@ -55,7 +55,7 @@ def with_tokens(folder: Path, *added: tuple[str, int]) -> LlamaModel:
     return LlamaModel(changed.write(folder / "vocab.gguf"), vocab_only=True)
 
 
-def test_what_marks_reasoning_and_calls_is_text_and_other_control_tokens_are_none(tmp_path: Path) -> None:
+def test_marks_of_reasoning_and_calls_are_text_other_controls_are_not(tmp_path: Path) -> None:
     added = (("<think>", CONTROL), ("</think>", CONTROL), ("<tool_call>", CONTROL), ("<|other|>", CONTROL))
     with with_tokens(tmp_path, *added) as model:
         vocab = model.vocab
@@ -104,7 +104,7 @@ NO_UNKNOWN = {"tokenizer__ggml__unknown_token_id": None}
     ],
     ids=["sentencepiece", "rwkv", "rwkv of one letter"],
 )
-def test_a_text_that_a_vocabulary_cannot_spell_is_no_end_and_no_id_that_is_none(
+def test_an_unspellable_text_is_no_end_and_an_invalid_id_no_token(
     tmp_path: Path, file: GgufFile, texts: dict[str, str], python_command: Callable[..., list[str]]
 ) -> None:
     path = file.write(tmp_path / "model.gguf")

@@ -72,7 +72,7 @@ def test_devices_of_other_machines_copy_no_weights_of_ours() -> None:
     assert not spread_of(Placement(), remote, remote).lends_weights
 
 
-def test_an_integrated_processor_is_used_by_default_only_where_there_is_no_other() -> None:
+def test_an_integrated_gpu_is_a_default_only_without_another() -> None:
     integrated = Device("Vulkan1", "GPU", 8 * GB, 8 * GB, DeviceKind.INTEGRATED)
     both = (integrated, *gpus(GB, GB))
     assert shared_by_default(both) == gpus(GB, GB)

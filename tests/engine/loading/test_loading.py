@@ -87,7 +87,7 @@ def test_fewer_layers_are_tried_where_the_first_pass_fails(held: set[int], monke
     loaded.close()
 
 
-def test_a_surprise_after_the_weights_are_there_frees_them_and_keeps_the_model_before(
+def test_an_error_after_loading_frees_the_weights_and_keeps_the_old_model(
     held: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> str:

@@ -38,7 +38,7 @@ def test_the_buffers_of_all_devices_are_added() -> None:
     )
 
 
-def test_buffers_of_a_driver_in_main_memory_are_the_processors_and_twelve_is_not_one() -> None:
+def test_a_drivers_buffers_in_main_memory_count_for_the_processor() -> None:
     lines = [
         *(f"load_tensors: layer   {number} assigned to device CUDA{number}, is_swa = 0" for number in (1, 12)),
         "load_tensors:        CUDA12 model buffer size =   5.00 MiB",
@@ -51,7 +51,7 @@ def test_buffers_of_a_driver_in_main_memory_are_the_processors_and_twelve_is_not
     assert told == {"CUDA1": 3 * MIB, "CUDA12": 5 * MIB, "CPU": 2 * MIB}
 
 
-def test_buffers_that_are_named_otherwise_than_their_device_are_told_apart_by_its_list() -> None:
+def test_buffers_with_other_names_than_their_device_are_assigned() -> None:
     lines = [
         "load_tensors: layer   0 assigned to device RPC7, is_swa = 0",
         "load_tensors: RPC0[10.0.0.2:50052] model buffer size =   5.00 MiB",
@@ -83,7 +83,7 @@ def test_weights_that_are_laid_out_anew_count_once(anew_mib: str, size_mib: floa
     assert memory.weights_bytes == pytest.approx(expected_mib * MIB, abs=2)
 
 
-def test_weights_that_were_read_instead_of_mapped_count_as_they_are_reported() -> None:
+def test_weights_that_were_read_instead_of_mapped_count_as_reported() -> None:
     memory = reported_memory(["load_tensors:          CPU model buffer size =   300.00 MiB"], 200 * MIB)
     assert memory is not None
     assert memory.weights_bytes == 300 * MIB

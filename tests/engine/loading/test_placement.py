@@ -11,7 +11,8 @@ import pytest
 
 from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ContextError
-from engine.fit.fit import CacheShape, estimate
+from engine.fit.cache_size import CacheSetup
+from engine.fit.fit import estimate
 from engine.gguf.header import read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -42,7 +43,7 @@ def test_the_memory_guard_counts_what_llama_cpp_takes(
     params = ContextParams(1024, 1, cache_type=cache_type, flash_attention=flash)
     with LlamaModel(builtin_target()) as model, LlamaContext(model, params) as context:
         context.forward([1] * 200, 1)
-    shape = CacheShape(1024, cache_type, fused=flash is not FlashAttention.OFF)
+    shape = CacheSetup(1024, cache_type, cache_type, fused=flash is not FlashAttention.OFF)
     report = estimate([read_header(builtin_target())], shape)
     told = {
         name: sum(float(size) for size in re.findall(f"{name} size" + r" += +([\d.]+) MiB", caplog.text))
@@ -54,7 +55,7 @@ def test_the_memory_guard_counts_what_llama_cpp_takes(
 
 def test_smaller_types_take_less(tmp_path: Path) -> None:
     header = read_header(tiny_llama().write(tmp_path / "tiny.gguf"))
-    sizes = [estimate([header], CacheShape(256, kind)).cache_bytes for kind in CacheType]
+    sizes = [estimate([header], CacheSetup(256, kind, kind)).cache_bytes for kind in CacheType]
     assert sizes == [256 * 256, 256 * 136, 256 * 72]
 
 

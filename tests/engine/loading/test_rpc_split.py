@@ -103,7 +103,7 @@ def test_each_device_has_what_was_estimated(moe: Path, servers: tuple[str, str])
     assert moved == pytest.approx(experts, rel=0.03)
 
 
-def test_the_compute_buffers_of_well_known_models_are_as_llama_cpp_plans_them(servers: tuple[str, str]) -> None:
+def test_compute_buffers_of_known_models_are_as_llama_cpp_plans_them(servers: tuple[str, str]) -> None:
     for one in ask("planned", "none", servers):
         assert one["estimated"] == pytest.approx(one["compute"], rel=0.06), one
 

@@ -94,7 +94,7 @@ def test_of_what_was_kept_to_its_end_no_token_after_it_is_counted() -> None:
     assert estimate.chance(0) > 0.9
 
 
-def test_an_answer_unlike_the_others_is_noticed_and_does_not_outlive_itself() -> None:
+def test_an_unusual_answer_is_noticed_and_forgotten_at_its_end() -> None:
     estimate = text_estimate()
     kind = text_kinds(Draft([1], Source.NGRAM, match_length=8))[0]
     for _ in range(300):
@@ -108,7 +108,7 @@ def test_an_answer_unlike_the_others_is_noticed_and_does_not_outlive_itself() ->
     assert estimate.chance(kind) > known - 0.1
 
 
-def test_text_of_an_answer_that_says_little_for_one_class_says_little_for_all() -> None:
+def test_bad_text_of_one_class_lowers_all_classes_of_the_answer() -> None:
     estimate = text_estimate()
     one, other = (text_kinds(Draft([1], Source.NGRAM, match_length=length))[0] for length in (1, 20))
     before = estimate.chance(other)
@@ -143,7 +143,7 @@ def chances_of(draft: Draft) -> list[float]:
 
 
 @pytest.mark.parametrize("length", [1, 2, 8, 20])
-def test_the_length_of_a_match_and_the_place_behind_it_count_where_one_thing_alone_followed(length: int) -> None:
+def test_match_length_and_index_count_for_a_single_continuation(length: int) -> None:
     once = chances_of(Draft([1] * 20, Source.NGRAM, scores=[0.75] * 20, match_length=length))
     assert once == sorted(once)
     assert once[0] == pytest.approx(MATCH_CHANCES[bisect_left(MATCH_LENGTHS, length)][0])
@@ -160,7 +160,7 @@ def test_long_matches_are_nearly_sure_and_single_tokens_mostly_wrong() -> None:
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.65, 0.74])
-def test_where_several_things_followed_it_is_hardly_believed_however_long_the_match(share: float) -> None:
+def test_ambiguous_text_is_hardly_trusted_however_long_the_match(share: float) -> None:
     for length in (1, 16, 32):
         chances = chances_of(Draft([1] * 3, Source.NGRAM, scores=[share] * 3, match_length=length))
         assert chances == pytest.approx([AMBIGUOUS_CHANCES[length > 1]] * 3)

@@ -27,14 +27,14 @@ def test_a_flat_curve_pads_nothing() -> None:
     assert all(curve.padded(n) == n for n in range(1, MAX_PASS + 1))
 
 
-def test_what_was_not_measured_lies_between_what_was_and_goes_on_beyond_as_the_shape_does() -> None:
+def test_unmeasured_sizes_are_interpolated_and_continue_the_shape() -> None:
     curve = CostCurve({1: 10.0, 8: 55.0})
     points = [curve.points_ms[n] for n in range(1, MAX_PASS + 1)]
     assert points == sorted(points)
     assert 55.0 < curve.points_ms[16] <= 55.0 * UNKNOWN_SHAPE[16] / UNKNOWN_SHAPE[8]
 
 
-def test_the_steps_of_a_shape_are_there_between_the_sizes_that_were_measured() -> None:
+def test_the_steps_of_a_shape_apply_between_measured_sizes() -> None:
     curve = CostCurve({1: 50.0, 8: 140.0}, STAIRCASE)
     assert curve.points_ms[4] < 0.8 * curve.points_ms[3]
     assert curve.padded(3) == 4
@@ -87,7 +87,7 @@ def test_it_stays_positive_and_pads_within_reason(seen: list[tuple[int, float]])
 AMX = {n: 27.1 + 2.1 * n for n in range(2, 17)} | {n: 13.5 + 3.5 * n for n in range(17, 33)} | {1: 15.2, 33: 227.0}
 
 
-def test_the_jumps_behind_tiles_of_16_and_32_rows_are_measured_and_not_smoothed_over() -> None:
+def test_jumps_after_tiles_of_16_and_32_rows_are_not_smoothed() -> None:
     curve = CostCurve({n: AMX[n] for n in POINTS})
     assert curve.points_ms == pytest.approx(AMX, rel=0.01)
     assert [n for n in range(1, MAX_PASS + 1) if curve.padded(n) != n] == []
@@ -112,7 +112,7 @@ def test_a_plain_pass_is_never_padded_though_it_alone_became_slower() -> None:
     assert curve.cost_ms(1) == pytest.approx(2.0, rel=0.01)
 
 
-def test_passes_that_were_not_seen_follow_where_all_that_were_are_far_cheaper_than_measured() -> None:
+def test_unseen_sizes_follow_if_all_seen_ones_are_far_cheaper() -> None:
     """It was measured on a busy machine: its plain pass must not stay dear until somebody tries one."""
     busy = {n: 6.0 * ms for n, ms in STAIRCASE.items()}
     curve = CostCurve(busy)
@@ -134,7 +134,7 @@ def test_a_plain_pass_follows_that_became_dear_while_another_program_ran() -> No
 
 
 @pytest.mark.parametrize("sizes", [(4,), (4, 8)])
-def test_one_size_alone_that_is_cheaper_than_measured_says_little_of_the_others(sizes: tuple[int, ...]) -> None:
+def test_one_size_cheaper_than_measured_says_little_of_the_others(sizes: tuple[int, ...]) -> None:
     curve = CostCurve(STAIRCASE)
     for _ in range(200):
         for size in sizes:
@@ -152,7 +152,7 @@ def test_passes_that_are_dearer_than_measured_pull_up_no_other_at_once() -> None
 
 
 @pytest.mark.parametrize("size", [5, 6, 7])
-def test_a_size_that_takes_less_than_a_smaller_one_as_on_a_staircase_says_nothing_of_that(size: int) -> None:
+def test_a_size_below_a_smaller_one_shows_no_disturbance(size: int) -> None:
     """Three rows are dearer than four and five where kernels work on four at a time."""
     curve = CostCurve({n: STAIRCASE[n] for n in (1, 2, 3, 4, 8)})
     for _ in range(3):
@@ -161,7 +161,7 @@ def test_a_size_that_takes_less_than_a_smaller_one_as_on_a_staircase_says_nothin
     assert {n: curve.points_ms[n] for n in (1, 2, 3, 4, 8)} == pytest.approx({n: STAIRCASE[n] for n in (1, 2, 3, 4, 8)})
 
 
-def test_a_size_that_takes_less_than_a_plain_pass_says_that_this_was_measured_beside_another_program() -> None:
+def test_a_size_below_a_plain_pass_shows_a_disturbed_measurement() -> None:
     curve = CostCurve({1: 60.0, 2: 70.0})
     curve.observe(4, 20.0)
     assert curve.cost_ms(1) <= 20.0
@@ -177,7 +177,7 @@ def test_sizes_beyond_what_was_measured_say_nothing_of_the_others() -> None:
     assert curve.cost_ms(16) == pytest.approx(2.0, rel=0.1)
 
 
-def test_plain_passes_correct_a_hurried_look_at_once_and_only_a_hurried_one() -> None:
+def test_plain_passes_correct_only_a_hurried_measurement_at_once() -> None:
     hurried = CostCurve({1: 60.0, 2: 100.0})
     assert hurried.is_plain_uncertain
     hurried.observe(1, 15.0)
@@ -194,7 +194,7 @@ def test_plain_passes_correct_a_hurried_look_at_once_and_only_a_hurried_one() ->
     assert thorough.cost_ms(1) > 50.0
 
 
-def test_what_larger_passes_took_stays_where_a_plain_one_turns_out_to_be_cheaper() -> None:
+def test_larger_passes_keep_their_cost_if_a_plain_one_is_cheaper() -> None:
     curve = CostCurve({1: 60.0})
     for _ in range(3):
         curve.observe(4, 96.0)
@@ -254,7 +254,7 @@ def test_the_first_passes_alone_do_not_decide_about_a_guessed_curve() -> None:
     assert curve.points_ms[1] < 12.0
 
 
-def test_what_a_plain_pass_is_of_another_is_reported_as_measured_and_of_no_other_size() -> None:
+def test_the_plain_share_is_known_for_measured_sizes_only() -> None:
     curve = CostCurve({1: 10.0, 4: 16.0})
     for _ in range(50):
         curve.observe(4, 40.0)
@@ -263,7 +263,7 @@ def test_what_a_plain_pass_is_of_another_is_reported_as_measured_and_of_no_other
     assert curve.plain_share(2) is None
 
 
-def test_larger_passes_that_were_measured_beside_another_program_are_hoped_to_be_cheap_until_they_are_tried() -> None:
+def test_doubted_larger_passes_are_assumed_cheap_until_tried() -> None:
     curve = CostCurve({1: 10.0})
     curve.replace({1: 10.0, 4: 200.0, 8: 300.0}, doubted=True)
     assert curve.is_plain_uncertain

@@ -89,7 +89,7 @@ def test_a_fill_that_was_not_measured_is_guessed_and_soon_right(target: LoadedMo
     assert curve(costs).cost_ms(8) == pytest.approx(1.8 * 2.2, rel=0.1)
 
 
-def test_a_long_chat_is_not_judged_by_an_empty_cache_nor_the_other_way_round(target: LoadedModel) -> None:
+def test_a_long_chat_and_an_empty_cache_have_separate_costs(target: LoadedModel) -> None:
     costs = PairCosts(target, None, REQUEST, CostStore())
     costs.measure()
     fill(target.sequence, 1200)
@@ -137,7 +137,7 @@ def test_a_curve_that_was_wrong_takes_those_of_other_fills_with_it(
     assert curve(costs).cost_ms(8) == pytest.approx(0.3, rel=0.1)
 
 
-def test_another_model_on_this_machine_gives_the_shape_of_what_was_not_measured(
+def test_another_model_of_this_machine_gives_the_shape(
     target: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     PairCosts(target, None, REQUEST, CostStore(tmp_path)).measure()
@@ -147,7 +147,7 @@ def test_another_model_on_this_machine_gives_the_shape_of_what_was_not_measured(
     assert curve(other).points_ms[16] == pytest.approx(330.0 * 2.6 / 1.1, rel=0.01)
 
 
-def test_what_was_measured_beside_another_program_serves_now_and_not_at_the_next_start(
+def test_a_disturbed_measurement_is_used_now_but_not_stored(
     target: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(OtherLoad, "is_low", False)

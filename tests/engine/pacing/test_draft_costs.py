@@ -68,7 +68,7 @@ class Draft:
         return [news for news in told if news]
 
 
-def test_a_draft_whose_cores_another_program_takes_computes_with_fewer_threads_and_says_so(clock: Clock) -> None:
+def test_a_draft_without_free_cores_uses_fewer_threads_and_says_so(clock: Clock) -> None:
     draft = Draft()
     assert draft.step(50) == []
     draft.taken = True
@@ -97,7 +97,7 @@ def test_its_threads_come_back_when_the_cores_do(clock: Clock) -> None:
     assert any(news.endswith("the cores are free again") for news in told)
 
 
-def test_beside_a_target_that_gave_cores_up_it_follows_and_its_slow_passes_say_nothing() -> None:
+def test_it_follows_a_target_that_gave_up_cores_and_ignores_slow_passes() -> None:
     draft, target = Draft(), ThreadControl(2, 2)
     draft.step(10)
     target.threads = 1

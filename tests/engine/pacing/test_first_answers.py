@@ -149,7 +149,7 @@ def test_auto_is_no_slower_than_plain_decoding(
 @pytest.mark.parametrize("shares", [STAIRCASE, STEEP, FLAT], ids=["staircase", "steep", "flat"])
 @pytest.mark.parametrize("known", [{1: 1.0}, {1: 1.0, 2: 1.8}], ids=["one", "two"])
 @pytest.mark.parametrize("times", [3.0, 6.0])
-def test_a_hurried_look_beside_another_program_does_not_have_auto_draft_at_a_loss(
+def test_a_disturbed_hurried_measurement_does_not_make_auto_lose(
     monkeypatch: pytest.MonkeyPatch, times: float, known: dict[int, float], shares: dict[int, float], draft: str
 ) -> None:
     home = Home(monkeypatch, shares, 15.0, draft)

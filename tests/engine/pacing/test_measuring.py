@@ -74,7 +74,7 @@ def test_a_big_models_steps_are_found_within_the_budget() -> None:
     assert now[0] <= 2.2
 
 
-def test_measuring_ends_when_somebody_waits_with_a_whole_curve_or_as_its_passes_say() -> None:
+def test_interrupted_measuring_gives_a_whole_curve() -> None:
     calls: list[int] = []
     assert set(measure(calls.append, 5.0, lambda: True)) == set(POINTS)
     assert calls == [1, 1, *POINTS]
@@ -137,9 +137,7 @@ def test_a_pass_that_fails_leaves_it_as_it_was_too(name: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("stops_after", [0, 1, 3])
-def test_drafting_that_is_measured_ends_before_the_next_try_when_somebody_waits(
-    kind: type[MarkovModel], stops_after: int
-) -> None:
+def test_measuring_drafting_ends_before_the_next_try_for_an_answer(kind: type[MarkovModel], stops_after: int) -> None:
     model, asked = kind(P_LOGITS), count()
     sequence = CachedSequence(model)
     sequence.forward(READ, 0)
@@ -173,7 +171,7 @@ def drafting_times(
     return round(times.step_ms, 6), round(times.read_ms, 6), times.is_steady
 
 
-def test_the_first_try_of_drafting_which_fetches_the_weights_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_try_of_drafting_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     times = drafting_times(monkeypatch, [8.0, 8.4, 8.0, 9.0, 8.2], 33.0)
     assert times == (2.0, 1.0, True)
 

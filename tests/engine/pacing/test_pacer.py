@@ -306,7 +306,7 @@ def test_one_text_that_does_not_pay_says_nothing() -> None:
     assert pacer.reason == ""
 
 
-def test_text_that_did_not_pay_beside_a_draft_model_is_not_reported_of_in_an_answer_without_any() -> None:
+def test_text_that_did_not_pay_beside_a_draft_is_not_reported_without() -> None:
     pacer = Pacer(CostCurve({n: 10.0 * n for n in range(1, 34)}), 10.0)
     for _ in range(5):
         pacer.choose(text(4, 1), has_model=True, limit=32)

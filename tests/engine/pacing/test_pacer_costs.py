@@ -181,7 +181,7 @@ def test_a_later_step_of_the_stairs_is_foreseen() -> None:
     assert not pacer.worth_sampling(0, 1.0, 0.999, 1)
 
 
-def test_of_a_draft_that_was_asked_for_one_token_is_drawn_whatever_it_costs() -> None:
+def test_a_requested_draft_samples_one_token_whatever_it_costs() -> None:
     pacer = Pacer(CostCurve({1: 1.0, 2: 50.0, 33: 900.0}), 5.0)
     pacer.choose([], has_model=True, limit=8, may_pause=False)
     assert pacer.worth_sampling(0, 1.0, 0.01, 8)

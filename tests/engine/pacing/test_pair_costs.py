@@ -85,7 +85,7 @@ def test_the_first_start_measures_and_the_second_begins_with_that(
 
 
 @pytest.mark.parametrize("in_idle_time", [True, False])
-def test_what_passes_cost_those_behind_them_is_measured_on_a_graphics_processor_only(
+def test_the_cost_for_later_passes_is_measured_on_gpus_only(
     in_idle_time: bool, pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target, draft = pair
@@ -135,7 +135,7 @@ def test_measuring_ends_before_the_next_pass_when_somebody_waits(
 
 
 @pytest.mark.parametrize("num_before", [0, 1, 5, 21])
-def test_what_is_measured_for_an_answer_ends_before_the_next_pass_when_that_is_stopped(
+def test_measuring_for_an_answer_stops_before_the_next_pass(
     pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch, num_before: int
 ) -> None:
     costs = PairCosts(*pair, REQUEST, CostStore())
@@ -180,7 +180,7 @@ def test_a_stop_ends_the_pass_that_is_measured_for_an_answer(monkeypatch: pytest
         session.close()
 
 
-def test_an_answer_that_waits_gets_a_rough_curve_and_idle_time_a_better_one(
+def test_a_waiting_answer_gets_a_rough_curve_and_idle_time_a_better_one(
     pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     costs = PairCosts(*pair, REQUEST, CostStore())
@@ -196,7 +196,7 @@ def test_an_answer_that_waits_gets_a_rough_curve_and_idle_time_a_better_one(
     assert not wants(costs)
 
 
-def test_a_curve_that_passes_belie_is_checked_in_idle_time_and_measured_again(
+def test_a_curve_that_passes_contradict_is_measured_again_when_idle(
     pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     costs = PairCosts(*pair, REQUEST, CostStore())
@@ -261,7 +261,7 @@ def test_a_stale_curve_is_measured_again(
     assert any(entry["bands"]["0"].get("8") == pytest.approx(6.0) for entry in kept)
 
 
-def test_a_size_that_met_another_program_while_it_was_measured_is_measured_once_more(
+def test_a_disturbed_size_is_measured_again(
     pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a pass of 16 seems dear none is ever made, so that nothing would correct it."""
@@ -389,7 +389,7 @@ def test_the_reason_is_among_the_decisions_of_the_answer(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(("asked", "most"), [(None, 4), (1, 1)])
-def test_more_threads_than_were_found_best_are_tried_unless_a_number_was_asked_for(
+def test_more_threads_are_tried_unless_the_user_set_the_number(
     asked: int | None, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_costs.library, "physical_cores", lambda: 4)
@@ -418,7 +418,7 @@ def test_what_answers_taught_is_there_at_the_next_start(pair: tuple[LoadedModel,
 
 
 @pytest.mark.parametrize("work", [lambda costs: costs.measure(0.2), lambda costs: costs.prepare(paced=True)])
-def test_a_pass_that_fails_while_costs_are_measured_is_an_error_and_measuring_goes_on_later(
+def test_a_failing_pass_is_an_error_and_measuring_continues_later(
     pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch, work: Callable[[PairCosts], None]
 ) -> None:
     def fail(*_: object) -> None:
@@ -447,7 +447,7 @@ def test_a_target_that_runs_plain_has_nothing_measured_but_its_threads(
     assert not wants(costs)
 
 
-def test_less_of_a_prompt_is_read_beside_answers_where_such_passes_take_longer_than_their_size_says(
+def test_less_prompt_is_read_beside_answers_if_such_passes_are_slow(
     pair: tuple[LoadedModel, LoadedModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {n: 0.9 + 0.1 * n for n in POINTS})

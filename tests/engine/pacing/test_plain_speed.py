@@ -57,7 +57,7 @@ def test_before_any_pass_nothing_is_known() -> None:
     assert Machine().answer.estimate is None
 
 
-def test_the_plain_passes_of_the_answer_itself_decide_whatever_was_measured_before() -> None:
+def test_an_answers_own_plain_passes_outweigh_earlier_measurements() -> None:
     machine = Machine()
     machine.plain(*[300.0] * 20)
     machine.begin()
@@ -75,7 +75,7 @@ def test_stalls_that_hit_passes_in_a_row_make_it_less_sure() -> None:
     assert unsure[1] > 3.0 * sure[1]
 
 
-def test_an_answer_without_plain_passes_is_compared_with_those_of_the_last_minutes() -> None:
+def test_an_answer_without_plain_passes_uses_those_of_the_last_minutes() -> None:
     machine = Machine()
     machine.plain(*[120.0] * 20)
     machine.begin()
@@ -99,7 +99,7 @@ def test_passes_of_long_ago_of_another_fill_and_beside_others_say_nothing() -> N
     assert machine.larger(*[120.0] * 20, num_tokens=24) is None, "and of that size nothing was measured"
 
 
-def test_where_the_machine_became_another_one_the_last_minutes_are_not_believed() -> None:
+def test_a_changed_machine_invalidates_the_last_minutes() -> None:
     machine = Machine()
     machine.plain(*[120.0] * 20)
     machine.begin()
@@ -131,7 +131,7 @@ def test_beside_other_answers_plain_passes_beside_others_count() -> None:
     assert found[0] == pytest.approx(120.0, rel=0.01)
 
 
-def test_a_curve_that_was_taken_on_a_busy_machine_is_known_by_that_and_a_busy_answer_is_not() -> None:
+def test_a_curve_from_a_busy_machine_is_detected_a_busy_answer_is_not() -> None:
     quicker, slower = Machine(), Machine()
     quicker.larger(*[30.0] * 8)
     slower.larger(*[480.0] * 8)
@@ -162,9 +162,7 @@ def answer_stats(curve_ms: dict[int, float], seconds: float, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("level", [1.0, 10.0])
-def test_an_answer_tells_what_its_own_passes_say_and_not_a_curve_of_another_hour(
-    monkeypatch: pytest.MonkeyPatch, level: float
-) -> None:
+def test_an_answer_reports_its_own_passes_not_an_old_curve(monkeypatch: pytest.MonkeyPatch, level: float) -> None:
     stats = answer_stats({1: 8.0 * level, 4: 10.0 * level, 8: 15.0 * level}, 0.01, monkeypatch)
     assert stats.plain_ms == pytest.approx(8.0, rel=0.1)
     assert 0.1 < stats.plain_error < EVEN_DRIFT

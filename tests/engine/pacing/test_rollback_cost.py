@@ -50,7 +50,7 @@ def test_costs_follow_what_is_seen_but_not_one_stall() -> None:
     assert rollback.restore_ms == pytest.approx(0.5)
 
 
-def test_what_it_costs_is_measured_and_nothing_is_measured_where_it_is_nothing() -> None:
+def test_rollback_is_measured_only_if_it_costs_something() -> None:
     sequence = CachedSequence(RecurrentModel(LOGITS))
     rollback = measure_rollback(sequence)
     assert rollback is not None

@@ -58,7 +58,7 @@ def test_text_that_repeats_is_followed_at_once(
 
 
 @pytest.mark.parametrize("plain_ms", PLAIN_MS)
-def test_beside_a_draft_that_pays_text_that_repeats_is_proposed_by_one_of_them(
+def test_beside_a_good_draft_one_of_them_proposes_repeated_text(
     plain_ms: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answering = Answering(monkeypatch, repeating_path(), 20, plain_ms, GOOD).give(NUM_NEW + NUM_REPEATED)

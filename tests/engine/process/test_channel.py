@@ -185,7 +185,7 @@ def test_many_threads_lose_nothing_and_each_keeps_its_order() -> None:
         assert texts == [str(number) for number in range(300)]
 
 
-def test_what_cannot_be_sent_costs_itself_and_fails_the_request_that_it_would_have_ended() -> None:
+def test_an_unsendable_message_fails_only_its_request() -> None:
     pipe, odd = Pipe(), threading.Lock()
     sender = BatchingSender(pipe.write, every_s=60.0)
     sender.post(chunk(0))

@@ -126,7 +126,7 @@ def test_it_loads_answers_counts_and_stops(bench: Bench) -> None:
     assert bench.wait_for(EngineFailed).problem.message == "fail is none."
 
 
-def test_the_end_of_the_process_in_an_answer_fails_what_was_asked_and_the_next_command_starts_another(
+def test_the_end_of_the_process_fails_requests_and_the_next_restarts_it(
     bench: Bench,
 ) -> None:
     bench.load("model")
@@ -174,7 +174,7 @@ def test_an_idle_process_may_end_as_well(bench: Bench, number: int, reason: str)
     assert bench.wait_for(EngineEnded).reason.startswith(reason)
 
 
-def test_what_is_to_be_forgotten_and_the_limit_are_sent_to_the_next_process_too(bench: Bench) -> None:
+def test_orders_are_sent_to_the_next_process_as_well(bench: Bench) -> None:
     bench.client.set_state_limit(10)
     bench.client.set_state_limit(20)
     bench.client.forget_state(3)
@@ -289,7 +289,7 @@ def test_texts_are_counted_in_a_job(bench: Bench) -> None:
     assert any(isinstance(event, JobEnded) and event.request_id == number for event in events)
 
 
-def test_a_turn_fails_with_its_answer_or_with_the_process_and_the_next_is_tried_in_another(bench: Bench) -> None:
+def test_a_turn_fails_with_its_process_and_the_next_uses_another(bench: Bench) -> None:
     heard = Heard()
 
     def ask(words: str) -> int:
@@ -383,7 +383,7 @@ def test_the_end_frees_the_session_and_no_process_stays(tmp_path: Path) -> None:
     assert is_gone(pid)
 
 
-def test_a_crash_is_told_to_each_of_several_answers_and_the_next_load_works(tmp_path: Path) -> None:
+def test_a_crash_is_reported_to_each_answer_and_loading_works_again(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "notes", Session)
     load = LoadRequest(shared_model("babyllama-tok105-f16.gguf"), n_ctx=256, parallel=4, request_id=next_number())
     bench.engine.submit(load)
@@ -418,7 +418,7 @@ def test_an_engine_that_does_not_end_in_time_is_killed(tmp_path: Path) -> None:
     assert is_gone(pid)
 
 
-def test_an_app_that_closes_before_it_began_starts_no_process_but_to_forget(tmp_path: Path) -> None:
+def test_closing_early_starts_a_process_only_to_forget(tmp_path: Path) -> None:
     for forgets in (False, True):
         notes = tmp_path / f"notes {forgets}"
         client = Driver(EngineClient([].append, cast("Callable[[], Session]", making(notes)), threading.Event()))

@@ -78,7 +78,7 @@ def test_what_is_known_of_the_model(embedder: Embedder) -> None:
     assert model.architecture == "bert"
 
 
-def test_a_text_that_is_too_long_is_told_by_its_number_and_the_next_one_is_read(embedder: Embedder) -> None:
+def test_a_text_that_is_too_long_is_named_and_the_next_one_is_read(embedder: Embedder) -> None:
     with pytest.raises(PromptTooLongError, match=rf"Input 2 is too large: it has 102 tokens, .* {CTX} at once"):
         embedder.embed(["hello", "hello " * 100], EmbeddingForm())
     with pytest.raises(PromptTooLongError, match="Input 1 has no tokens"):

@@ -121,7 +121,7 @@ def test_a_request_that_completes_needs_no_template() -> None:
     assert readable(CHATML, builder.of_request(request)) == "Once\n\nupon<|im_end|>"
 
 
-def test_a_template_that_refuses_the_system_role_gets_it_in_the_first_user_message() -> None:
+def test_a_refused_system_role_goes_into_the_first_user_message() -> None:
     refuses = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}" + ECHO
     drops = "{% for m in messages if m.role != 'system' %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
     for template in (refuses, drops):
@@ -272,7 +272,7 @@ def test_public_templates_that_open_reasoning_say_so(name: str, opened: str) -> 
     assert PromptBuilder(CHATML, path.read_text("utf-8")).opened_tag() == opened
 
 
-def test_a_template_that_fails_opens_nothing_and_leaves_no_choice_of_thinking() -> None:
+def test_a_failing_template_opens_no_tag_and_offers_no_thinking() -> None:
     for source in ("{{ raise_exception('no') }} <think>", "{{ enable_thinking", "<think>{{ enable_thinking }}"):
         builder = PromptBuilder(CHATML, source)
         assert builder.opened_tag() == ""
@@ -298,7 +298,7 @@ def test_what_was_begun_opens_its_reasoning_only_once() -> None:
     assert readable(CHATML, builder.build([question])).endswith("assistant: <think>\n")
 
 
-def test_reasoning_that_the_template_opened_is_closed_before_a_begun_answer() -> None:
+def test_an_opened_reasoning_tag_is_closed_before_a_begun_answer() -> None:
     builder, question = PromptBuilder(CHATML, THINKS), Message("user", "Hello")
     begun = readable(CHATML, builder.build([question, Message("assistant", "It is")]))
     assert begun.endswith("assistant: <think>\n\n</think>\n\nIt is")
@@ -338,7 +338,7 @@ def test_long_and_many_control_texts_take_memory_by_their_length_only() -> None:
         assert builder.build([Message("user", content)])
 
 
-def test_thousands_of_control_texts_cost_no_more_at_each_character_than_a_few() -> None:
+def test_thousands_of_control_texts_cost_no_more_per_character() -> None:
     typed = TypedText(TinyTokenizer(controls=[f"e{number:05}" for number in range(20_000)]))
     begun = process_time()
     assert typed.protect("e" * 20_000 + "e00007", "|") == "e" * 20_001 + "|00007"

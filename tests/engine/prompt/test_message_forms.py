@@ -91,7 +91,7 @@ def test_words_beside_a_call_and_calls_in_one_message_stand_apart() -> None:
     assert text == "u:q;a:Let me see.;c:clock[('a', 1)];t:one;c:clock[('b', 2)];t:two;"
 
 
-def test_arguments_that_are_no_object_reach_a_template_that_takes_objects_only() -> None:
+def test_invalid_arguments_reach_a_template_that_takes_objects_only() -> None:
     assert built(SILENT_CALLS, user("q"), called("", ("1", '{"a": "cut')), result("one", "1")) == (
         "u:q;c:clock[('arguments', '{\"a\": \"cut')];t:one;"
     )

@@ -138,7 +138,7 @@ def test_real_templates_carry_pictures_of_results(path: Path) -> None:
     assert sorted(one for one in ids if one < 0) == [-201, -200, -101, -100]
 
 
-def test_pictures_of_a_result_that_a_template_does_not_write_are_shown_by_the_user() -> None:
+def test_unwritten_pictures_of_a_result_are_shown_by_the_user() -> None:
     """Before what the user says next, or in a message of their own."""
     twice = (
         "{% for m in messages %}[{{ m.role }}:{{ m.content }}"

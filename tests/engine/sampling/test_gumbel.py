@@ -45,9 +45,7 @@ def test_the_numbers_are_those_of_the_exponential_distribution() -> None:
         lambda found: sum(found) > 0.0
     ),
 )
-def test_lists_and_arrays_draw_the_same_token_and_never_one_without_a_chance(
-    seed: int, place: int, weights: list[float]
-) -> None:
+def test_lists_and_arrays_sample_the_same_possible_token(seed: int, place: int, weights: list[float]) -> None:
     probs = [weight / sum(weights) for weight in weights]
     ids = [7 * i for i in range(len(probs))]
     drawn = GumbelNoise(seed).sample(Distribution.of_few(probs, ids), place)
@@ -63,7 +61,7 @@ def test_a_distribution_over_the_whole_vocabulary_needs_no_ids() -> None:
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.1, 0.3])
-def test_a_draft_with_the_same_numbers_agrees_as_often_as_its_distance_lets_it(distance: float) -> None:
+def test_a_draft_with_the_same_noise_agrees_as_its_distance_allows(distance: float) -> None:
     """At least (1 - d) / (1 + d): Daliri et al. 2024, arXiv 2408.07978."""
     p, noise = np.array([0.4, 0.3, 0.2, 0.1]), GumbelNoise(5)
     q = p + distance * np.array([-1.0, 0.5, -0.5, 1.0]) / 1.5

@@ -116,7 +116,7 @@ def test_a_large_vocabulary_without_truncation_is_the_softmax() -> None:
     )
 
 
-def test_penalties_are_those_of_llama_cpp_over_the_window_and_the_draft_prefix() -> None:
+def test_penalties_are_llama_cpps_over_window_and_draft_prefix() -> None:
     params = SamplingParams(
         temperature=0.0, repeat_penalty=2.0, frequency_penalty=0.5, presence_penalty=0.25, penalty_last_n=3
     )
@@ -263,7 +263,7 @@ def test_how_sure_a_peaked_row_is_and_a_flat_one_about(size: int) -> None:
 
 @settings(max_examples=30)
 @given(st.integers(0, 1000), st.integers(50_000, 70_000), st.floats(0.0, 0.9999), st.floats(15.0, 25.0))
-def test_how_sure_a_large_peaked_row_is_does_not_depend_on_where_its_best_stands(
+def test_certainty_of_a_peaked_row_is_independent_of_the_best_index(
     seed: int, size: int, where: float, highest: float
 ) -> None:
     row = np.random.default_rng(seed).standard_normal(size).astype(np.float32)
@@ -302,7 +302,7 @@ def test_a_row_that_holds_no_number_anywhere_is_refused(place: int, top_k: int) 
     st.sampled_from([1.0, 1.3]),
     st.lists(st.integers(0, 299), max_size=30),
 )
-def test_of_candidates_the_chain_gives_what_the_row_without_the_others_gives(  # noqa: PLR0917
+def test_the_chain_of_candidates_is_that_of_the_row_without_others(  # noqa: PLR0917
     row: NDArray[np.float32],
     count: int,
     temperature: float,

@@ -61,7 +61,7 @@ def test_what_is_no_number_is_found_wherever_it_stands(place: int, value: float)
         candidates(row, REACH, 40, margin=1.0)
 
 
-def test_what_stands_at_the_very_distance_is_near_whatever_single_precision_makes_of_it() -> None:
+def test_a_logit_at_the_exact_distance_is_near_despite_rounding() -> None:
     row = np.full(900, -50.0, dtype=np.float32)
     for highest in np.random.default_rng(3).uniform(0.0, 60.0, 200).astype(np.float32):
         row[3], row[5] = highest, highest - np.float32(2.3965858)

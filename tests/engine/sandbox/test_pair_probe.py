@@ -11,8 +11,7 @@ import pytest
 from app.core.hub.remote_header import RangeSource
 from engine.drafters.translation.comparison import find_translation
 from engine.errors import DraftRefusedError, ModelFileError
-from engine.gguf.header import parse_header
-from engine.gguf.stub import write_stub
+from engine.gguf.header import parse_header, write_stub
 from engine.llama.model import LlamaModel
 from engine.sandbox.helper import child_command
 from engine.sandbox.probe import PairVerdict, judge_pairs
@@ -84,7 +83,7 @@ def test_generated_vocabularies_are_judged_as_when_loaded(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("warm_helpers")
-def test_a_template_that_leaves_messages_out_has_no_place_for_a_control_token(tmp_path: Path) -> None:
+def test_a_template_that_drops_messages_has_no_control_token(tmp_path: Path) -> None:
     turns = "{% for m in messages %}<turn>{{ m.content }}{% endfor %}"
     target = with_tokens(["<turn>", *TOKENS[1:]]).with_metadata(
         tokenizer__chat_template=(Kind.STRING, turns), tokenizer__ggml__add_eos_token=(Kind.BOOL, True)

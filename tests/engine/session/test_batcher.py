@@ -448,7 +448,7 @@ def test_what_was_read_of_a_prompt_that_fails_is_forgotten(place: Place) -> None
     place.run()
 
 
-def test_answers_with_many_drafts_take_turns_where_a_pass_has_no_room_for_all(place: Place) -> None:
+def test_answers_with_many_drafts_take_turns_if_a_pass_is_too_small(place: Place) -> None:
     def answering(lane: int) -> Callable[[], None]:
         def work() -> None:
             for _ in range(8):

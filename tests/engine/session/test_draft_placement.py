@@ -157,7 +157,7 @@ def test_a_failure_while_measuring_leaves_nothing_open(tmp_path: Path, monkeypat
     ("gpu", "target_layers", "asked", "choice"),
     [(True, 9, None, True), (True, 9, 0, False), (True, 9, 99, False), (True, 0, None, False), (False, 0, None, False)],
 )
-def test_there_is_a_choice_beside_a_target_on_a_graphics_processor_where_nobody_made_it(
+def test_a_draft_beside_a_gpu_target_is_placed_unless_the_user_chose(
     *, gpu: bool, target_layers: int, asked: int | None, choice: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: gpu)

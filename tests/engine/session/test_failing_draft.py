@@ -107,7 +107,7 @@ def test_what_was_drawn_by_then_is_proposed(
 
 
 @pytest.mark.parametrize("num_passes", [0, 3])
-def test_one_that_fails_while_it_is_measured_for_an_answer_ends_no_answer_either(
+def test_a_failing_measurement_of_a_draft_ends_no_answer(
     unmeasured: Session, monkeypatch: pytest.MonkeyPatch, num_passes: int
 ) -> None:
     plain = answer(unmeasured, Mode.OFF, 0)

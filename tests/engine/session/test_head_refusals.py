@@ -179,9 +179,7 @@ def test_heads_that_cannot_be_opened_leave_the_target_plain(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("is_cancelled", [True, False])
-def test_heads_that_are_refused_end_a_load_only_where_nobody_wants_it_any_more(
-    tmp_path: Path, is_cancelled: bool
-) -> None:
+def test_refused_heads_end_only_a_cancelled_load(tmp_path: Path, is_cancelled: bool) -> None:
     def refuse(*_: object) -> None:
         raise ModelLoadError("The look at it was ended.")
 

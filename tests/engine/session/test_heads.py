@@ -54,7 +54,7 @@ def test_every_mode_and_depth_gives_the_plain_tokens(loaded: Session) -> None:
     assert proposed > 200
 
 
-def test_a_prompt_that_was_read_without_rows_is_read_again_where_that_is_soon_done(tmp_path: Path) -> None:
+def test_a_short_prompt_read_without_rows_is_read_again(tmp_path: Path) -> None:
     """A head without the beginning drafts worse than one that read it all."""
     target, own_head = KINDS["eagle3"]
     assert own_head is not None
@@ -134,7 +134,7 @@ def test_a_stop_in_the_middle_leaves_it_usable(loaded: Session) -> None:
     assert agrees(loaded, plain, answer(loaded, Mode.HEAD, depth=3))
 
 
-def test_conversations_switched_through_the_state_cache_give_the_plain_tokens(tmp_path: Path) -> None:
+def test_conversations_switched_through_the_cache_give_plain_tokens(tmp_path: Path) -> None:
     for number, (target, head) in enumerate(KINDS.values()):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -213,7 +213,7 @@ def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("seeded", [False, True])
 @pytest.mark.parametrize(("noise", "temperature"), [(0.2, 1.0), (0.6, 0.8)])
-def test_noise_is_accepted_as_often_as_arithmetic_says_and_the_output_is_the_targets(
+def test_noise_is_accepted_as_calculated_and_the_output_is_the_targets(
     tmp_path: Path, noise: float, temperature: float, seeded: bool, repeatable: None
 ) -> None:
     session, _ready = load(tmp_path, markov_qwen35(noise), n_ctx=1024)

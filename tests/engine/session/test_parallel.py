@@ -253,7 +253,7 @@ def test_a_long_prompt_is_read_a_part_at_a_time_while_an_answer_goes_on(monkeypa
     asker.close()
 
 
-def test_an_edit_behind_the_window_of_a_model_is_answered_as_by_a_fresh_one(tmp_path: Path) -> None:
+def test_an_edit_before_the_window_is_answered_as_by_a_fresh_model(tmp_path: Path) -> None:
     path = str(tiny_windowed(window=32).write(tmp_path / "windowed.gguf"))
     asker = Asker(2, target=path, n_ctx=768)
     hills, sea = "The bear went up the hill. " * 8, "A ship came home at night. " * 8

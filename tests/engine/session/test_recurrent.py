@@ -14,8 +14,7 @@ from engine.errors import DecodeError
 from engine.fit.cache_size import MOST_SNAPSHOTS, UNKNOWN_SNAPSHOTS
 from engine.llama import library
 from engine.llama.context import LlamaContext
-from engine.llama.snapshots import affordable_snapshots
-from engine.loading.loading import LoadedModel, LoadOptions, open_model
+from engine.loading.loading import LoadedModel, LoadOptions, num_snapshots, open_model
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams, Source
 from engine.sequence import CachedSequence
 from engine.session.session import Session
@@ -37,7 +36,7 @@ def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def without_snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.loading.loading.affordable_snapshots", lambda _model: 0)
+    monkeypatch.setattr("engine.loading.loading.num_snapshots", lambda _model: 0)
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def open_hybrid(path: Path) -> LoadedModel:
 
 def test_snapshots_are_asked_for_and_confirmed(files: tuple[Path, Path]) -> None:
     loaded = open_hybrid(files[0])
-    assert affordable_snapshots(loaded.model) == MOST_SNAPSHOTS
+    assert num_snapshots(loaded.model) == MOST_SNAPSHOTS
     assert (loaded.sequence.num_snapshots, loaded.can_rollback) == (MOST_SNAPSHOTS, True)
     loaded.close()
 
@@ -100,9 +99,9 @@ def test_a_large_state_gets_fewer_snapshots() -> None:
             value = self._values.get(key.removeprefix("mamba.ssm."))
             return None if value is None else str(value)
 
-    assert affordable_snapshots(Header(inner_size=4096, state_size=128)) == 2  # type: ignore[arg-type]
-    assert affordable_snapshots(Header(inner_size=64, state_size=16)) == MOST_SNAPSHOTS  # type: ignore[arg-type]
-    assert affordable_snapshots(Header()) == UNKNOWN_SNAPSHOTS  # type: ignore[arg-type]
+    assert num_snapshots(Header(inner_size=4096, state_size=128)) == 2  # type: ignore[arg-type]
+    assert num_snapshots(Header(inner_size=64, state_size=16)) == MOST_SNAPSHOTS  # type: ignore[arg-type]
+    assert num_snapshots(Header()) == UNKNOWN_SNAPSHOTS  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["²", "9" * 5000, "-1", ""])
@@ -113,7 +112,7 @@ def test_a_size_that_is_no_number_counts_as_unknown(text: str) -> None:
         def metadata(self, key: str) -> str | None:
             return text if ".ssm." in key else None
 
-    assert affordable_snapshots(Header()) == UNKNOWN_SNAPSHOTS  # type: ignore[arg-type]
+    assert num_snapshots(Header()) == UNKNOWN_SNAPSHOTS  # type: ignore[arg-type]
 
 
 def test_every_mode_and_depth_gives_the_plain_tokens(pair: tuple[Answers, bool]) -> None:

@@ -209,11 +209,11 @@ def test_a_long_prompt_tells_its_progress(pair: Session) -> None:
     assert progress[-1].done == progress[-1].total - 1
 
 
-def test_characters_that_the_vocabulary_cannot_spell_do_not_end_the_process(pair: Session) -> None:
+def test_unspellable_characters_do_not_end_the_process(pair: Session) -> None:
     assert finished(list(pair.generate(request(Mode.OFF, "Snow ❄ and {fire}", max_tokens=4)))).stats.tokens == 4
 
 
-def test_a_draft_whose_chat_template_has_no_place_for_a_control_token_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_draft_whose_template_lacks_a_control_token_is_refused(tmp_path: Path) -> None:
     mute = tiny_llama().with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages[-1].content }}"))
     session = Session()
     ready = session.load(LoadRequest(str(builtin_target()), str(mute.write(tmp_path / "mute.gguf")), n_ctx=512))
@@ -226,7 +226,7 @@ def test_a_draft_whose_chat_template_has_no_place_for_a_control_token_is_refused
     session.close()
 
 
-def test_a_broken_chat_template_is_told_at_once_and_text_goes_on_without_it(tmp_path: Path) -> None:
+def test_a_broken_chat_template_is_reported_and_text_works(tmp_path: Path) -> None:
     broken = tiny_llama().with_metadata(tokenizer__chat_template=(Kind.STRING, "{% for m in messages %}"))
     session = Session()
     ready = session.load(LoadRequest(str(broken.write(tmp_path / "broken.gguf")), n_ctx=256))
@@ -237,7 +237,7 @@ def test_a_broken_chat_template_is_told_at_once_and_text_goes_on_without_it(tmp_
     session.close()
 
 
-def test_a_draft_on_a_server_that_is_not_there_leaves_the_target_without_one() -> None:
+def test_a_draft_on_a_missing_server_leaves_the_target_alone() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         name = f"rpc:127.0.0.1:{listener.getsockname()[1]}"
     session = Session()
@@ -249,7 +249,7 @@ def test_a_draft_on_a_server_that_is_not_there_leaves_the_target_without_one() -
     session.close()
 
 
-def test_a_memory_that_can_neither_forget_nor_be_taken_back_runs_plain_and_says_why(
+def test_a_memory_without_any_rollback_runs_plain_and_says_why(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("engine.llama.context.LlamaContext.save", lambda _context: False)

@@ -207,7 +207,7 @@ def test_a_side_file_of_another_model_leaves_the_target_without_sight(tmp_path: 
     session.close()
 
 
-def test_a_picture_with_nothing_behind_it_is_refused_where_no_template_adds_something(tmp_path: Path) -> None:
+def test_a_picture_at_the_end_is_refused_without_a_template(tmp_path: Path) -> None:
     """The row behind the last place is not asked for."""
     pair = write_pair(tmp_path, "llava")
     session = Session()

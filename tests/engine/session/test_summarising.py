@@ -109,7 +109,7 @@ def test_the_oldest_turns_are_summarised_and_the_rest_stays() -> None:
     assert any(update.total == 200 for update in updates)
 
 
-def test_a_summary_that_was_cut_ends_with_a_whole_sentence_and_thoughts_are_left_out() -> None:
+def test_a_cut_summary_ends_with_a_sentence_and_without_thoughts() -> None:
     events, _, _ = fitted(
         asked(conversation(7)), Writer("<think>Hm. What</think> Ada lives in Rome. She has a", FinishReason.LENGTH)
     )
@@ -153,7 +153,7 @@ def test_a_single_turn_that_is_too_long_is_not_summarised() -> None:
     assert request.overflow is Overflow.DROP
 
 
-def test_the_summary_takes_the_place_of_messages_without_a_system_prompt_too() -> None:
+def test_the_summary_replaces_messages_without_a_system_prompt_too() -> None:
     messages = (*turns(2, 1), Message("user", "Now?"))
     assert with_summary(messages, 4, "S.") == (Message("user", in_front("S.", "Now?")),)
 

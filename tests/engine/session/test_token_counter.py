@@ -63,7 +63,7 @@ def test_slices_add_up_to_the_text(text: str) -> None:
     assert all(piece.endswith("\n") for piece in pieces[:-1] if "\n" in piece)
 
 
-def test_a_text_that_cannot_be_counted_is_answered_and_the_next_begins_anew() -> None:
+def test_an_uncountable_text_is_answered_and_the_next_counted() -> None:
     def fails(_text: str) -> int:
         raise RuntimeError("no such vocabulary")
 

@@ -264,9 +264,7 @@ class Measuring(Session):
         return len(text)
 
 
-def test_what_is_only_to_be_counted_neither_waits_for_measuring_nor_ends_it(
-    events: Events, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counting_neither_waits_for_measuring_nor_ends_it(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
     session = Measuring()
     worker = Driver(EngineWorker(events.put, lambda: session))
@@ -287,9 +285,7 @@ def test_what_is_only_to_be_counted_neither_waits_for_measuring_nor_ends_it(
     assert worker.close(10)
 
 
-def test_what_waits_together_to_be_counted_is_counted_once_and_the_thread_rests(
-    events: Events, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counts_that_wait_together_are_counted_once(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
     session = Measuring()
     worker = Driver(EngineWorker(events.put, lambda: session))
@@ -357,7 +353,7 @@ def test_a_file_that_is_tried_does_not_keep_the_app_from_closing(
     assert worker.close(20)
 
 
-def test_what_was_to_be_forgotten_is_forgotten_where_the_app_closes_meanwhile(events: Events) -> None:
+def test_states_are_forgotten_even_if_the_app_closes_meanwhile(events: Events) -> None:
     session = ForgettingSession()
     worker = Driver(EngineWorker(events.put, lambda: session))
     worker.start()
@@ -415,9 +411,7 @@ def test_what_is_not_answered_does_not_fail_aloud(
     assert sum(record.exc_info is not None for record in caplog.records) == 3
 
 
-def test_a_file_of_the_past_that_cannot_be_deleted_is_logged_and_the_next_command_runs(
-    events: Events, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_undeletable_file_of_the_past_is_logged(events: Events, caplog: pytest.LogCaptureFixture) -> None:
     class Held(Broken):
         def forget_past(self) -> None:
             raise PermissionError(13, "Permission denied", "/a/file.ids")

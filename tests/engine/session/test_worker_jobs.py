@@ -200,7 +200,7 @@ def test_texts_are_counted_where_a_job_takes_steps(worker: Driver, events: Event
     assert wait_for(events, Done) == Done("let go")
 
 
-def test_a_surprise_in_a_job_is_reported_with_its_number_and_the_thread_goes_on(worker: Driver, events: Events) -> None:
+def test_an_unexpected_error_in_a_job_is_reported_with_its_number(worker: Driver, events: Events) -> None:
     for error, title in (
         (RuntimeError("a bug"), UNEXPECTED.title),
         (DecodeError("The pass failed."), DecodeError.title),
@@ -305,7 +305,7 @@ def test_the_owner_comes_next_and_jobs_keep_their_order(bench: Bench) -> None:
     assert bench.order == ["first", "answer 1", "answer 2", "second", "third"]
 
 
-def test_a_stop_of_the_owner_is_none_of_the_job_and_what_waits_ends_at_once(bench: Bench) -> None:
+def test_stopping_a_job_ends_the_waiting_at_once(bench: Bench) -> None:
     job = bench.run_job("job")
     assert job.begun.wait(WAIT_S)
     bench.worker.generate(ChatRequest(request_id=1))
@@ -373,7 +373,7 @@ class BreakingJob:
         raise ValueError
 
 
-def test_a_job_that_fails_or_can_never_come_is_reported_to_who_asked_for_it() -> None:
+def test_a_failing_or_impossible_job_is_reported_to_its_owner() -> None:
     def no_session() -> Session:
         raise OSError
 

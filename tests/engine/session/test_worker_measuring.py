@@ -102,7 +102,7 @@ def test_what_is_asked_for_ends_the_pass_that_is_measured(
     assert [record for record in caplog.records if record.exc_info] == []
 
 
-def test_an_answer_that_was_stopped_before_it_began_is_cancelled_and_the_next_one_is_whole(bench: Bench) -> None:
+def test_an_answer_stopped_before_it_began_is_cancelled_the_next_is_not(bench: Bench) -> None:
     bench.worker.generate(request(1))
     bench.worker.stop()
     bench.worker.generate(request(2))
@@ -110,7 +110,7 @@ def test_an_answer_that_was_stopped_before_it_began_is_cancelled_and_the_next_on
     assert [end.reason for end in ends if isinstance(end, Finished)] == [FinishReason.CANCELLED, FinishReason.LENGTH]
 
 
-def test_a_stop_where_nothing_is_to_be_stopped_ends_nothing_and_counting_does_not(bench: Bench) -> None:
+def test_a_stop_without_work_ends_nothing_nor_does_counting(bench: Bench) -> None:
     bench.worker.stop()
     bench.worker.count(CountRequest(3, ("abc",)))
     bench.gives_up.set()

@@ -129,7 +129,7 @@ class Storm:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_whatever_is_asked_of_an_engine_that_makes_several_answers_is_answered_once(
+def test_every_request_to_an_engine_with_parallel_answers_is_answered_once(
     seed: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     storm = Storm(seed, tmp_path, side_by_side=True)

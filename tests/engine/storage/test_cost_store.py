@@ -93,7 +93,7 @@ def test_what_another_process_put_meanwhile_stays(tmp_path: Path) -> None:
     assert again.get("both") == other.get("both") == SavedCosts(2, {0: {1: 6.0}})
 
 
-def test_of_one_key_the_newer_bands_stay_and_those_that_were_let_go_of_do_not_come_back(tmp_path: Path) -> None:
+def test_newer_bands_of_a_key_stay_and_dropped_ones_do_not_return(tmp_path: Path) -> None:
     CostStore(tmp_path).put("a", SavedCosts(2, {0: {1: 7.0}, 1: {1: 8.0}, 2: {1: 9.0}}))
     one, other = CostStore(tmp_path), CostStore(tmp_path)
     one.put("a", SavedCosts(2, {0: {1: 5.0}, 3: {1: 11.0}}))  # the others were as wrong as the first

@@ -114,9 +114,7 @@ def test_a_model_of_two_layers_has_none_to_leave_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agreement", "share", "pays"), [(0.91, 0.89, False), (0.78, 0.89, False), (0.06, 0.61, False), (0.8, 0.4, True)]
 )
-def test_it_pays_where_it_agrees_clearly_more_often_than_its_share_of_a_pass(
-    agreement: float, share: float, pays: bool
-) -> None:
+def test_it_pays_if_it_agrees_more_often_than_its_share_of_a_pass(agreement: float, share: float, pays: bool) -> None:
     one = SelfDraft(Path("x.gguf"), (1,), 28, agreement, share, 100)
     assert one.pays is pays
     assert (one.most_gain > 1.0) is (agreement > share)

@@ -71,9 +71,7 @@ def test_in_a_long_collapse_trials_become_rare_and_cost_little(*, sees_idle: boo
 
 
 @pytest.mark.parametrize(("disturbed_s", "longest_s"), [(3.0, 3.0), (20.0, 9.0), (600.0, 9.0)])
-def test_where_idle_time_is_unknown_a_trial_finds_out_that_the_cores_are_free(
-    disturbed_s: float, longest_s: float
-) -> None:
+def test_without_idle_time_a_trial_detects_free_cores(disturbed_s: float, longest_s: float) -> None:
     machine = Machine(UNDISTURBED)
     machine.run(3.0)
     machine.costs = COLLAPSE
@@ -85,7 +83,7 @@ def test_where_idle_time_is_unknown_a_trial_finds_out_that_the_cores_are_free(
 
 
 @pytest.mark.parametrize("disturbed_s", [3.0, 20.0, 600.0])
-def test_idle_cores_bring_all_threads_back_within_a_second_however_long_it_was(disturbed_s: float) -> None:
+def test_idle_cores_bring_all_threads_back_within_a_second(disturbed_s: float) -> None:
     machine = Machine(UNDISTURBED, sees_idle=True)
     machine.run(3.0)
     machine.costs = COLLAPSE
@@ -95,7 +93,7 @@ def test_idle_cores_bring_all_threads_back_within_a_second_however_long_it_was(d
     assert machine.control.threads == 2
 
 
-def test_answers_that_are_disturbed_in_turn_do_not_make_it_wait_for_the_others() -> None:
+def test_answers_disturbed_in_turn_do_not_wait_for_each_other() -> None:
     machine = Machine(UNDISTURBED, sees_idle=True)
     machine.run(3.0)
     for _ in range(50):
@@ -201,14 +199,14 @@ def test_a_number_that_was_found_best_in_a_disturbance_does_not_stay() -> None:
     assert machine.control.reason == "threads from 1 to 2: that is faster here"
 
 
-def test_a_collapse_that_is_there_from_the_start_is_seen_by_what_was_expected() -> None:
+def test_an_initial_collapse_is_detected_by_the_expected_cost() -> None:
     machine = Machine(COLLAPSE)
     machine.control.expect(UNDISTURBED[2])
     machine.run(3.0)
     assert machine.control.threads == 1
 
 
-def test_a_tiny_model_that_is_best_on_one_thread_loses_next_to_nothing_to_trials() -> None:
+def test_trials_cost_a_tiny_model_on_one_thread_next_to_nothing() -> None:
     machine = Machine({1: {1: 0.4, 4: 0.7}, 2: {1: 0.6, 4: 0.9}})
     machine.control = ThreadControl(1, 2, lambda: machine.now_s)
     machine.run(60.0)

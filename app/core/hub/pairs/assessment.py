@@ -21,7 +21,7 @@ from engine.fit.estimate import ONE_DEVICE, DeviceSplit
 from engine.fit.parallel import choose_parallel, obstacle_of
 from engine.fit.table import FitTable, FreeMemory, ModelPlan, PairPlan, fit_table
 from engine.gguf.head_files import head_method
-from engine.gguf.stub import write_stub
+from engine.gguf.header import write_stub
 from engine.heads.compatibility import check_head_file
 from engine.loading.devices import free_memory
 from engine.records import Device

@@ -12,7 +12,7 @@ from app.core.projects.projects import ProjectError
 from app.core.server.errors import ApiError
 from app.core.server.fields import passing_over
 from app.core.server.protocol import ServedModel, parse_request
-from engine.grammar.json_schema import any_object_grammar, grammar_of
+from engine.grammar.json_schema import grammar_of
 from engine.grammar.tool_calls import calls_grammar
 from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams, ThinkingOption, ToolCall, ToolFormat
 from tests.app.core.server.scripted_session import HELLO, N_CTX, info, served
@@ -256,6 +256,7 @@ def test_a_mode_that_cannot_run_here_is_refused_with_the_reason() -> None:
 
 # ---- the form of the answer, tools, predictions ---------------------------------------------------------------------
 
+OBJECT = {"type": "object"}
 WEATHER = {
     "type": "function",
     "function": {
@@ -275,7 +276,7 @@ def test_a_schema_becomes_a_grammar() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     named = {"type": "json_schema", "json_schema": {"name": "thing", "strict": True, "schema": schema}}
     assert chat(response_format=named).grammar == grammar_of(schema).text
-    assert chat(response_format={"type": "json_object"}).grammar == any_object_grammar().text
+    assert chat(response_format={"type": "json_object"}).grammar == grammar_of(OBJECT).text
     assert chat(response_format={"type": "json_object", "schema": schema}).grammar == grammar_of(schema).text
     assert chat(response_format={"type": "text"}).grammar == ""
 
@@ -342,11 +343,11 @@ def test_a_form_holds_for_an_answer_that_is_no_call() -> None:
     model, form = with_facts(tool_format=ToolFormat.HERMES), {"type": "json_object"}
     both = parse_request({**HELLO, "tools": [WEATHER], "response_format": form}, model, chat=True)
     functions = [{**WEATHER["function"], "strict": True}]  # type: ignore[dict-item]
-    either = calls_grammar(ToolFormat.HERMES, functions, many=True, otherwise=any_object_grammar().text)
+    either = calls_grammar(ToolFormat.HERMES, functions, many=True, otherwise=grammar_of(OBJECT).text)
     assert (both.request.grammar, both.request.tools, both.tool_names) == (either.text, (WEATHER,), {"weather"})
     required = chat(model, tools=[WEATHER], tool_choice="required")
     assert chat(model, tools=[WEATHER], tool_choice="required", response_format=form).grammar == required.grammar
-    assert chat(model, tools=[WEATHER], tool_choice="none", response_format=form).grammar == any_object_grammar().text
+    assert chat(model, tools=[WEATHER], tool_choice="none", response_format=form).grammar == grammar_of(OBJECT).text
     assert refused(model, tools=[WEATHER], grammar='root ::= "a"').param == "grammar"
     bare = with_facts(tool_format=ToolFormat.LLAMA)  # one could not tell a call from what is no call
     assert refused(bare, tools=[WEATHER], response_format=form).param == "response_format"

@@ -169,7 +169,7 @@ def test_begin_follows_the_past_from_the_end_of_the_history() -> None:
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=80))
-def test_it_proposes_wherever_prompt_lookup_does_by_a_match_that_is_no_shorter(ids: list[int]) -> None:
+def test_it_proposes_wherever_prompt_lookup_does_with_no_shorter_match(ids: list[int]) -> None:
     lookup = PromptLookupDrafter()
     for end in range(1, len(ids) + 1):
         here = history(*ids[:end])

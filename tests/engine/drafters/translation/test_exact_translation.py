@@ -120,7 +120,7 @@ def written(favourites: list[int], *, ignores_ends: bool, num_candidates: int) -
 
 
 @pytest.mark.parametrize("num_candidates", [0, 2, 4])
-def test_nothing_is_written_behind_the_drafts_own_end_and_no_control_token_ever(num_candidates: int) -> None:
+def test_neither_text_after_the_drafts_end_nor_control_tokens_are_written(num_candidates: int) -> None:
     propose = partial(written, num_candidates=num_candidates)
     assert propose([0, STOP], ignores_ends=False) == [0, 0, 0]
     assert propose([STOP, 0], ignores_ends=False) == []

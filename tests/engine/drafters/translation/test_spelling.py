@@ -90,7 +90,7 @@ def test_reasoning_markers_and_ends_have_no_bytes() -> None:
     assert speller.id_of(b"<think>") is None
 
 
-def test_a_text_that_the_tokenizer_fails_on_is_spelled_by_its_longest_tokens() -> None:
+def test_text_that_cannot_be_tokenized_is_spelled_by_longest_tokens() -> None:
     class Failing(PieceTokenizer):
         def tokenize(self, text: str, *, special: bool, add_bos: bool = False) -> list[int]:
             if "b" in text:
