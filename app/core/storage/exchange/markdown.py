@@ -11,7 +11,7 @@ from typing import Any
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import ChatsImportError
-from app.core.domain.framing import framed
+from app.core.domain.framing import fenced, framed
 from app.core.domain.thinking import split_thinking
 from app.core.domain.tools.calls import CallStatus, StoredCall
 from app.core.storage.exchange.markdown_marks import MarkedPart, fits, free_number, parts_of, to_text
@@ -165,8 +165,13 @@ def _called(message: PortableMessage) -> str:
 def _file_part(attachment: Attachment) -> MarkedPart:
     fields = {"file": attachment.name, "kind": attachment.kind.value, "num_bytes": attachment.num_bytes}
     cut = {} if not attachment.text or attachment.text.endswith("\n") else {"no_line_end": True}
-    is_picture = attachment.kind is AttachmentKind.PICTURE
-    return MarkedPart({**fields, **cut}, f"*Picture: {attachment.name}*" if is_picture else framed(attachment))
+    if attachment.kind is AttachmentKind.PICTURE:
+        seen = f"*Picture: {attachment.name}*"
+    elif attachment.kind is AttachmentKind.PASSAGES:  # the rules around passages are for the model
+        seen = f"*Passages of the files:*\n\n{fenced(attachment)}"
+    else:
+        seen = framed(attachment)
+    return MarkedPart({**fields, **cut}, seen)
 
 
 # ---- in -------------------------------------------------------------------------------------------------------------

@@ -103,13 +103,13 @@ def test_markdown_has_the_shown_path_and_the_figures(store: ChatStore, tmp_path:
     text = file.read_text("utf-8")
     seen = re.sub(r"\n+(<!-- .* -->\n+)+", "\n\n", text)
     told = "\n\n*This chat has other versions of some messages."
-    assert seen.startswith(f"# Name *three* colours{told}")
+    assert seen.startswith(f"# Name two{told}")
     assert "\n\n## You\n\nName *three* colours\n\n## Paceline\n\nRed\n\n*" in seen
     assert "per pass" in text
     assert "Blue" not in text
     export_chats(store, tmp_path / "all.zip", "markdown")
     with zipfile.ZipFile(tmp_path / "all.zip") as archive:
-        assert archive.read("0001 Name three colours.md").decode() == text
+        assert archive.read("0001 Name two.md").decode() == text
 
 
 def test_export_failures_are_sentences_and_leave_the_old_file(store: ChatStore, tmp_path: Path) -> None:
