@@ -131,7 +131,7 @@ def test_an_engine_that_does_not_answer_is_marked_where_it_is_offered(
     harness.window.header.picker.close()
     harness.window.header.open_models()
     qtbot.waitUntil(lambda: offered().icon == "triangle-alert", timeout=WAIT_MS)
-    assert "does not answer" in offered().lines[0]
+    assert "not reachable" in offered().lines[0]
     assert harness.window.header.picker.list.rows.rows[place] == offered(), "it moves nothing"
     assert page_of(harness).cards[0].silence.isVisible()
     server.script.key = KEY
@@ -322,7 +322,7 @@ def test_an_engine_that_is_asked_again_says_how_many_models_it_has(
     QTest.mouseClick(page.cards[0].ask_button, LEFT)
     notice = harness.window.models.panel.notice
     qtbot.waitUntil(notice.isVisible, timeout=WAIT_MS)
-    assert notice.message.text() == f"{server.url.removeprefix('http://')} answers: 2 models."
+    assert notice.message.text() == f"Connected to {server.url.removeprefix('http://')}: 2 models."
     box = page.cards[0].models
     assert [box.itemData(place) for place in range(box.count())] == ["small", "large"]
     assert memory.kept
