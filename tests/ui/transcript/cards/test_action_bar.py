@@ -135,7 +135,7 @@ def test_each_figure_tells_how_it_was_measured_on_whichever_line_it_stands(
         figures.setFixedWidth(width)
         figures.wrap(width)
         assert figures.text().count("\n") + 1 == num_lines
-        assert "24.2 to 26.7 tok/s, by plain passes" in hover("1.62× faster")
+        assert "24.2 to 26.7 tok/s, estimated" in hover("1.62× faster")
         assert "from the end of reading the prompt" in hover("41.2 tok/s")
         assert "the target accepted" in hover("70%")
         assert "How tokens were proposed" in hover("auto")

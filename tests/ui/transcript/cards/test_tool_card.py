@@ -20,9 +20,9 @@ CALL = StoredCall("a", "read", "files", '{"path": "notes.txt"}', CallStatus.DONE
     [
         (
             CallTokens(45, 21, 12, 24),
-            "45 tokens in 24 passes; 21 of them were drafted and accepted, of which 12 were fixed",
+            "45 tokens in 24 passes. 21 tokens were drafted and accepted; 12 of these were fixed",
         ),
-        (CallTokens(45, 21, 0, 24), "45 tokens in 24 passes; 21 of them were drafted and accepted."),
+        (CallTokens(45, 21, 0, 24), "45 tokens in 24 passes. 21 tokens were drafted and accepted."),
         (CallTokens(1_045, 21), "Written with 1,045 tokens; 21 of them were drafted and accepted."),
     ],
 )
