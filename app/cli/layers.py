@@ -1,4 +1,4 @@
-"""Defaults of `paceline run`: from the preset, else from the model's settings, else from its file.
+"""Defaults of `paceline run`: from the preset, the project, the model's settings, else from its file.
 
 The window's settings for all chats are ignored: a script behaves the same for every user with the same model file.
 """
@@ -6,6 +6,7 @@ The window's settings for all chats are ignored: a script behaves the same for e
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from app.cli.output import warn
@@ -14,6 +15,7 @@ from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import LAYERED_KEYS, valid_values
 from app.core.paths import builtin_target, find_paths
+from app.core.projects.projects import Projects
 from app.core.storage.model_settings import ModelSettings, model_settings_file
 from app.core.storage.presets import Presets, presets_file
 from engine.errors import EngineError
@@ -31,9 +33,11 @@ def apply_layers(options: argparse.Namespace) -> None:
 
     Raises:
         PresetError: there is no such preset.
+        ProjectError: there is no such project.
     """
     file = valid_values(sampling_of_file(options.model or str(builtin_target())))
-    held = {**_usual(), **file, **_model_values(options), **_preset_values(options.preset)}
+    own = {**_model_values(options), **_project_values(options), **_preset_values(options.preset)}
+    held = {**_usual(), **file, **own}
     if missing_drafter(Mode(str(held["mode"])), options.model, options.draft):
         held["mode"] = Mode.AUTO.value  # remembered for a draft that is missing now
     if (options.mode or held["mode"]) == Mode.OFF:
@@ -76,6 +80,11 @@ def _model_values(options: argparse.Namespace) -> dict[str, SettingValue]:
     if engine:
         return models.values(remote_path(engine, options.model or ""))
     return models.values(options.model or str(builtin_target()))
+
+
+def _project_values(options: argparse.Namespace) -> Mapping[str, SettingValue]:
+    name = getattr(options, "project", None)  # only some commands have it
+    return Projects(find_paths().projects_file).find(name).values if name else {}
 
 
 def _preset_values(name: str | None) -> dict[str, SettingValue]:

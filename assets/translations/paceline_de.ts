@@ -8781,12 +8781,40 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zurzeit nicht da</translation>
     </message>
     <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suche</translation>
+    </message>
+    <message>
         <source>Instructions</source>
         <translation>Anweisungen</translation>
     </message>
     <message>
         <source>What the model should know and do in every chat of this project</source>
         <translation>Was das Modell in jedem Chat dieses Projekts wissen und beachten soll</translation>
+    </message>
+    <message>
+        <source>Whichever is loaded</source>
+        <translation>Das gerade geladene</translation>
+    </message>
+    <message>
+        <source>Another file…</source>
+        <translation>Andere Datei …</translation>
+    </message>
+    <message>
+        <source>By words</source>
+        <translation>Nach Wörtern</translation>
+    </message>
+    <message>
+        <source>By words and meaning ({name})</source>
+        <translation>Nach Wörtern und Bedeutung ({name})</translation>
+    </message>
+    <message>
+        <source>By meaning too: choose an embedding model…</source>
+        <translation>Auch nach Bedeutung: Embedding-Modell wählen …</translation>
     </message>
     <message>
         <source>Files</source>
@@ -8854,6 +8882,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No passage was given under this number.</source>
         <translation>Unter dieser Nummer wurde keine Stelle mitgegeben.</translation>
+    </message>
+    <message>
+        <source>{project} uses the model “{name}”.</source>
+        <translation>{project} verwendet das Modell „{name}“.</translation>
+    </message>
+    <message>
+        <source>Load it</source>
+        <translation>Laden</translation>
     </message>
 </context>
 <context>

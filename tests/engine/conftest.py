@@ -33,7 +33,11 @@ def warm_helpers(helper_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if helper_address:
 
         def command(name: str, *words: str) -> list[str]:
-            stays = name in ("template", "embeddings")  # and is looked at by the number of its process
-            return child_command(name, *words) if stays else client_command(helper_address, name, *words)
+            is_own = name in (
+                "template",
+                "embeddings",
+                "guard",
+            )  # used by its process id, or with a further pipe
+            return child_command(name, *words) if is_own else client_command(helper_address, name, *words)
 
         monkeypatch.setattr("engine.sandbox.helper.child_command", command)

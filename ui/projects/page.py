@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal, SignalInstance
 from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -18,8 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.core.domain.model_name import printable
 from app.core.domain.projects import FileState, Project, ProjectFile
 from engine.records import Problem
+from ui.settings.rows import ask_model_file
 from ui.text.formatting import as_written, count, hover, size
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
@@ -27,6 +29,7 @@ from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
 from ui.widgets.building import Stretch, button, hbox, label, show_text, vbox
 from ui.widgets.dialogs import Dialog
+from ui.widgets.popups import NoWheelComboBox
 
 PAUSE_MS = 500  # typing is one change
 INSTRUCTION_LINES = 5
@@ -52,15 +55,21 @@ class ProjectPage(Dialog):
     Signals:
         sources_added(object): paths of files and folders. source_removed(str): the path of one.
         instructions_changed(str): once typing has paused.
+        model_changed(str), embedder_changed(str): the path of a GGUF file; empty for none.
         reading_wanted(bool): reading is to go on, or to be paused.
     """
 
     sources_added = Signal(object)
     source_removed = Signal(str)
     instructions_changed = Signal(str)
+    model_changed = Signal(str)
+    embedder_changed = Signal(str)
     reading_wanted = Signal(bool)
 
-    def __init__(self, theme: Theme, project: Project, parent: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, project: Project, parent: QWidget, loaded: tuple[str, str] | None = None, embedder: str = ""
+    ) -> None:
+        """``loaded``: path and name of the loaded target, if it is a file. ``embedder``: the embedding model's path."""
         super().__init__(parent, project.name)
         self._theme, self.project = theme, project
         self.setAcceptDrops(True)
@@ -68,6 +77,8 @@ class ProjectPage(Dialog):
         self.problem = Banner(theme, problem=True)
         self.problem.hide()
         self.instructions = QPlainTextEdit()
+        self.model = NoWheelComboBox(translate("ProjectPage", "Model"))
+        self.search = NoWheelComboBox(translate("ProjectPage", "Search"))
         self.summary = label("", "caption", wrap=True)
         self.progress, self.progress_words = QProgressBar(), label("", "caption")
         self.tree = QTreeWidget()
@@ -75,6 +86,10 @@ class ProjectPage(Dialog):
         self._pause.timeout.connect(self._keep_instructions)
         self._is_reading = False
         self._make_instructions()
+        self._fill_model(loaded)
+        self._fill_search(embedder)
+        self.model.activated.connect(lambda _row: self._choose(self.model, self.model_changed))
+        self.search.activated.connect(lambda _row: self._choose(self.search, self.embedder_changed))
         self._make_tree()
         self._make_buttons()
         self._arrange()
@@ -92,6 +107,45 @@ class ProjectPage(Dialog):
         edit.setFixedHeight(edit.fontMetrics().lineSpacing() * INSTRUCTION_LINES + 16)
         edit.setPlainText(str(self.project.values.get("system_prompt") or ""))
         edit.textChanged.connect(self._pause.start)
+
+    def _fill_model(self, loaded: tuple[str, str] | None) -> None:
+        kept = self.project.model_path
+        self.model.addItem(translate("ProjectPage", "Whichever is loaded"), "")
+        if loaded is not None:
+            self.model.addItem(printable(loaded[1]), loaded[0])
+        if kept and self.model.findData(kept) < 0:
+            self.model.addItem(printable(Path(kept).stem), kept)
+        self.model.addItem(translate("ProjectPage", "Another file…"), None)
+        self._show_choice(self.model, kept)
+
+    def _fill_search(self, embedder: str) -> None:
+        self.search.addItem(translate("ProjectPage", "By words"), "")
+        if embedder:
+            words = translate("ProjectPage", "By words and meaning ({name})")
+            self.search.addItem(words.format(name=printable(Path(embedder).stem)), embedder)
+        self.search.addItem(translate("ProjectPage", "By meaning too: choose an embedding model…"), None)
+        self._show_choice(self.search, embedder)
+
+    @staticmethod
+    def _show_choice(box: NoWheelComboBox, path: str) -> None:
+        box.setCurrentIndex(max(box.findData(path), 0))
+        box.setProperty("kept", path)
+
+    def _choose(self, box: NoWheelComboBox, signal: SignalInstance) -> None:
+        """Report the path of the chosen row; the last row asks for a file."""
+
+        def take(path: str) -> None:
+            if box.findData(path) < 0:
+                box.insertItem(1, printable(Path(path).stem), path)
+            self._show_choice(box, path)
+            signal.emit(path)
+
+        path = box.currentData()
+        if path is not None:
+            take(path)
+            return
+        self._show_choice(box, box.property("kept"))  # until a file is chosen
+        ask_model_file(self, "", take)
 
     def _make_tree(self) -> None:
         tree = self.tree
@@ -133,6 +187,16 @@ class ProjectPage(Dialog):
             self.problem,
             label(translate("ProjectPage", "Instructions"), "strong"),
             self.instructions,
+            8,
+            hbox(
+                label(translate("ProjectPage", "Model")),
+                self.model,
+                24,
+                label(translate("ProjectPage", "Search")),
+                self.search,
+                Stretch(),
+                spacing=8,
+            ),
             8,
             label(translate("ProjectPage", "Files"), "strong"),
             label(explained, "caption", wrap=True),

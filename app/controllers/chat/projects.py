@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QProcess
@@ -19,6 +20,7 @@ from app.controllers.parts import Parts, PartsController
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import AppError
 from app.core.domain.messages import MessageView
+from app.core.domain.model_name import printable
 from app.core.domain.projects import (
     CHARS_PER_TOKEN,
     SEARCH_TOOL,
@@ -214,10 +216,15 @@ class ProjectController(PartsController):
             return
         from ui.projects.page import ProjectPage  # noqa: PLC0415
 
-        page = self._page = ProjectPage(self._window.theme, project, self._window)
+        target = self._state.models.ready.target if self._state.models.ready is not None else None
+        loaded = (target.path, target.name) if target is not None and not target.engine_url else None
+        embedder = self._state.settings.text("embedding_path")
+        page = self._page = ProjectPage(self._window.theme, project, self._window, loaded, embedder)
         page.sources_added.connect(lambda paths: self._change(page, with_sources(self._now(page), list(paths))))
         page.source_removed.connect(partial(self._remove_source, page))
         page.instructions_changed.connect(partial(self._set_instructions, page))
+        page.model_changed.connect(lambda path: self._change(page, replace(self._now(page), model_path=path)))
+        page.embedder_changed.connect(partial(self._set_embedder, page))
         page.reading_wanted.connect(lambda wanted: self._read(self._now(page)) if wanted else self.stop_reading())
         page.finished.connect(self._forget_page)
         self._show_files()
@@ -254,6 +261,11 @@ class ProjectController(PartsController):
         values = {key: value for key, value in project.values.items() if key != "system_prompt"}
         self._change(page, replace(project, values={**values, **({"system_prompt": text} if text.strip() else {})}))
 
+    def _set_embedder(self, page: ProjectPage, path: str) -> None:
+        self._window.dialogs.save({"embedding_path": path})
+        self._load_embedder()
+        self._read(self._now(page))
+
     def _show_files(self) -> None:
         self._shown_at = time.monotonic()
         if self._page is not None:
@@ -281,12 +293,27 @@ class ProjectController(PartsController):
 
     def _on_chat(self) -> None:
         project = self._conversations.layers.project
+        if project is not None:
+            self._suggest_model(project)
         if project is None or not project.sources or self._process is not None:
             return
         self._load_embedder()
         last, at = self._updated
         if project.id != last or time.monotonic() - at > LOOK_AGAIN_S:
             self._read(project)
+
+    def _suggest_model(self, project: Project) -> None:
+        """Offer the project's model while another one is loaded; a file that is gone is not offered."""
+        models, path = self._state.models, project.model_path
+        used = models.loaded.target.path if models.loaded is not None else ""
+        if not path or path == used or models.is_loading or not Path(path).is_file():
+            return
+        name = printable(Path(path).stem)
+        self._window.notice_banner.show_suggestion(
+            translate("Projects", "{project} uses the model “{name}”.").format(project=project.name, name=name),
+            translate("Projects", "Load it"),
+            lambda: self._window.dialogs.file_chosen.emit(path, "target"),
+        )
 
     def _read(self, project: Project) -> None:
         """Bring the index up to date, in a process of the lowest priority; what was read stays where it is ended."""

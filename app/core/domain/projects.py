@@ -22,7 +22,8 @@ _HEADER = re.compile(r"^\[(\d{1,3})\] (.+)$", re.MULTILINE)
 class Project:
     """Instructions and other settings in ``values``, and the paths of files and folders in ``sources``.
 
-    ``folder_id`` is its folder of chats; 0 until the window has made one. ``id`` stays, whatever it is called.
+    ``folder_id`` is its folder of chats; 0 until the window has made one. ``id`` stays when the name changes.
+    ``model_path`` is the target of its chats; empty: the loaded one.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Project:
     folder_id: int = 0
     sources: tuple[str, ...] = ()
     values: Mapping[str, SettingValue] = field(default_factory=dict)
+    model_path: str = ""
 
 
 class FileState(StrEnum):

@@ -121,6 +121,7 @@ def _table(project: Project) -> dict[str, Any]:
         "folder": project.folder_id,
         "sources": [Path(source).as_uri() for source in project.sources],  # TOML holds no names that are no UTF-8
         "values": for_toml(project.values),
+        **({"model": Path(project.model_path).as_uri()} if project.model_path else {}),
     }
 
 
@@ -129,7 +130,9 @@ def _project(table: Any) -> Project | None:  # noqa: ANN401  (TOML)
     try:
         sources = tuple(map(_path, table["sources"]))
         name = one_line(str(table["name"]))
-        project = Project(str(table["id"]), name, int(table["folder"]), sources, valid_values(table.get("values")))
+        model = _path(table["model"]) if "model" in table else ""
+        values = valid_values(table.get("values"))
+        project = Project(str(table["id"]), name, int(table["folder"]), sources, values, model)
     except (LookupError, TypeError, ValueError):
         return None
     return project if project.id and project.name else None

@@ -42,7 +42,7 @@ def test_what_cannot_be_is_refused_with_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("entry", ["sources = 3", 'sources = ["http://x/y"]', 'folder = "x"', 'name = ""', "id = ''"])
 def test_a_broken_entry_is_left_out(tmp_path: Path, entry: str) -> None:
-    fields = {"id": "id = 'a'", "name": "name = 'b'", "folder": "folder = 1", "sources": "sources = []"}
+    fields = {"id": "id = 'a'", "name": "name = 'b'", "folder": "folder = 1", "sources": "sources = []", "model": ""}
     fields[entry.split(maxsplit=1)[0]] = entry
     (tmp_path / "projects.toml").write_text("\n".join(("schema = 1", "[[projects]]", *fields.values())))
     assert Projects(tmp_path / "projects.toml").all() == ()

@@ -1,0 +1,49 @@
+"""The page of a project by itself: its choices of models, and what it reports."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QFileDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.core.domain.projects import Project
+from ui.projects.page import ProjectPage
+from ui.theme.theme import Theme
+
+
+@pytest.fixture
+def parent(qtbot: QtBot) -> QWidget:
+    widget = QWidget()
+    widget.resize(1000, 800)
+    qtbot.addWidget(widget)
+    return widget
+
+
+def test_the_kept_model_is_shown_and_another_can_be_chosen(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
+    page = ProjectPage(theme, Project("a", "Garden", model_path="/m/own.gguf"), parent, ("/m/loaded.gguf", "Loaded"))
+    box = page.model
+    assert [box.itemText(row) for row in range(box.count())] == [
+        "Whichever is loaded",
+        "Loaded",
+        "own",
+        "Another file…",
+    ]
+    assert box.currentText() == "own"
+    box.setCurrentIndex(1)
+    with qtbot.waitSignal(page.model_changed) as changed:
+        box.activated.emit(1)
+    assert changed.args == ["/m/loaded.gguf"]
+
+
+def test_a_file_for_the_search_by_meaning_is_asked_for(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
+    page = ProjectPage(theme, Project("a", "Garden"), parent)
+    page.search.setCurrentIndex(1)
+    page.search.activated.emit(1)
+    dialog = page.findChild(QFileDialog)
+    assert dialog is not None
+    assert page.search.currentText() == "By words"  # nothing is chosen yet
+    with qtbot.waitSignal(page.embedder_changed) as changed:
+        dialog.fileSelected.emit("/m/embed.gguf")
+    assert changed.args == ["/m/embed.gguf"]
+    assert page.search.currentText() == "embed"
+    dialog.reject()
