@@ -197,7 +197,7 @@ class _Run:
             shown = {**run_as_dict(self.text, self.last), "tool_calls": self.calls, "ended_by": todo.ending.value}
             print(json.dumps(shown, ensure_ascii=False))
         if todo.ending is LoopEnding.ANSWERED and not self.text.strip():
-            notify("The model ended without a word. A system prompt helps, such as: answer the user with the results.")
+            notify("The model gave an empty answer. A system prompt helps, such as: answer the user with the results.")
         if todo.ending is LoopEnding.LIMIT:
             notify(f"The model went on calling tools: the turn was ended after {MAX_STEPS} answers with calls.")
         if todo.ending is LoopEnding.CUT:
