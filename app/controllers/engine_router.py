@@ -30,7 +30,7 @@ from engine.records import (
 )
 from engine.requests import Engine, ModelRequest, OnEvent, Request, RunJob, SetDraft, failure
 
-if TYPE_CHECKING:  # a start waits for no engine of others
+if TYPE_CHECKING:  # the start does not wait for it
     from app.core.remote.worker import RemoteWorker
 
 log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class EngineRouter:
         self._local = make_local(lambda event: self._on_engine_event(event, remote=False))
         self._remote = Lazy(lambda: make_remote(lambda event: self._on_engine_event(event, remote=True)))
         self._uses_remote = False  # whose model is in use
-        self._loading: dict[int, bool] = {}  # by the number of the request: on the side of others?
+        self._loading: dict[int, bool] = {}  # by request number: whether it is remote
         self._waiting: dict[int, ModelRequest | ChatRequest] = {}
         self._cancelled: set[int] = set()  # of these
 

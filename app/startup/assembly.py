@@ -79,7 +79,7 @@ def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWor
 
 
 def _remote_engine(on_event: Callable[[Event], None], engines: Engines) -> RemoteWorker:
-    from app.core.remote.worker import RemoteWorker  # noqa: PLC0415  (a start waits for no engine of others)
+    from app.core.remote.worker import RemoteWorker  # noqa: PLC0415  (the start does not wait for it)
 
     return RemoteWorker(on_event, lambda: engines)
 

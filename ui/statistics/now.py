@@ -203,7 +203,7 @@ class NowPage(StatsPage):
         self._shown_parts: tuple[object, ...] | None = None  # whether there is an answer, with drafts, with details
         self._offered: frozenset[Source] = frozenset()  # where its tokens may come from
         self._has_memory = self._is_away = False
-        self._of_engine_here: list[QWidget] = []  # what no engine of others tells
+        self._of_engine_here: list[QWidget] = []  # what remote servers do not report
         self._arrange()
         self.clear()
         self.set_engine(EngineView())

@@ -176,5 +176,5 @@ def source_parts(stats: RunStats) -> list[BarSegment]:
 
 def source_counts(stats: RunStats) -> dict[object, str]:
     """Tokens by source; a dash if there are none."""
-    is_reported = bool(stats.tokens and stats.provenance)  # engines of others do not tell it
+    is_reported = bool(stats.tokens and stats.provenance)  # remote servers do not report it
     return {source: count(stats.provenance.get(source, 0)) if is_reported else UNKNOWN for source in SOURCES}

@@ -1,4 +1,4 @@
-"""One answer's statistics in words: its footer, and its speed compared with standard decoding."""
+"""One answer's statistics in words: its footer, and its speed compared with plain decoding."""
 
 from __future__ import annotations
 

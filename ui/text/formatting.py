@@ -105,7 +105,7 @@ def per_pass(tokens_per_pass: float | None) -> str:
 
 
 def times_plain(speedup: float | None) -> str:
-    """A speed as a multiple of standard decoding."""
+    """A speed as a multiple of plain decoding."""
     return UNKNOWN if speedup is None else f"{locale().toString(speedup, 'f', 2)}\N{MULTIPLICATION SIGN}"
 
 

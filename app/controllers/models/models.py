@@ -243,7 +243,7 @@ class ModelController(PartsController):
         """The engine ended. Load its models again, unless that ended it twice."""
         self._ended = event.reason
         if self._ready is not None and self._ready.target.engine_url:
-            return  # a model of an engine of others is in use, and stays so
+            return  # a remote model is in use, and stays so
         lost, self._ready, self._loaded = self._loaded, None, None
         if self._pending and self._state.answers and self._progress is None and lost is not None:
             # The answer ended it, not what is to be loaded after that: nothing of it was read yet.

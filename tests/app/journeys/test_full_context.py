@@ -50,7 +50,7 @@ def asked(harness: AppHarness, qtbot: QtBot, policy: Overflow, older: str, quest
     assert view.state is MessageState.COMPLETE
     assert view.stats is not None
     assert view.stats.context_used == view.stats.context_size == NUM_TOKENS
-    assert card(harness).notice.text().startswith("Stopped because the context is full")
+    assert card(harness).notice.text().startswith("Stopped")
     return view
 
 
