@@ -1,6 +1,6 @@
-"""`paceline run --tools --mcp FILE`: one prompt, and as many answers as the calls of tools in them ask for.
+"""`paceline run --tools --mcp FILE`: one prompt, and an answer after each round of tool calls.
 
-What is said goes to standard output; calls and results to standard error, folded to a few lines.
+Answers go to stdout; calls and shortened results to stderr.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, figures, notify, run_as_dict, warn
+from app.cli.output import INTERRUPTED, metrics_line, notify, run_as_dict, warn
 from app.cli.terminal_stream import Style, write_styled
 from app.core.domain.allowed_tools import AllowedTool, read_allowed_tools
 from app.core.hub.tokens import tool_server_secret
@@ -47,7 +47,7 @@ from engine.sentences import said
 from engine.session.session import Session
 from engine.tools.formats import ToolFormat
 
-OFFERED = ON_BY_DEFAULT  # of the built-in ones: files are in the prompt here, and there are no past chats
+OFFERED = ON_BY_DEFAULT  # built-in tools: files are in the prompt here, and there are no past chats
 ARGUMENT_CHARS = 200
 RESULT_LINES, RESULT_LINE_CHARS = 4, 160
 _POLL_S = 0.1
@@ -56,7 +56,7 @@ _CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
 
 @dataclass
 class RunTools:
-    """The tools of one run: their servers are starting already. ``always``: of them, what was allowed in the window."""
+    """The tools of one run, whose servers are starting. ``always`` are those that the user allowed in the window."""
 
     servers: McpTools
     built_in: BuiltInTools
@@ -65,19 +65,17 @@ class RunTools:
     provider: ToolProvider = field(init=False)
 
     def __post_init__(self) -> None:
-        """Put them together."""
         self.provider = Providers(self.built_in, self.servers)
 
     def close(self) -> None:
-        """End them."""
         self.provider.close()
 
 
 def tools_of(options: argparse.Namespace) -> RunTools | None:
-    """Start what the options name; None where they name no tools.
+    """Start the tools of the options; None if there are none.
 
     Raises:
-        ValueError: an option does not fit the others, or names what is not there.
+        ValueError: an option does not fit the others, or names a tool that does not exist.
         ToolFileError: a file cannot be used.
     """
     if not options.mcp and options.tools is None:
@@ -105,7 +103,7 @@ def tools_of(options: argparse.Namespace) -> RunTools | None:
 
 
 def _allowed_in_the_window(entries: Mapping[str, ServerEntry]) -> frozenset[AllowedTool]:
-    """What it always allows: built-in tools, and those of servers that are the same there, not by name alone."""
+    """The tools that the window always allows: built-in ones, and those of servers with the same name and command."""
     paths = find_paths()
     read = read_settings(paths.settings_file)
     if read.problem is not None:
@@ -124,7 +122,7 @@ def _allowed_in_the_window(entries: Mapping[str, ServerEntry]) -> frozenset[Allo
 def answer_with_tools(
     session: Session, request: ChatRequest, model: ModelInfo, tools: RunTools, *, as_json: bool
 ) -> int:
-    """Answer the request with tools; the exit code.
+    """Answer the request with tools; returns the exit code.
 
     Raises:
         EngineError: the model takes no tools, or an answer fails.
@@ -137,7 +135,7 @@ def answer_with_tools(
     if definitions is None:
         return INTERRUPTED
     if not definitions:
-        raise SettingError("No tool is there.", "Correct what is said above, or leave out --mcp.")
+        raise SettingError("No tool is available.", "Correct the errors above, or leave out --mcp.")
     policy, unknown = allowing(definitions, tools.allowed)
     if unknown:
         known = ", ".join(one.name for one in definitions)
@@ -147,7 +145,7 @@ def answer_with_tools(
 
 
 def _definitions(tools: RunTools) -> tuple[ToolDefinition, ...] | None:
-    """The tools once their servers have started, or failed to; None where Ctrl+C came first."""
+    """The tools, once their servers have started or failed; None after Ctrl+C."""
     with stop_on_interrupt() as interrupted:
         tools.servers.wait_until_started(interrupted.is_set)
         if interrupted.is_set():
@@ -159,7 +157,7 @@ def _definitions(tools: RunTools) -> tuple[ToolDefinition, ...] | None:
 
 
 class _Run:
-    """One turn at the terminal: ``calls`` for the JSON object, and the ``text`` and figures of the last answer."""
+    """One request with its rounds of calls. ``text`` is that of the last answer, ``calls`` go into the JSON object."""
 
     def __init__(
         self,
@@ -175,10 +173,10 @@ class _Run:
         self.calls: list[dict[str, object]] = []
         self.last: AnswerFinished | None = None
         self.text = ""
-        self._asked = ""  # the id of the call that was asked about last, and so is shown already
+        self._asked = ""  # the id of the call that the user was asked about, which is already shown
 
     def go(self, policy: ToolPolicy, model: ModelInfo) -> int:
-        """Do what is to be done until the turn has ended; the exit code."""
+        """Run until the last answer; returns the exit code."""
         result_chars = max(1_000, min(RESULT_CHARS, model.n_ctx))  # a third of the context, or less
         turn = ToolLoop(self.request.messages, self.definitions, policy, model.tool_format, result_chars=result_chars)
         turn.decode = PictureCache().decoded if model.sees else None
@@ -207,7 +205,7 @@ class _Run:
         return INTERRUPTED if todo.ending is LoopEnding.STOPPED else 0
 
     def _generate(self, turn: ToolLoop, todo: Generate) -> None:
-        """Have one answer made and shown, but for its calls."""
+        """Generate one answer and print it without its calls."""
         reader, raw, opened_tag = parts_of(self.definitions), list[str](), ""
         finished: AnswerFinished | None = None
         self.text = ""
@@ -225,7 +223,7 @@ class _Run:
         if not self.as_json and finished is not None:
             if self.text and not self.text.endswith("\n"):
                 print()
-            _faint(figures(finished.stats, finished.reason))
+            _faint(metrics_line(finished.stats, finished.reason))
         if interrupted.is_set() or finished is None:
             turn.stop()
             return
@@ -244,21 +242,21 @@ class _Run:
                 sys.stderr.flush()
 
     def _decide(self, turn: ToolLoop, todo: Ask) -> None:
-        """Ask at the terminal; where nobody can be asked, the call is refused."""
+        """Ask at the terminal; without a terminal, refuse the call."""
         _faint(call_line(todo.call, todo.tool))
         self._asked = todo.call.id
         if sys.stdin.isatty() and sys.stderr.isatty():
             decision = ask_at_terminal(todo.tool)
         else:
             name = todo.call.name
-            notify(f"{name} was refused, because nobody can be asked here. Allow it with --allow {name}.")
-            decision = UserDecision(Said.REFUSED, "nobody could be asked")
+            notify(f"{name} was refused, because there is no terminal to ask at. Allow it with --allow {name}.")
+            decision = UserDecision(Said.REFUSED, "there is no terminal to ask at")
         result = turn.decided(decision)
         if result is not None:
             self._keep(todo.call, result)
 
     def _call(self, turn: ToolLoop, todo: Call) -> None:
-        """Make a call, and show what it gives."""
+        """Make a call and print its result."""
         if todo.call.id != self._asked:
             _faint(call_line(todo.call, todo.tool))
         result = turn.returned(make_call(self.provider, todo.call))
@@ -273,7 +271,7 @@ class _Run:
 
 
 def make_call(provider: ToolProvider, call: ParsedToolCall) -> ToolResult:
-    """Make a call, and wait for its result; Ctrl+C stops it.
+    """Make a call and wait for its result; Ctrl+C stops it.
 
     Raises:
         KeyboardInterrupt: it was stopped.
@@ -296,7 +294,7 @@ def make_call(provider: ToolProvider, call: ParsedToolCall) -> ToolResult:
 
 
 def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None) -> UserDecision:
-    """Ask whether a call may run; no answer is a refusal."""
+    """Ask whether a call may run; no answer means no."""
     write_styled(sys.stderr, f"Run {tool.name} of {tool.server}?", Style.STRONG)
     sys.stderr.write(" [y]es once, [a]lways in this run, [n]o, or the reason why not: ")
     sys.stderr.flush()
@@ -311,14 +309,14 @@ def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None)
 
 
 def call_line(call: ParsedToolCall, tool: ToolDefinition) -> str:
-    """One line for a call: its tool, the server's name, and as many of its arguments as fit."""
+    """One line for a call: tool, server, and as many arguments as fit."""
     arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
     cut = arguments if len(arguments) <= ARGUMENT_CHARS else arguments[: ARGUMENT_CHARS - 1] + "…"
     return f"→ {call.name} ({tool.server}) {cut}"
 
 
 def folded(result: ToolResult) -> list[str]:
-    """A few lines for a result, and one that counts the rest."""
+    """A few lines of a result, and the number of the others."""
     lines = result.text.splitlines() or [""]
     shown = [
         line if len(line) <= RESULT_LINE_CHARS else line[: RESULT_LINE_CHARS - 1] + "…" for line in lines[:RESULT_LINES]

@@ -18,7 +18,6 @@ from app.core.domain.settings.values import Settings
 from app.core.projects.projects import ProjectError, Projects
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.model_settings import ModelSettings
-from engine.loading.loading import sampling_of_file
 from engine.records import Mode, ModelInfo
 
 
@@ -54,6 +53,8 @@ class ChatLayers:
 
     def of_other(self, target: str) -> Settings:
         """The same for another model file; callable on any thread."""
+        from engine.loading.loading import sampling_of_file  # noqa: PLC0415  (the first paint does not wait for it)
+
         file = valid_values(sampling_of_file(target))
         return Layers(self._state.settings, self._models.values(target), file=file).effective()
 

@@ -19,6 +19,7 @@ from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import AppError
+from app.core.domain.lazy import Lazy
 from app.core.domain.messages import MessageView
 from app.core.domain.model_name import printable
 from app.core.domain.projects import (
@@ -32,13 +33,13 @@ from app.core.domain.projects import (
     passages_attachment,
     within,
 )
-from app.core.projects.index import DocumentIndex
 from app.core.projects.projects import ProjectError, with_sources
 from engine.errors import EngineError
 from engine.records import RunStats
 from ui.text.language import mark, translate
 
 if TYPE_CHECKING:  # a start waits for no page of projects
+    from app.core.projects.index import DocumentIndex
     from app.core.projects.meaning import PassageEmbedder
     from ui.projects.page import ProjectPage
 
@@ -59,7 +60,7 @@ class ProjectController(PartsController):
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
         self._projects, self._conversations = parts.projects, conversations
-        self._index = DocumentIndex(parts.paths.documents_file)
+        self._index = Lazy(self._open_index)
         self._page: ProjectPage | None = None
         self._process: QProcess | None = None
         self._jobs = JobRunner()
@@ -75,6 +76,11 @@ class ProjectController(PartsController):
         signals.folder_deleted.connect(lambda _folder_id: self.stop_reading())
         self._window.transcript.link_activated.connect(self._open_source)
         self._state.chat_shown.connect(self._on_chat)
+
+    def _open_index(self) -> DocumentIndex:
+        from app.core.projects.index import DocumentIndex  # noqa: PLC0415  (numpy: the first paint does not wait for it)
+
+        return DocumentIndex(self._parts.paths.documents_file)
 
     def start(self) -> None:
         """Give projects of the command line their folders of chats; those whose folder was deleted go."""
@@ -93,7 +99,7 @@ class ProjectController(PartsController):
     def _forget_unused(self) -> None:
         """Delete the text of files that no project has."""
         used = {source for project in self._projects.all() for source in project.sources}
-        self._attempt(lambda: self._index.keep_only(used))
+        self._attempt(lambda: self._index().keep_only(used))
 
     # ---- passages ---------------------------------------------------------------------------------------------------
 
@@ -132,7 +138,7 @@ class ProjectController(PartsController):
         if self._embedder is not None:
             with suppress(EngineError):  # the words are left
                 meaning = self._embedder.meaning(question)
-        found = self._index.find(project.sources, question, meaning) or self._index.beginning(project.sources)
+        found = self._index().find(project.sources, question, meaning) or self._index().beginning(project.sources)
         return within(found, round(self._room_tokens * CHARS_PER_TOKEN))
 
     def _load_embedder(self) -> None:
@@ -184,8 +190,8 @@ class ProjectController(PartsController):
 
         project = self._conversations.layers.project
         sources = project.sources if project is not None else ()
-        found = self._attempt(lambda: self._index.locate(sources, cited.place, cited.text))
-        whole = self._attempt(partial(self._index.of_file, found.path)) if found is not None else None
+        found = self._attempt(lambda: self._index().locate(sources, cited.place, cited.text))
+        whole = self._attempt(partial(self._index().of_file, found.path)) if found is not None else None
         SourceDialog(self._window.theme, cited, found, whole or (), self._window).open()
 
     def _cited(self, answer_id: int, number: int) -> CitedPassage | None:
@@ -270,7 +276,7 @@ class ProjectController(PartsController):
         self._shown_at = time.monotonic()
         if self._page is not None:
             project = self._page.project
-            self._page.set_files(self._attempt(lambda: self._index.files(project.sources)) or ())
+            self._page.set_files(self._attempt(lambda: self._index().files(project.sources)) or ())
 
     def _rename(self, folder_id: int, name: str) -> None:
         project = self._projects.of_folder(folder_id)
@@ -365,7 +371,9 @@ class ProjectController(PartsController):
         self._jobs.close(0.0)
         if self._embedder is not None:
             self._embedder.close()
-        self._index.close()
+        index = self._index.made
+        if index is not None:
+            index.close()
 
 
 def _given_with(view: MessageView) -> list[str]:

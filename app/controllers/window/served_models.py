@@ -21,7 +21,6 @@ from app.core.domain.requests import chat_request
 from app.core.domain.settings.values import Settings
 from app.core.hub.opening import open_library
 from app.core.load_requests import load_request
-from app.core.projects.search import passages_for
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Overflow
 
 if TYPE_CHECKING:  # the server's thread loads its libraries
@@ -96,6 +95,8 @@ class ServedModels:
         if self._pictures is None:
             self._pictures = PictureSource()  # as data alone: no file of this computer
         defaults = defaults_of(settings, ready)
+        from app.core.projects.search import passages_for  # noqa: PLC0415  (the first paint does not wait for it)
+
         passages = partial(passages_for, self._paths)
         return ServedModel(name, ready, defaults, settings.text("system_prompt"), self._pictures, passages)
 

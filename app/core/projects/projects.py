@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
-from urllib.request import url2pathname
 
 from app.core.domain.conversations import one_line
 from app.core.domain.errors import AppError, SettingsWriteError
@@ -142,4 +141,8 @@ def _path(uri: str) -> str:
     parts = urlsplit(uri)
     if parts.scheme != "file":
         raise ValueError(uri)
-    return url2pathname(parts.path) if os.name == "nt" else os.fsdecode(unquote_to_bytes(parts.path))
+    if os.name != "nt":
+        return os.fsdecode(unquote_to_bytes(parts.path))
+    from urllib.request import url2pathname  # noqa: PLC0415  (the first paint does not wait for it)
+
+    return url2pathname(parts.path)

@@ -194,7 +194,7 @@ def test_the_turn_ends_at_its_limit(run: Run, capsys: Capture) -> None:
 
 def test_an_answer_without_a_word_is_told(run: Run, capsys: Capture) -> None:
     assert run("--tools", called("calculate", expression="1"), "")[0] == 0
-    assert "The model ended without an answer." in capsys.readouterr().err
+    assert "The model gave an empty answer." in capsys.readouterr().err
 
 
 def test_a_cut_call_is_told(run: Run, capsys: Capture) -> None:

@@ -40,7 +40,7 @@ def in_project(harness: AppHarness, papers: Path, **values: str) -> Project:
     projects = Projects(harness.paths.projects_file)
     project = replace(with_sources(projects.add("House", folder), [str(papers)]), values=values)
     projects.update(project)
-    update(controller(harness)._index, project.sources)
+    update(controller(harness)._index(), project.sources)
     harness.window.sidebar.library_signals.new_in_folder.emit(folder)
     return project
 
@@ -135,7 +135,7 @@ def test_a_passage_whose_document_has_changed_is_shown_alone(harness: AppHarness
     project = in_project(harness, papers)
     ask(harness, qtbot, "How much is the rent?")
     (papers / "rent.md").write_text("# Rent\nNobody knows.")
-    update(controller(harness)._index, project.sources)
+    update(controller(harness)._index(), project.sources)
     answer = harness.messages()[-1]
     harness.window.transcript.link_activated.emit(f"{SOURCE_LINK}{answer.id}/1")
     dialog = harness.window.findChild(SourceDialog)
@@ -196,7 +196,7 @@ def test_a_source_is_removed_and_found_no_more(harness: AppHarness, qtbot: QtBot
     assert page is not None
     page.source_removed.emit(str(papers))
     page.accept()
-    assert controller(harness)._index.files([str(papers)]) == ()
+    assert controller(harness)._index().files([str(papers)]) == ()
     assert ask(harness, qtbot, "How much is the rent?") == "How much is the rent?"
 
 
