@@ -124,9 +124,7 @@ def test_a_crash_is_told_in_each_chat_that_is_answered_or_waits(harness: AppHarn
     wait_until_ready(harness, qtbot)
 
 
-def test_a_race_runs_in_the_engines_process_and_a_crash_ends_it_with_a_sentence(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_crash_of_the_engine_ends_a_race_with_a_sentence(harness: AppHarness, qtbot: QtBot) -> None:
     window = harness.window
     window.race.asked.emit()
     setup = RaceSetup("Say hello.", (LaneChoice(Mode.OFF), LaneChoice(Mode.DRAFT)), rounds=1, max_tokens=8)
@@ -143,7 +141,7 @@ def test_a_race_runs_in_the_engines_process_and_a_crash_ends_it_with_a_sentence(
     wait_until_ready(harness, qtbot)
 
 
-def test_programs_are_answered_from_the_engines_process_and_after_a_crash_again(qtbot: QtBot) -> None:
+def test_programs_are_answered_again_after_a_crash_of_the_engine(qtbot: QtBot) -> None:
     keep_settings({"target_path": "", "draft_path": "", "server": True, "server_port": (port := free_port())})
     harness = open_app(EndlessEngine)
     served = Served(harness, cast("ScriptedSession", None), port, qtbot)

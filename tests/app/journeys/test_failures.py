@@ -150,7 +150,7 @@ def test_a_full_disk_in_the_window_gives_the_text_back_and_works_again(qtbot: Qt
     harness.close()
 
 
-def test_a_full_disk_on_the_command_line_is_one_sentence_and_nothing_is_half_there(
+def test_a_full_disk_is_one_sentence_on_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill()

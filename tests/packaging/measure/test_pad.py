@@ -28,9 +28,7 @@ def logits(path: Path) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", [Q4_0, F16, F32, 8])
-def test_a_random_llama_says_the_same_with_the_parameters_that_were_asked_for(
-    pad: ModuleType, tmp_path: Path, kind: int
-) -> None:
+def test_a_random_llama_has_the_requested_parameters(pad: ModuleType, tmp_path: Path, kind: int) -> None:
     source, padded = tiny_llama(feed_forward_kind=kind, seed=3).write(tmp_path / "source.gguf"), tmp_path / "p.gguf"
     pad.make_padded(source, padded, 3_000_000)
     # Longer rows are summed in other groups: up to 0.007 where the old length was no multiple of the group (F16), up to

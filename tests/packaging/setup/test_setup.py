@@ -44,7 +44,7 @@ def test_only_what_is_installed_decides_the_key(installer: ModuleType) -> None:
     assert installer.project_key({**PYPROJECT, "project": {"dependencies": []}}) != key
 
 
-def test_extras_stay_while_they_exist_and_a_build_is_kept_where_nothing_is_said(installer: ModuleType) -> None:
+def test_existing_extras_and_the_build_are_kept_by_default(installer: ModuleType) -> None:
     first = installer.wanted_record(["test"], PYPROJECT, None, {"CMAKE_ARGS": "-DGGML_CUDA=on"})
     assert (first.extras, first.cmake_args) == (("test",), "-DGGML_CUDA=on")
     assert installer.wanted_record(["run"], PYPROJECT, first, {}) == first
@@ -247,9 +247,7 @@ def test_all_checks_pass(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("processors", "expected"), [(1, 0), (2, 2), (64, 4)])
-def test_the_suite_is_shared_by_the_processors_and_its_failure_is_the_checks(
-    tmp_path: Path, processors: int, expected: int
-) -> None:
+def test_the_suite_runs_on_all_processors_and_reports_a_failure(tmp_path: Path, processors: int, expected: int) -> None:
     (tmp_path / "getconf").write_text(f"#!/bin/sh\necho {processors}\n", encoding="utf-8")
     (tmp_path / "getconf").chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
@@ -265,7 +263,7 @@ def test_the_suite_is_shared_by_the_processors_and_its_failure_is_the_checks(
     assert f"waits {'PASSIVE' if expected else 'spinning'}" in result.stdout
 
 
-def test_the_window_opens_where_there_is_a_display_and_the_terminal_answers_elsewhere(tmp_path: Path) -> None:
+def test_window_needs_a_display_and_the_terminal_none(tmp_path: Path) -> None:
     venv = str(fake_environment(tmp_path / "env"))
     assert run_script("start.sh", VENV=venv, DISPLAY=":7").stdout == "python -m app\n"
     assert run_script("start.sh", VENV=venv, QT_QPA_PLATFORM="offscreen").stdout == "python -m app\n"

@@ -212,9 +212,7 @@ def test_files_beyond_their_bounds_are_not_read(tmp_path: Path, name: str, num_b
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
 @pytest.mark.parametrize("begin", ["", "a", "ab", "abc"])
-def test_a_text_that_is_too_long_is_called_so_wherever_its_beginning_is_cut(
-    tmp_path: Path, encoding: str, begin: str
-) -> None:
+def test_a_too_long_text_is_named_wherever_its_beginning_is_cut(tmp_path: Path, encoding: str, begin: str) -> None:
     """The first bytes end within a character: that says nothing of the file."""
     line = "ab\U0001f601c" if encoding == "utf-16-le" else "\N{EURO SIGN}\U0001f601"
     path = tmp_path / "table.csv"
