@@ -21,7 +21,7 @@ from engine.records import Event, LoadProgress, PrefillProgress, StatsUpdate, Su
 from engine.requests import Engine, OnEvent
 
 SHORTEST_MS, LONGEST_MS = 25.0, 50.0
-LONGEST_UNREAD_MS = 150.0  # where more than so many tokens come a second: several lines, which nobody reads along
+LONGEST_UNREAD_MS = 150.0  # for fast answers: several lines at once, faster than reading
 READ_TOKENS_S = 60.0
 LONGEST_RUSH_MS = 250.0  # where it is so many: a page in a few seconds, which should not be held up by showing it
 RUSH_TOKENS_S = 300.0

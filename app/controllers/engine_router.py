@@ -149,7 +149,7 @@ class EngineRouter:
     def _on_engine_event(self, event: Event, *, remote: bool) -> None:
         if isinstance(event, EngineEnded):
             with self._lock:
-                if self._uses_remote and all(self._loading.values()):  # nobody waits for the engine here
+                if self._uses_remote and all(self._loading.values()):  # no answer waits for this computer's engine
                     log.warning("the engine here ended (%s) while a model of another is in use", event.reason)
                     return
         if not isinstance(event, EngineReady | EngineFailed) or event.request_id not in self._loading:

@@ -90,7 +90,7 @@ class PartsController(QObject):
 
 
 DEBOUNCE_MS = 300
-LONGEST_S = 2.0  # somebody who types or drags without a pause: what a kill may take
+LONGEST_S = 2.0  # typing or dragging without a pause: a kill loses no more than this
 
 
 class DebounceTimer(QTimer):

@@ -161,7 +161,7 @@ def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
 def _no_gpu(present: list[str], backends: Sequence[str]) -> Finding:
     """``present``: the system's GPUs; ``backends``: those that llama.cpp was built with."""
     vulkan = "its Vulkan loader is there" if has_vulkan_loader() else "it has no Vulkan loader (libvulkan1)"
-    if backends and not present and sys.platform.startswith("linux"):  # elsewhere nobody knows what is there
+    if backends and not present and sys.platform.startswith("linux"):  # other systems do not list their devices
         message = (
             f"Models run on the processor: llama.cpp can use a GPU ({', '.join(backends)}) and found none; {vulkan}."
         )

@@ -201,7 +201,7 @@ class TranscriptSelection(QObject):
 
     def move(self, event: QMouseEvent) -> None:
         if not event.buttons() & Qt.MouseButton.LeftButton:
-            self._origin = None  # it was let go where nobody heard of it
+            self._origin = None  # the release of the button was not reported
         if self._origin is None:
             return
         self._pointer = event.globalPosition().toPoint()

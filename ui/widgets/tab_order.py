@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLayout, QWidget
 from ui.widgets.building import invalidate_item
 from ui.widgets.segment_layout import SegmentLayout
 
-REST_MS = 250  # nobody presses Tab while somebody scrolls
+REST_MS = 250  # the user does not press Tab while scrolling
 
 
 def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:

@@ -248,7 +248,7 @@ class AnswerController(PartsController):
             return
         waits = self.tools.stop_waiting(conversation_id) or bool(self._before(streaming))
         self._worker.cancel(streaming.request_id)
-        if waits:  # nobody waits for other answers only to see this one end
+        if waits:  # do not wait for other answers
             self._on_end(streaming, Finished(streaming.request_id, FinishReason.CANCELLED, RunStats()))
             self._publish()
 

@@ -50,7 +50,7 @@ class AttachmentController(PartsController):
         self._refused: list[Problem] = []
         self._num_requests = 0
         self.sums = TokenSumController(parts)
-        self._seeing: tuple[tuple[str, str], ...] | None = None  # None: nobody has looked
+        self._seeing: tuple[tuple[str, str], ...] | None = None  # None: not searched yet
         self._reader = AttachmentReader(parts.store, self.outcome_ready.emit)
         self.outcome_ready.connect(self._on_outcome)
         self.sums.counted.connect(self._show)

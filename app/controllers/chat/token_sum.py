@@ -57,7 +57,7 @@ class TokenSumController(PartsController):
 
     def model_changed(self, num_tokens: int) -> None:
         """Count everything again for a model with a context of ``num_tokens``."""
-        self._size = num_tokens or None  # nobody tells
+        self._size = num_tokens or None  # None: unknown
         self._counts.clear()
         self._waiting.clear()
         self.update()

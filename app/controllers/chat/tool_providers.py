@@ -108,7 +108,7 @@ class ToolProviders(QObject):
             entries, self.servers_changed.emit, reserved=(*NAMES, SEARCH_TOOL), secrets=tool_server_secret
         )
         for entry in entries:
-            if entry.enabled:  # only those that somebody switched on
+            if entry.enabled:  # only those that the user switched on
                 servers.start(entry.name)
         return servers
 

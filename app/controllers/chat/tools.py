@@ -263,7 +263,7 @@ class ToolController(PartsController):
             return
         key, part = "built_in_tools", name
         listed = read_names(settings.text(key))
-        turns_on = not is_on or part not in listed  # whoever picks one while all are off wants it
+        turns_on = not is_on or part not in listed  # choosing one while all are off switches it on
         kept = [one for one in listed if one != part] + ([part] if turns_on else [])
         if server != BUILT_IN:
             key, part = "unused_servers", f"{server}/{name}" if name else server

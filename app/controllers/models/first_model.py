@@ -113,7 +113,7 @@ class FirstModelController(QObject):
         self._on_found(model)
         self._begin(str(model.path), dict(SMALL.own))
         self.came.emit()
-        if self._window.models.is_open:  # whoever went back to a chat meanwhile is not torn out of it
+        if self._window.models.is_open:  # a user who went back to a chat stays there
             self.complete.emit(str(model.path), "")
         else:
             words = translate("HubController", "{name} is downloaded and in the library of the Models page.")

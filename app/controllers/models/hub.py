@@ -342,7 +342,7 @@ class HubController(PartsController):
             self._open_repo(self._wanted_repo)
 
     def _start_chat(self, target: ModelRef, draft: ModelRef | None) -> None:
-        self._open_chat()  # before its models are found and loaded: whoever begins to type loses nothing
+        self._open_chat()  # before its models are found and loaded, so that typing can begin
 
         def find(_stop: object) -> tuple[str, str]:
             path = self.service.path_of(target)

@@ -72,7 +72,7 @@ class JobRunner(QObject):
 
     def post(self, function: Callable[[], None]) -> None:
         """Call a function on the GUI thread; for progress reports."""
-        if not self._closed:  # else whoever would take it may be gone
+        if not self._closed:  # else the receiver may be deleted
             self._deliver(function)
 
     def _call(self, function: Callable[[], None]) -> None:

@@ -341,7 +341,7 @@ class HubDownloadsController(HubPartController):
             if not all(paths) or refs != self._chat_after:
                 return
             self._chat_after = ()
-            if self._navigation.is_open:  # whoever went back to a chat meanwhile is not torn out of it
+            if self._navigation.is_open:  # a user who went back to a chat stays there
                 self.complete.emit(paths[0], paths[1] if len(paths) > 1 else "")
 
         self._jobs.run("complete", lambda _stop: [self._service().path_of(ref) for ref in refs], done, self._log)

@@ -44,7 +44,7 @@ class _Pending:
 
     wanted: dict[str, SettingValue]
     request: LoadRequest | None = None
-    is_fallback: bool = False  # nobody chose it, and why it is loaded is still to be read
+    is_fallback: bool = False  # not the user's choice; the message with the reason stays
     is_again: bool = False  # it was in use when the engine ended; what there is to say of it was said
 
 
@@ -264,7 +264,7 @@ class ModelController(PartsController):
             self._send(lost, {}, is_again=True)
 
     def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
-        if not event.was_cancelled and self._wanted is None:  # else it is what somebody wanted, or it was said
+        if not event.was_cancelled and self._wanted is None:  # else the user asked for it, or the message was shown
             self._say(self._while_loading(pending) if event.engine_ended else event.problem)
         if self._lost is not None and not self._pending:
             lost, wanted = self._lost, self._wanted or {}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # the server's thread loads its libraries
 def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
     mode, _reason = Models(ready).runnable(Mode(settings.text("mode")))
     request = chat_request(settings, (), mode, settings.whole("depth"), 0)
-    # Chats that are not the window's are nobody's here: nothing of them is kept, or left out unasked.
+    # The window does not store chats of other programs, and shortens none of them unasked.
     return replace(request, messages=(), overflow=Overflow.STOP, use_past=False)
 
 

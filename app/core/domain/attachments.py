@@ -37,8 +37,8 @@ class StoredPicture:
 class Attachment:
     """A file's text, or a picture, that goes along with a message.
 
-    ``text`` is empty where only what is shown of it is needed, and of a picture. ``num_tokens``: what it takes of the
-    context, None where nobody has counted.
+    ``text`` is empty for a picture, and in lists that show names only. ``num_tokens``: its part of
+    the context, None if not counted.
     """
 
     id: int
