@@ -83,14 +83,15 @@ class ProjectController(PartsController):
         return DocumentIndex(self._parts.paths.documents_file)
 
     def start(self) -> None:
-        """Give projects of the command line their folders of chats; those whose folder was deleted go."""
+        """Give projects of the command line their folders of chats, by name; those whose folder was deleted go."""
         projects = self._projects.all()
         if not projects:
             return
-        folders = {folder.id for folder in self._attempt(self._store.library.folders) or ()}
+        folders = {folder.id: folder.name for folder in self._attempt(self._store.library.folders) or ()}
+        free = {name: key for key, name in folders.items() if all(one.folder_id != key for one in projects)}
         for project in projects:
             if not project.folder_id:
-                made = self._attempt(partial(self._store.library.create_folder, project.name))
+                made = free.get(project.name) or self._attempt(partial(self._store.library.create_folder, project.name))
                 self._keep(replace(project, folder_id=made or 0))
             elif folders and project.folder_id not in folders:  # without any, the chats were set aside
                 self._projects.remove(project.id)

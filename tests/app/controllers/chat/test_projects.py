@@ -209,6 +209,17 @@ def test_a_project_of_the_command_line_gets_its_folder_of_chats(qtbot: QtBot) ->
     harness.close()
 
 
+def test_a_project_of_the_command_line_takes_the_folder_of_its_name(qtbot: QtBot) -> None:
+    first = open_app()
+    folder = first.store.library.create_folder("Garden")
+    first.close()
+    Projects(first.paths.projects_file).add("Garden")
+    harness = open_app()
+    assert [one.id for one in harness.store.library.folders()] == [folder]
+    assert Projects(harness.paths.projects_file).all()[0].folder_id == folder
+    harness.close()
+
+
 def test_a_renamed_folder_renames_its_project(harness: AppHarness, papers: Path) -> None:
     project = in_project(harness, papers)
     harness.window.sidebar.library_signals.folder_renamed.emit(project.folder_id, "Flat")
