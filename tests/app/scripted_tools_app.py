@@ -18,6 +18,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.controllers.chat.projects import ProjectController
 from app.controllers.chat.tool_providers import ToolProviders
 from app.controllers.parts import Parts
 from app.core.domain.engine_view import EngineState
@@ -99,8 +100,8 @@ def main() -> None:
     keep_settings({"tools": True, "built_in_tools": "", "allowed_tools": "files/write"})
     begin = ToolProviders.__init__
 
-    def begin_with_writer(self: ToolProviders, parts: Parts) -> None:
-        begin(self, parts)
+    def begin_with_writer(self: ToolProviders, parts: Parts, projects: ProjectController) -> None:
+        begin(self, parts, projects)
         self.more = (Writer(Path(sys.argv[1])),)
 
     ToolProviders.__init__ = begin_with_writer  # type: ignore[method-assign]

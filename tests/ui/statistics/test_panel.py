@@ -189,7 +189,7 @@ def test_where_nothing_was_drafted_for_want_of_a_draft_one_can_be_found(shown: S
     shown.end(STATS)
     assert not page.find_draft_button.isVisible()
     shown.end(plain)
-    with qtbot.waitSignal(shown.find_draft):
+    with qtbot.waitSignal(page.find_draft):
         qtbot.mouseClick(page.find_draft_button, Qt.MouseButton.LeftButton)
     shown.set_engine(READY)
     assert not page.find_draft_button.isVisible()
