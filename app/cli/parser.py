@@ -490,7 +490,9 @@ def _add_chats(parser: argparse.ArgumentParser) -> None:
 
 def _add_projects(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="projects")
-    actions = parser.add_subparsers(dest="action", required=True, metavar="list|add|remove|update|find|ask")
+    actions = parser.add_subparsers(
+        dest="action", required=True, metavar="list|add|remove|update|find|ask|export|import"
+    )
     actions.add_parser("list", help="the projects, with what was read of their files")
     add = actions.add_parser("add", help="make a project of files and folders, or add some to one")
     add.add_argument("name", metavar="NAME")
@@ -506,6 +508,11 @@ def _add_projects(parser: argparse.ArgumentParser) -> None:
     find.add_argument("name", metavar="NAME")
     find.add_argument("question", metavar="QUESTION")
     find.add_argument("--most", type=int, default=5, metavar="N", help="default 5")
+    out = actions.add_parser("export", help="write a project, with its files and chats, to a zip file")
+    out.add_argument("name", metavar="NAME")
+    out.add_argument("file", metavar="FILE")
+    into = actions.add_parser("import", help="take in a project that was exported")
+    into.add_argument("file", metavar="FILE")
     ask = actions.add_parser("ask", help="have a model answer from the files; options as of paceline run")
     ask.add_argument("name", metavar="NAME")
     ask.add_argument("question", metavar="QUESTION")

@@ -69,6 +69,11 @@ class Paths:
         return self.config / "projects.toml"
 
     @property
+    def project_files(self) -> Path:
+        """Copies of files that came with an imported project, in a folder for each."""
+        return self.data / "projects"
+
+    @property
     def documents_file(self) -> Path:
         """The index of the projects' files, as SQLite; it can be made again."""
         return self.cache / "documents.db"

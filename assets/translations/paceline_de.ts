@@ -460,12 +460,20 @@
         <translation>JSON (*.json)</translation>
     </message>
     <message>
-        <source>Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)</source>
-        <translation>Exporte (*.json *.zip *.md *.markdown *.txt);;Alle Dateien (*)</translation>
+        <source>Export the project</source>
+        <translation>Projekt exportieren</translation>
     </message>
     <message>
-        <source>Import chats from Paceline, ChatGPT, LM Studio or Markdown</source>
-        <translation>Chats aus Paceline, ChatGPT, LM Studio oder Markdown importieren</translation>
+        <source>Project (*.zip)</source>
+        <translation>Projekt (*.zip)</translation>
+    </message>
+    <message>
+        <source>Import chats from Paceline, ChatGPT, LM Studio or Markdown, or a project</source>
+        <translation>Chats aus Paceline, ChatGPT, LM Studio oder Markdown oder ein Projekt importieren</translation>
+    </message>
+    <message>
+        <source>Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)</source>
+        <translation>Exporte (*.json *.zip *.md *.markdown *.txt);;Alle Dateien (*)</translation>
     </message>
     <message>
         <source>Export chats</source>
@@ -7317,6 +7325,34 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Speicher hat Platz für eine Antwort zurzeit: Eine zweite braucht {size} mehr.</translation>
     </message>
     <message>
+        <source>The project {name} was imported.</source>
+        <translation>Das Projekt {name} wurde importiert.</translation>
+    </message>
+    <message>
+        <source>Choose another folder.</source>
+        <translation>Wählen Sie einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <source>Export the project again.</source>
+        <translation>Exportieren Sie das Projekt noch einmal.</translation>
+    </message>
+    <message>
+        <source>{file} was written by another version of Paceline.</source>
+        <translation>{file} wurde von einer anderen Version von Paceline geschrieben.</translation>
+    </message>
+    <message>
+        <source>There is a project called {name} already.</source>
+        <translation>Es gibt schon ein Projekt namens {name}.</translation>
+    </message>
+    <message>
+        <source>Rename or remove it.</source>
+        <translation>Benennen Sie es um, oder entfernen Sie es.</translation>
+    </message>
+    <message>
+        <source>{file} contains too many files for a project.</source>
+        <translation>{file} enthält zu viele Dateien für ein Projekt.</translation>
+    </message>
+    <message>
         <source>This model keeps a recurrent state of one conversation, so it answers one at a time.</source>
         <translation>Dieses Modell führt einen rekurrenten Zustand für eine Unterhaltung; es gibt daher eine Antwort nach der anderen.</translation>
     </message>
@@ -8837,6 +8873,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Dateien selbst bleiben, wo sie sind</translation>
     </message>
     <message>
+        <source>Export…</source>
+        <translation>Exportieren …</translation>
+    </message>
+    <message>
+        <source>One zip file with the instructions, the files and the chats of this project</source>
+        <translation>Eine Zip-Datei mit den Anweisungen, den Dateien und den Chats dieses Projekts</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>Schließen</translation>
     </message>
@@ -8884,12 +8928,23 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Unter dieser Nummer wurde keine Stelle mitgegeben.</translation>
     </message>
     <message>
+        <source>The project was exported.</source>
+        <translation>Das Projekt wurde exportiert.</translation>
+    </message>
+    <message>
         <source>{project} uses the model “{name}”.</source>
         <translation>{project} verwendet das Modell „{name}“.</translation>
     </message>
     <message>
         <source>Load it</source>
         <translation>Laden</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln files could not be read, and were left out.</source>
+        <translation>
+            <numerusform>Eine Datei konnte nicht gelesen werden und fehlt im Export.</numerusform>
+            <numerusform>%Ln Dateien konnten nicht gelesen werden und fehlen im Export.</numerusform>
+        </translation>
     </message>
 </context>
 <context>

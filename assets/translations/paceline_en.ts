@@ -388,6 +388,16 @@
     </message>
 </context>
 <context>
+    <name>Projects</name>
+    <message numerus="yes">
+        <source>%Ln files could not be read, and were left out.</source>
+        <translation>
+            <numerusform>%Ln file could not be read, and was left out.</numerusform>
+            <numerusform>%Ln files could not be read, and were left out.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Race</name>
     <message numerus="yes">
         <source>%n tokens</source>

@@ -57,6 +57,7 @@ class ProjectPage(Dialog):
         instructions_changed(str): once typing has paused.
         model_changed(str), embedder_changed(str): the path of a GGUF file; empty for none.
         reading_wanted(bool): reading is to go on, or to be paused.
+        export_wanted(): to a file.
     """
 
     sources_added = Signal(object)
@@ -65,6 +66,7 @@ class ProjectPage(Dialog):
     model_changed = Signal(str)
     embedder_changed = Signal(str)
     reading_wanted = Signal(bool)
+    export_wanted = Signal()
 
     def __init__(
         self, theme: Theme, project: Project, parent: QWidget, loaded: tuple[str, str] | None = None, embedder: str = ""
@@ -170,8 +172,18 @@ class ProjectPage(Dialog):
         self.remove_button = button(translate("ProjectPage", "Remove from the project"), self._remove)
         self.remove_button.setToolTip(translate("ProjectPage", "The files themselves stay where they are"))
         self.pause_button = button("", self._toggle_reading)
+        self.export_button = button(translate("ProjectPage", "Export…"), self.export_wanted.emit)
+        self.export_button.setToolTip(
+            translate("ProjectPage", "One zip file with the instructions, the files and the chats of this project")
+        )
         self.close_button = button(translate("ProjectPage", "Close"), self.accept)
-        self.buttons = (self.files_button, self.folder_button, self.remove_button, self.pause_button)
+        self.buttons = (
+            self.files_button,
+            self.folder_button,
+            self.remove_button,
+            self.pause_button,
+            self.export_button,
+        )
         for each in (*self.buttons, self.close_button):
             each.setAutoDefault(False)
 
@@ -292,6 +304,11 @@ class ProjectPage(Dialog):
         words = translate("ProjectPage", "Pause") if self._is_reading else translate("ProjectPage", "Look for changes")
         self.pause_button.setText(words)
         self.pause_button.setEnabled(bool(self.project.sources))
+
+    def show_done(self, words: str) -> None:
+        """Say what was done, until files are read again."""
+        self.progress_words.setText(words)
+        self.progress_words.show()
 
     def show_problem(self, problem: Problem) -> None:
         """Say what could not be done."""

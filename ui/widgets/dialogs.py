@@ -142,11 +142,19 @@ def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -
     return open_dialog(dialog, "export")
 
 
+def ask_project_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose the file of an exported project."""
+    title, chosen = translate("ChatFiles", "Export the project"), translate("ChatFiles", "Project (*.zip)")
+    dialog = _save_dialog(parent, title, name, chosen)
+    dialog.fileSelected.connect(take)
+    return open_dialog(dialog, "export")
+
+
 def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
     """Let the user choose exports to import; ``take`` gets their paths."""
     dialog = QFileDialog(
         parent,
-        translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown"),
+        translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown, or a project"),
         "",
         translate("ChatFiles", "Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)"),
     )

@@ -34,9 +34,11 @@ from app.core.domain.projects import (
     within,
 )
 from app.core.projects.projects import ProjectError, with_sources
+from app.core.storage.exchange.file_names import file_name
 from engine.errors import EngineError
 from engine.records import RunStats
 from ui.text.language import mark, translate
+from ui.widgets.dialogs import ask_project_file
 
 if TYPE_CHECKING:  # a start waits for no page of projects
     from app.core.projects.index import DocumentIndex
@@ -233,6 +235,7 @@ class ProjectController(PartsController):
         page.model_changed.connect(lambda path: self._change(page, replace(self._now(page), model_path=path)))
         page.embedder_changed.connect(partial(self._set_embedder, page))
         page.reading_wanted.connect(lambda wanted: self._read(self._now(page)) if wanted else self.stop_reading())
+        page.export_wanted.connect(partial(self._ask_export, page))
         page.finished.connect(self._forget_page)
         self._show_files()
         self._read(project)
@@ -272,6 +275,20 @@ class ProjectController(PartsController):
         self._window.dialogs.save({"embedding_path": path})
         self._load_embedder()
         self._read(self._now(page))
+
+    def _ask_export(self, page: ProjectPage) -> None:
+        from app.core.projects.archive import export_project  # noqa: PLC0415  (few export one)
+
+        def done(left_out: Sequence[str]) -> None:
+            words = translate("Projects", "%Ln files could not be read, and were left out.", None, len(left_out))
+            page.show_done(words if left_out else translate("Projects", "The project was exported."))
+
+        def start(path: str) -> None:
+            project = self._now(page)
+            work = partial(export_project, project, self._store, Path(path))
+            self._jobs.run("export", lambda _stop: work(), done, page.show_problem)
+
+        ask_project_file(page, file_name(page.project.name, "zip"), start)
 
     def _show_files(self) -> None:
         self._shown_at = time.monotonic()

@@ -14,7 +14,7 @@ from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError, ChatsExportError, ChatsImportError
 from app.core.storage.exchange.file_names import JSON, file_name
 from engine.records import Problem
-from engine.sentences import said
+from engine.sentences import joined, said
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_export_file, ask_import_files
@@ -93,9 +93,17 @@ class TransferController(PartsController):
         self._start(lambda: self._take_in(files), failed)
 
     def _take_in(self, files: Sequence[Path]) -> str:
+        from app.core.projects.archive import import_project, is_project  # noqa: PLC0415
         from app.core.storage.exchange.transfer import import_files  # noqa: PLC0415
 
-        return import_files(self._store, files).sentence
+        sentences, folder = list[str](), self._parts.paths.project_files
+        for file in filter(is_project, files):
+            project = import_project(self._parts.projects, self._store, file, folder)
+            sentences.append(said("The project {name} was imported.", name=project.name))
+        chats = [file for file in files if not is_project(file)]
+        if chats:
+            sentences.append(import_files(self._store, chats).sentence)
+        return joined(sentences)
 
     def close(self, timeout_s: float) -> bool:
         """Wait for the running transfer and start no other; False if it does not end in time."""

@@ -119,7 +119,7 @@ def _unreadable(name: str, error: Exception) -> ChatsImportError:
 
 
 def _read_zip(file: Path, note: OnBad) -> Iterator[PortableChat]:
-    if _directory_bytes(file) > MAX_DIRECTORY_BYTES:
+    if directory_bytes(file) > MAX_DIRECTORY_BYTES:
         raise ChatsImportError(said("{file} contains too many files for an export.", file=file.name))
     with zipfile.ZipFile(file) as archive:
         listed = archive.infolist()
@@ -162,7 +162,7 @@ def _in_folder(chat: PortableChat, name: str) -> PortableChat:
     return replace(chat, folder=clean_title(" / ".join(below)))
 
 
-def _directory_bytes(file: Path) -> int:
+def directory_bytes(file: Path) -> int:
     """The size of a zip's directory, which is read before anything else (APPNOTE 4.3.14-16)."""
     with file.open("rb") as handle:
         handle.seek(max(0, file.stat().st_size - _END_BYTES))

@@ -6,7 +6,7 @@ import itertools
 import sqlite3
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -65,7 +65,7 @@ def export_chats(
         StorageError: the chats cannot be read.
     """
     wanted = [row.id for row in store.conversations()] if conversation_id is None else [conversation_id]
-    stored = _stored(store, wanted)
+    stored = stored_chats(store, wanted)
     if (first := next(stored, None)) is None:
         raise ChatsExportError("There is no chat to export.", "Nothing was written.")
     whole, num_read = itertools.chain((first,), stored), 0
@@ -89,8 +89,15 @@ def export_chats(
     return num_read
 
 
-def import_chats(store: ChatStore, file: Path) -> ImportResult:
-    """Import the chats of a file one by one.
+def stored_chats(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[PortableChat]:
+    for conversation_id in conversation_ids:
+        chat = store.read(partial(_read_one, store, conversation_id))
+        if chat is not None:
+            yield chat
+
+
+def import_chats(store: ChatStore, file: Path, into: str = "") -> ImportResult:
+    """Import the chats of a file one by one; ``into``: the name of a folder for all of them.
 
     Raises:
         ChatsImportError: nothing in the file can be used.
@@ -99,7 +106,7 @@ def import_chats(store: ChatStore, file: Path) -> ImportResult:
     bad: list[tuple[str, ChatsImportError]] = []
     chats = read_chats(file, lambda name, error: bad.append((name, error)))
     num_new = num_read = 0
-    for batch in _batches(chats):
+    for batch in _batches(replace(chat, folder=into or chat.folder) for chat in chats):
         num_new += store.write(partial(_insert_all, batch))
         num_read += len(batch)
     return ImportResult(num_new, num_read - num_new, tuple(bad))
@@ -134,13 +141,6 @@ def _batches(chats: Iterator[PortableChat]) -> Iterator[list[PortableChat]]:
             batch = []
     if batch:
         yield batch
-
-
-def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[PortableChat]:
-    for conversation_id in conversation_ids:
-        chat = store.read(partial(_read_one, store, conversation_id))
-        if chat is not None:
-            yield chat
 
 
 def _read_one(store: ChatStore, conversation_id: int, db: sqlite3.Connection) -> PortableChat | None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.controllers.chat.projects import ProjectController
@@ -232,3 +234,23 @@ def test_a_chat_that_is_moved_into_a_project_has_its_files(harness: AppHarness, 
     ask(harness, qtbot, "hello")
     harness.window.sidebar.library_signals.foldered.emit(harness.controller.state.chat_id, project.folder_id)
     assert RENT in ask(harness, qtbot, "How much is the rent?")
+
+
+def test_a_project_is_exported_from_its_page_and_imported(
+    harness: AppHarness, qtbot: QtBot, papers: Path, tmp_path: Path
+) -> None:
+    project = in_project(harness, papers)
+    controller(harness).open_page(project.folder_id)
+    page = harness.window.findChild(ProjectPage)
+    assert page is not None
+    qtbot.mouseClick(page.export_button, Qt.MouseButton.LeftButton)
+    dialog = harness.window.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.fileSelected.emit(str(tmp_path / "house.zip"))
+    qtbot.waitUntil(lambda: page.progress_words.text() == "The project was exported.", timeout=READ_MS)
+    page.close()
+    Projects(harness.paths.projects_file).remove(project.id)
+    with qtbot.waitSignal(harness.controller.transfer.ended):
+        harness.controller.transfer.import_files([tmp_path / "house.zip"])
+    qtbot.waitUntil(lambda: "The project House was imported." in harness.window.notices)
+    assert Projects(harness.paths.projects_file).find("House").folder_id == project.folder_id

@@ -1,0 +1,172 @@
+"""A project as one zip file: its name and settings, its files, and its chats. The reader trusts no such file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from app.core.domain.conversations import one_line
+from app.core.domain.projects import Project
+from app.core.domain.settings.layers import LAYERED_KEYS, for_toml, valid_values
+from app.core.projects.indexing import files_of
+from app.core.projects.projects import ProjectError, Projects, with_sources
+from app.core.storage.atomic import exported_file
+from app.core.storage.chats.store import ChatStore
+from app.core.storage.exchange.file_names import file_name
+from app.core.storage.exchange.own_format import to_json
+from app.core.storage.exchange.reading import MAX_DIRECTORY_BYTES, directory_bytes
+from app.core.storage.exchange.transfer import import_chats, stored_chats
+from engine.sentences import said
+
+FORMAT, VERSION = "paceline-project", 1
+_HEAD, _CHATS, _FILES = "project.json", "chats.json", "files/"
+_MOST_HEAD_BYTES = 1 << 20
+MOST_FILES, MOST_BYTES = 10_000, 4 << 30  # unpacked
+# A stranger's project turns no tool on, and allows no call.
+_NOT_TAKEN = {"tools", "built_in_tools", "unused_servers", "allowed_tools"}
+_ARCHIVE_ERRORS = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error, LookupError)
+_ELSEWHERE, _AGAIN = said("Choose another folder."), said("Export the project again.")
+
+
+def is_project(file: Path) -> bool:
+    """True if a file is an exported project."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _HEAD in archive.namelist()
+    except _ARCHIVE_ERRORS:
+        return False
+
+
+def export_project(project: Project, store: ChatStore, file: Path) -> tuple[str, ...]:
+    """Write a project with copies of its files and the chats of its folder; an existing file is replaced at the end.
+
+    Returns:
+        The paths of files that could not be read, which are left out.
+
+    Raises:
+        ProjectError: the file cannot be written.
+        StorageError: the chats cannot be read.
+    """
+    head = {"format": FORMAT, "version": VERSION, "name": project.name, "values": for_toml(project.values)}
+    chats = [row.id for row in store.conversations() if project.folder_id and row.folder_id == project.folder_id]
+    left_out: list[str] = []
+    try:
+        with exported_file(file) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(_HEAD, json.dumps(head, ensure_ascii=False))
+            if chats:
+                with archive.open(_CHATS, "w", force_zip64=True) as written:
+                    for text in to_json(stored_chats(store, chats)):
+                        written.write(text.encode("utf-8", "replace"))
+            for path, name in _named_files(project.sources):
+                try:
+                    archive.write(path, _FILES + name)
+                except (FileNotFoundError, PermissionError, ValueError):  # gone, locked, or from before 1980
+                    left_out.append(path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ProjectError(
+            said("{file} cannot be written ({reason}).", file=file, reason=reason), _ELSEWHERE
+        ) from error
+    return tuple(left_out)
+
+
+def _named_files(sources: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """The path of each file that is read, and its name in the archive: no two sources share one."""
+    used = set[str]()
+    for source in sources:
+        root, number = Path(source), 1
+        name = first = root.name.encode(errors="replace").decode() or "files"
+        while name.casefold() in used:
+            number += 1
+            name = f"{number} {first}"
+        used.add(name.casefold())
+        for found in files_of(source):
+            inner = Path(found.path).relative_to(root).as_posix().encode(errors="replace").decode()
+            yield found.path, name if inner == "." else f"{name}/{inner}"
+
+
+def import_project(projects: Projects, store: ChatStore, file: Path, folder: Path) -> Project:
+    """Take an exported project in: its files go to a new folder in ``folder``, its chats to the folder of its name.
+
+    Raises:
+        ProjectError: it is no such file, a project of this name exists, or the files cannot be written.
+        ChatsImportError: the project is there, but none of its chats can be used.
+        StorageError: the chats cannot be written.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            if directory_bytes(file) > MAX_DIRECTORY_BYTES:
+                raise ProjectError(said("{file} contains too many files for a project.", file=file.name))
+            head = json.loads(archive.open(_HEAD).read(_MOST_HEAD_BYTES))
+            name = _name(head, projects, file.name)
+            kept = _extract(archive, file.name, folder, name)
+            project = projects.add(name)
+            values = valid_values(head.get("values"), [key for key in LAYERED_KEYS if key not in _NOT_TAKEN])
+            project = replace(with_sources(project, kept), values=values)
+            projects.update(project)
+            if _CHATS in archive.namelist():
+                _take_chats(archive.open(_CHATS), store, name)
+    except _ARCHIVE_ERRORS as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ProjectError(said("{file} cannot be read ({error}).", file=file.name, error=reason), _AGAIN) from error
+    folder_id = next((row.id for row in store.library.folders() if row.name == name), 0)
+    project = replace(project, folder_id=folder_id or store.library.create_folder(name))
+    projects.update(project)
+    return project
+
+
+def _name(head: Any, projects: Projects, file_name: str) -> str:  # noqa: ANN401  (JSON)
+    """The name of the project, which no other has.
+
+    Raises:
+        ProjectError: the file is of another version, or there is such a project.
+    """
+    if not isinstance(head, dict) or head.get("format") != FORMAT or head.get("version") != VERSION:
+        raise ProjectError(said("{file} was written by another version of Paceline.", file=file_name), _AGAIN)
+    name = one_line(str(head.get("name")))
+    if any(one.name.casefold() == name.casefold() for one in projects.all()):
+        raise ProjectError(said("There is a project called {name} already.", name=name), said("Rename or remove it."))
+    return name
+
+
+def _extract(archive: zipfile.ZipFile, file_name_: str, folder: Path, name: str) -> list[str]:
+    """Write the files of an archive; returns the paths of its sources.
+
+    Raises:
+        ProjectError: there are too many, or they are too large.
+    """
+    entries = [one for one in archive.infolist() if one.filename.startswith(_FILES) and not one.is_dir()]
+    if len(entries) > MOST_FILES or sum(one.file_size for one in entries) > MOST_BYTES:
+        raise ProjectError(said("{file} contains too many files for a project.", file=file_name_))
+    if not entries:
+        return []
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    wanted = folder / file_name(name, "files").removesuffix(".files")
+    number = 1
+    while wanted.exists():
+        number += 1
+        wanted = wanted.with_name(f"{file_name(name, 'files').removesuffix('.files')} {number}")
+    part = Path(tempfile.mkdtemp(dir=folder, prefix=".import-"))
+    try:
+        for entry in entries:
+            archive.extract(entry, part)  # which leaves out "..", drives and roots, and makes no links
+        (part / _FILES).rename(wanted)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return sorted(str(path) for path in wanted.iterdir())
+
+
+def _take_chats(chats: IO[bytes], store: ChatStore, name: str) -> None:
+    """Import the chats of a project into the folder of its name."""
+    with tempfile.TemporaryDirectory() as folder, chats:
+        file = Path(folder) / _CHATS
+        with file.open("wb") as written:
+            shutil.copyfileobj(chats, written)
+        import_chats(store, file, into=name)
