@@ -147,16 +147,16 @@ def answers(session: Session, requests: list[ChatRequest], mode: Mode, depth: in
         return [answer(session, asked[0])]
     ends = dict[int, Finished]()
 
-    def work(lane: int) -> None:
-        ends[lane] = answer(session.lane(lane), asked[lane])
-        session.lane(lane).leave()
+    def work(slot: int) -> None:
+        ends[slot] = answer(session.slot(slot), asked[slot])
+        session.slot(slot).leave()
 
-    session.prepare_lanes(lambda: False)
-    for lane in range(len(asked)):
-        session.batcher.start(partial(work, lane), lane)
+    session.prepare_slots(lambda: False)
+    for slot in range(len(asked)):
+        session.batcher.start(partial(work, slot), slot)
     while len(session.batcher):
         session.batcher.step()
-    return [ends[lane] for lane in range(len(asked))]
+    return [ends[slot] for slot in range(len(asked))]
 
 
 def answer(session: Session, request: ChatRequest) -> Finished:
