@@ -24,7 +24,7 @@ from engine.errors import GrammarError
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said
 
-ONLY_HERE = ("draft", "history", "trace", "image", "mmproj", "mcp", "tools", "allow")  # options of the local engine
+LOCAL_OPTIONS = ("draft", "history", "trace", "image", "mmproj", "mcp", "tools", "allow")  # options of the local engine
 
 
 def command(options: argparse.Namespace) -> int:
@@ -92,7 +92,7 @@ def _check(options: argparse.Namespace) -> None:
     Raises:
         ValueError: such an option was given.
     """
-    for name in ONLY_HERE:
+    for name in LOCAL_OPTIONS:
         if getattr(options, name) or (name == "tools" and options.tools is not None):
             raise ValueError(f"--{name} works with local models only: leave it out, or leave out --engine.")
     if options.model and Path(options.model).suffix.lower() == ".gguf" and Path(options.model).exists():
@@ -112,7 +112,7 @@ def _chosen(models: tuple[RemoteModel, ...], name: str | None, host: str) -> Rem
     """The model of this name, or the only one.
 
     Raises:
-        ModelGoneError: there is none, or several without a name.
+        ModelGoneError: the server does not have it, or has several models and no name was given.
     """
     if name is None and len(models) == 1:
         return models[0]

@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = _options(words)
     except OSError as error:
-        return _unwritten(error)
+        return _report_failed_output(error)
     try:
         # Imported only when called: the window does not wait for the terminal's modules, nor a command for the
         # window's.
@@ -94,11 +94,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except NativeLibraryError as error:  # a command's module may load llama.cpp when imported
         return fail(error.problem)
     except OSError as error:  # commands handle errors of files themselves
-        return _unwritten(error)
+        return _report_failed_output(error)
     return code
 
 
-def _unwritten(error: OSError) -> int:
+def _report_failed_output(error: OSError) -> int:
     """Report failed output; a closed pipe, as with `head`, is no failure worth a message."""
     drop_output()
     if isinstance(error, BrokenPipeError):
@@ -435,7 +435,7 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
-    # A lane's own settings are no options; the temperature also depends on the preset.
+    # Each lane sets these itself, so the command has no options for them. The temperature also depends on the preset.
     parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, history=None, json_schema=None, grammar=None)
     parser.set_defaults(image=[])
     _add_model_options(parser.add_argument_group("models"))

@@ -1,4 +1,4 @@
-"""`paceline projects`: folders and files that can be asked, without a window."""
+"""`paceline projects`: manage projects of files, search them and ask questions about them, without a window."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOWEST_PRIORITY = 19
 
 
 def command(options: argparse.Namespace) -> int:
-    """Do it; exit code 0, or 1 with one sentence where it could not be done."""
+    """Run the action of the options; the exit code is 0, or 1 after printing why it failed."""
     paths = find_paths()
     projects, index = Projects(paths.projects_file), DocumentIndex(paths.documents_file)
     try:
@@ -84,7 +84,7 @@ def _update(options: argparse.Namespace, projects: Projects, index: DocumentInde
     else:
         chosen = [projects.find(options.name)] if options.name else list(projects.all())
     if options.json:
-        with suppress(AttributeError, OSError):  # there is no such thing on Windows
+        with suppress(AttributeError, OSError):  # Windows has no os.nice
             os.nice(_LOWEST_PRIORITY)
     return max((_read(project, index, as_json=options.json) for project in chosen), default=0)
 
@@ -129,7 +129,7 @@ def _ask(options: argparse.Namespace, _projects: Projects, _index: DocumentIndex
 
 
 def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> int:
-    """Read what is new in the files of a project; what was read stays where Ctrl+C ends it."""
+    """Index new and changed files of a project. After Ctrl+C the files read so far stay indexed."""
     line = ProgressLine()
 
     def show(progress: Progress) -> None:
@@ -158,7 +158,7 @@ def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> i
 def _embed(
     project: Project, index: DocumentIndex, should_stop: Callable[[], bool], show: Callable[[Progress], None]
 ) -> None:
-    """Give new passages their vectors, where the settings name a model for that; one that fails costs no words."""
+    """Embed new passages if the settings name an embedding model. If it fails, search by words still works."""
     embedder = embedder_of(find_paths())
     if embedder is None or should_stop():
         return

@@ -1,4 +1,4 @@
-"""Saved caches on the disk: one file each, bounded; the longest unused are removed first.
+"""Saved caches on the disk: one file each, bounded; the least recently used are removed first.
 
 llama.cpp trusts the bytes of a state, so a file is used only if this installation wrote it: all of it is covered by a
 keyed hash, whose key is stored beside the files and never leaves the machine. Other files are removed unread.
@@ -59,7 +59,7 @@ class StateFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._secret = b""
-        self._index: dict[StateKey, StoredState] = {}  # the longest unused first
+        self._index: dict[StateKey, StoredState] = {}  # least recently used first
 
     def open(self) -> None:
         """Index the files; remove those that are foreign or incomplete."""
@@ -72,7 +72,7 @@ class StateFiles:
             return
         for file in files:
             if file.suffix in (SUFFIX, _PART):
-                stored = self._look(file) if file.suffix == SUFFIX else None
+                stored = self._probe(file) if file.suffix == SUFFIX else None
                 if stored is None or file != self._file(stored.key):
                     _remove(file)
                 else:
@@ -80,7 +80,7 @@ class StateFiles:
 
     @property
     def stored(self) -> tuple[StoredState, ...]:
-        """The index, the longest unused first."""
+        """The index, least recently used first."""
         return tuple(self._index.values())
 
     @property
@@ -104,12 +104,12 @@ class StateFiles:
             self.remove(key)
             return None
         self._index[key] = self._index.pop(key)
-        with contextlib.suppress(OSError):  # then the next start counts it as longer unused
+        with contextlib.suppress(OSError):  # then the next start takes an older time for its last use
             os.utime(file)
         return state
 
     def write(self, key: StateKey, state: SequenceState, limit_bytes: int) -> Iterator[None]:
-        """Write in steps of `_WRITE_BYTES`, in place of an older state of the key; others are removed for the limit."""
+        """Write in steps of `_WRITE_BYTES`, replacing an older state of the key. Other states are removed if needed."""
         runs = json.dumps([astuple(run) for run in state.runs]).encode() if state.runs else b""
         size = state.num_bytes + _HEAD_LIMIT + len(runs)
         if not self._secret or size > limit_bytes:
@@ -120,14 +120,14 @@ class StateFiles:
             with replacing(file, file.with_suffix(_PART)) as part, _open_private(part) as opened:
                 yield from _write(opened, key, state, runs, self._secret)
                 written = opened.tell()
-        except OSError as error:  # a full disk: it will be decoded again
+        except OSError as error:  # such as a full disk: the tokens will be decoded again
             log.info("a cache could not be kept: %s", error)
             return
         self._index.pop(key, None)
         self._index[key] = StoredState(key, state.ids, written, state.runs)
 
     def shrink(self, limit_bytes: int, but: StateKey | None = None) -> None:
-        """Remove the longest unused until the rest takes at most ``limit_bytes``; ``but`` is about to be replaced."""
+        """Remove the least recently used until the rest takes ``limit_bytes``; ``but`` is about to be replaced."""
         total = sum(stored.num_bytes for stored in self._index.values() if stored.key != but)
         for stored in self.stored:
             if total <= limit_bytes:
@@ -150,7 +150,7 @@ class StateFiles:
         name = hashlib.blake2b(f"{key.owner} {key.identity}".encode(), digest_size=16).hexdigest()
         return self._folder / f"{name}{SUFFIX}"
 
-    def _look(self, file: Path) -> StoredState | None:
+    def _probe(self, file: Path) -> StoredState | None:
         try:
             size = file.stat().st_size
             with file.open("rb") as opened:
@@ -196,7 +196,7 @@ def _write(opened: BinaryIO, key: StateKey, state: SequenceState, runs: bytes, s
 
 
 def _read_head(opened: BinaryIO, secret: bytes) -> _Head | None:
-    """Read all before the data of the state; None if it is foreign."""
+    """Read the head of a file; None if this installation did not write it."""
     start = opened.read(len(_MAGIC) + 4)
     length = struct.unpack("<I", start[-4:])[0] if len(start) == len(_MAGIC) + 4 else _HEAD_LIMIT
     if not start.startswith(_MAGIC) or length >= _HEAD_LIMIT:

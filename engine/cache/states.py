@@ -27,16 +27,16 @@ from engine.storage.json_store import JsonStore
 FILE_NAME = "speeds.json"
 _FORMAT, _MAX_KEPT = 1, 64
 _NEW_SHARE = 0.5  # weight of a new measurement
-_RELAX = 1.1  # raises a speed whenever it decides against restoring, so that restoring is tried again
-PROMPT, SAVE, MEMORY, DISK = "prompt", "save", "memory", "disk"  # tokens per second; bytes per second
+_RAISE = 1.1  # raises a speed whenever it decides against restoring, so that restoring is tried again
+PROMPT, SAVE, MEMORY, DISK = "prompt", "save", "memory", "disk"  # PROMPT in tokens/s, the others in bytes/s
 log = logging.getLogger(__name__)
 NO_OWNER = 0  # an answer without a conversation; negative numbers are guests
-MOST_GUESTS = 8  # caches of targets and of drafts
-LEAST_TOKENS = 32  # of a cache that is saved
+MOST_GUESTS = 8  # caches of guests at once; one of a target and one of its draft count as two
+LEAST_TOKENS = 32  # shorter caches are not saved
 MOST_MEMORY_BYTES = 2 << 30
-_MEMORY_SHARE = 4  # at most this part of the free memory
-_CLOSING_S = 2.0  # for writing when the app ends
-_OF_MODEL = {"target": said("of the target"), "draft": said("of the draft")}
+_MEMORY_SHARE = 4  # saved caches take at most 1/4 of the free memory
+_CLOSING_S = 2.0  # time to write caches when the app ends
+_ROLES = {"target": said("of the target"), "draft": said("of the draft")}
 _SOURCES = {MEMORY: said("from memory"), DISK: said("from disk")}
 
 
@@ -62,10 +62,10 @@ class StateSpeeds:
             del self._kept[old]
         self._changed = True
 
-    def relax(self, identity: str, kind: str) -> None:
+    def raise_speed(self, identity: str, kind: str) -> None:
         """Raise a speed that has decided against restoring a little, so that restoring is tried again."""
         if kind in self._kept.get(identity, {}):
-            self._kept[identity][kind] *= _RELAX
+            self._kept[identity][kind] *= _RAISE
 
     def save(self) -> None:
         if not self._changed or self._file is None:
@@ -84,8 +84,8 @@ def _speeds(entry: dict[str, Any]) -> dict[str, float]:
 
 
 @dataclass(slots=True)
-class _Answering:
-    """The conversation whose answer is made in a slot, and its counters."""
+class _CurrentAnswer:
+    """The conversation that a slot is answering, and the counters of the answer."""
 
     owner: int = NO_OWNER
     stats: StatsRecorder | None = None
@@ -98,7 +98,7 @@ class _AttachedSequence:
     role: str
     sequence: CachedSequence
     identity: Callable[[], str]
-    now: _Answering
+    now: _CurrentAnswer
     owner: int = NO_OWNER
 
     def note(self, sentence: str) -> None:
@@ -125,7 +125,7 @@ class _Match:
 
 
 class StateCache:
-    """The saved caches of a session. Saves only those of guests until `set_limit` allows more."""
+    """The saved caches of a session. Saves only guests' caches until `set_limit` allows others."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
@@ -133,8 +133,8 @@ class StateCache:
         self._speeds = StateSpeeds(None)
         self._disk_bytes = 0
         self._attached: dict[tuple[int, str], _AttachedSequence] = {}  # by slot and role
-        self._answering: dict[int, _Answering] = {}  # by slot
-        self._kept: dict[StateKey, _MemoryEntry] = {}  # the longest unused first
+        self._answering: dict[int, _CurrentAnswer] = {}  # by slot
+        self._kept: dict[StateKey, _MemoryEntry] = {}  # least recently used first
         self._writing: tuple[StateKey, Iterator[None]] | None = None
 
     # ---- limits -------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class StateCache:
             self._files.shrink(disk_bytes)
 
     def forget(self, owner: int | None) -> None:
-        """Delete the caches of one conversation, or of all (None), and do not save it when it is left."""
+        """Delete the caches of one conversation, or of all (None). Loaded ones are not saved later."""
         if self._writing is not None and owner in (None, self._writing[0].owner):
             self._stop_writing()
         for key in list(self._kept):
@@ -173,8 +173,8 @@ class StateCache:
     # ---- sequences ----------------------------------------------------------------------------------------------
 
     def attach(self, role: str, sequence: CachedSequence, identity: Callable[[], str], slot: int = 0) -> None:
-        """Save the caches of a sequence that was just loaded as "target" or "draft" of a slot (``slot``)."""
-        now = self._answering.setdefault(slot, _Answering())
+        """From now on save and restore the caches of a loaded sequence: the "target" or "draft" of ``slot``."""
+        now = self._answering.setdefault(slot, _CurrentAnswer())
         attached = self._attached[slot, role] = _AttachedSequence(role, sequence, identity, now)
         sequence.before_reuse = partial(self._before_reuse, attached)
 
@@ -185,7 +185,7 @@ class StateCache:
             if attached.owner > NO_OWNER and self._disk_bytes:
                 self._keep(attached, attached.owner)
 
-    def leave(self, slot: int) -> None:
+    def save_and_clear(self, slot: int) -> None:
         """Save the contents of a slot's sequences, and clear them."""
         for (of, _role), attached in self._attached.items():
             if of == slot:
@@ -195,8 +195,8 @@ class StateCache:
                 attached.sequence.clear()
 
     def begin(self, owner: int, stats: StatsRecorder, slot: int = 0) -> None:
-        """Begin an answer; ``stats`` is told of restored caches."""
-        now = self._answering.setdefault(slot, _Answering())
+        """Begin an answer; ``stats`` records restored caches."""
+        now = self._answering.setdefault(slot, _CurrentAnswer())
         now.owner, now.stats = owner if self._disk_bytes else min(owner, NO_OWNER), stats
 
     # ---- idle time ----------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class StateCache:
             self._write_a_little()
 
     def flush(self) -> None:
-        """Write for a moment, when the app ends."""
+        """Write for up to `_CLOSING_S` seconds, when the app ends."""
         if self._writing is not None:
             self._stop_writing()
         until = time.perf_counter() + _CLOSING_S
@@ -260,11 +260,11 @@ class StateCache:
         found = self._best(attached, identity, ids)
         if left not in (NO_OWNER, attached.now.owner):
             self._keep(attached, left)
-        if found is not None and found.num_usable >= keeps + LEAST_TOKENS and self._pays(attached, found, keeps):
+        if found is not None and found.num_usable >= keeps + LEAST_TOKENS and self._is_quicker(attached, found, keeps):
             self._restore(attached, found)
 
     def _best(self, attached: _AttachedSequence, identity: str, ids: History) -> _Match | None:
-        """The saved cache that spares the most tokens; of equal ones that in memory."""
+        """The saved cache that spares the most tokens; a cache in memory wins a tie."""
         found = [
             _Match(key, kept.state, self._usable(attached, kept.state, ids), kept.state.num_bytes)
             for key, kept in self._kept.items()
@@ -283,13 +283,13 @@ class StateCache:
         whole = attached.sequence.num_snapshots is not None  # its tail cannot be dropped
         return 0 if whole and shared < len(held) else shared
 
-    def _pays(self, attached: _AttachedSequence, found: _Match, keeps: int) -> bool:
+    def _is_quicker(self, attached: _AttachedSequence, found: _Match, keeps: int) -> bool:
         identity, spared = found.key.identity, found.num_usable - keeps
         decoding = self._speeds.seconds(identity, PROMPT, spared)
         restoring = self._speeds.seconds(identity, found.source, found.num_bytes)
         if decoding is None or restoring is None or restoring < decoding:
             return True  # also if a speed is unknown: trying measures it
-        self._speeds.relax(identity, found.source)
+        self._speeds.raise_speed(identity, found.source)
         attached.note(_decoded_again(spared, decoding, found.source, restoring))
         return False
 
@@ -312,7 +312,7 @@ class StateCache:
             said(
                 "saved {tokens} {of_model} for the previous chat in {took}",
                 tokens=_tokens(num_past),
-                of_model=_OF_MODEL[attached.role],
+                of_model=_ROLES[attached.role],
                 took=_time(took),
             )
         )
@@ -354,7 +354,7 @@ class StateCache:
             said(
                 "restored {tokens} {of_model} {source} in {took}",
                 tokens=_tokens(found.num_usable),
-                of_model=_OF_MODEL[attached.role],
+                of_model=_ROLES[attached.role],
                 source=_SOURCES[found.source],
                 took=_time(took),
             )

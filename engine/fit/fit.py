@@ -1,6 +1,6 @@
 """Checks before loading whether weights, caches and buffers fit the free main memory.
 
-The figures are those of `engine.fit.estimate`. What a GPU takes over is not subtracted.
+The numbers come from `engine.fit.estimate`. Memory that a GPU provides is not subtracted.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class FitReport:
 
     @property
     def sentence(self) -> str:
-        """The figures, for the user."""
+        """The numbers as a sentence for the user."""
         return said(
             "It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.",
             needed=size_of(self.needed_bytes),
@@ -70,7 +70,7 @@ def estimate(
 ) -> FitReport:
     """Estimate a target and, if there is one, a draft, with contexts of ``setup`` (a number: its tokens).
 
-    ``weights_bytes``: size of all parts of each model, if its header is that of the first of several.
+    ``weights_bytes``: for each model the size of all its parts; None if it is a single file.
     ``heads``: the target's next-token layers are used.
     """
     free = psutil.virtual_memory().available if available_bytes is None else available_bytes

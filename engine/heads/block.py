@@ -1,14 +1,14 @@
 """DFlash and DSpark heads as a language model, so that `DraftModelDrafter` can use them.
 
-Such a head drafts a block of tokens in one pass: after the target's rows of all earlier tokens comes the last token of
-the text, the anchor, and after that masks (DFlash: https://arxiv.org/abs/2602.06036, DSpark:
+Such a head drafts a block of tokens in one pass. Its input is the target's rows of all earlier tokens, the last token
+of the text (the anchor), and mask tokens (DFlash: https://arxiv.org/abs/2602.06036, DSpark:
 https://arxiv.org/abs/2607.05147; llama.cpp's common/speculative.cpp, `common_speculative_impl_draft_dflash`). Each row
 of the block is the distribution of one token. It depends on the text alone (for DFlash2 also on the token sampled
 before), so that it is verified like any draft. llama.cpp computes DSpark's Markov head with the block, along its most
 likely tokens: if another token is sampled, the rows after it do not change.
 
-A token is read with the row of the token before it, as for other heads: the cache holds that row one position after
-that of llama.cpp's server. Attention depends on distances only, so that the result is the same.
+A token is read with the row of the token before it, as for other heads: the cache holds that row one position later
+than llama.cpp's server does. Attention depends on distances only, so that the result is the same.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Vectors = NDArray[np.float32]  # [1, width] pooled, else [num_tokens, width]
 MAX_CTX = 8192  # most tokens of a text: all of it is computed at once
 LEAST_CTX = 512  # tokens, if there is no memory for more
 
-_NUMBERS = {Pooling.NONE: 0, Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3, Pooling.RANK: 4}
+_POOLING_TYPES = {Pooling.NONE: 0, Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3, Pooling.RANK: 4}
 
 
 class EmbeddingContext:
@@ -27,7 +27,7 @@ class EmbeddingContext:
     """
 
     def __init__(self, model: LlamaModel, n_ctx: int, threads: int, pooling: Pooling | None = None) -> None:
-        """``pooling`` None is that of the model's file; if the file names none, vectors are not pooled."""
+        """Without ``pooling`` the model's file decides; if the file names no pooling, vectors are not pooled."""
         self._lib = lib = library.start()
         native = lib.llama_context_default_params()
         # Attention over the whole text needs it in one piece.
@@ -35,7 +35,7 @@ class EmbeddingContext:
         native.n_threads = native.n_threads_batch = threads
         native.embeddings = native.no_perf = True
         native.offload_kqv = native.op_offload = False
-        native.pooling_type = -1 if pooling is None else _NUMBERS[pooling]
+        native.pooling_type = -1 if pooling is None else _POOLING_TYPES[pooling]
         with library.errors():
             handle = lib.llama_init_from_model(model.handle, native)
             reason = library.last_error()
@@ -51,7 +51,7 @@ class EmbeddingContext:
         self._handle = handle
         self._memory = lib.llama_get_memory(handle)  # encoders have none
         self.n_ctx = n_ctx
-        self.pooling = {number: name for name, number in _NUMBERS.items()}[int(lib.llama_pooling_type(handle))]
+        self.pooling = {number: name for name, number in _POOLING_TYPES.items()}[int(lib.llama_pooling_type(handle))]
         ranks = self.pooling is Pooling.RANK
         self.width = int(lib.llama_model_n_cls_out(model.handle)) if ranks else model.n_embd_out
         self._batch = lib.llama_batch_init(n_ctx, 0, 1)
@@ -101,7 +101,7 @@ class EmbeddingContext:
         return vectors
 
 
-def in_form(vectors: Vectors, form: EmbeddingForm) -> Vectors:
+def apply_form(vectors: Vectors, form: EmbeddingForm) -> Vectors:
     """Cut and normalize vectors as requested; a cut vector has length 1 again."""
     shown = vectors if form.dimensions is None else vectors[:, : form.dimensions]
     if not form.is_normalized:

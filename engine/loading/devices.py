@@ -60,22 +60,22 @@ class Attempt:
     cpu_moe_layers: int | None = None
 
 
-def attempts(path: Path, placement: Placement, setup: CacheSetup, beside_bytes: int = 0) -> Iterator[Attempt]:
+def attempts(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int = 0) -> Iterator[Attempt]:
     """List ways to load a model as far as possible on the devices, each next one with less of their memory.
 
-    ``beside_bytes`` is the memory that a draft will take there.
+    ``draft_bytes`` is the memory that a draft will take there.
 
     Raises:
         ModelFileError: its header cannot be read.
         DeviceError: a device does not exist.
     """
-    for number in _experts_left(path, placement, setup, beside_bytes):
+    for number in _experts_left(path, placement, setup, draft_bytes):
         yield Attempt(_LAYERS_TRIED[0], number)
     for layers in _LAYERS_TRIED[1:]:
         yield Attempt(layers, placement.cpu_moe_layers)
 
 
-def _experts_left(path: Path, placement: Placement, setup: CacheSetup, beside_bytes: int) -> tuple[int | None, ...]:
+def _experts_left(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int) -> tuple[int | None, ...]:
     """Numbers of layers whose experts stay in main memory, with all else on the devices."""
     header = read_header(path)
     if placement.cpu_moe_layers is not None or not first(header.own("expert_count")):
@@ -85,7 +85,7 @@ def _experts_left(path: Path, placement: Placement, setup: CacheSetup, beside_by
         return (None, num_cached_layers(header))
     spread = spread_of(placement, devices, devices)
     plan = ModelPlan(header, setup, ALL_LAYERS, all_parts_bytes(path, header), spread=spread)
-    each = beside_bytes // max(1, len(devices))
+    each = draft_bytes // max(1, len(devices))
     left = [replace(one, free_bytes=max(0, (one.free_bytes or 0) - each)) for one in devices]
     fewest, everything = experts_to_leave(PairPlan(plan), free_memory(left)), num_cached_layers(header)
     if not fewest:

@@ -1,4 +1,4 @@
-"""Loads a GGUF: from a request to options, a context that fits, and a loaded model.
+"""Loads a GGUF: makes options of a request, chooses a context that fits, and opens the model.
 
 A loaded model has weights, context, cached sequence, and the `ModelInfo` that window and command line show.
 """
@@ -58,8 +58,8 @@ _MOST_DIGITS = 9  # of a size; an untrusted file may contain any text
 AUTOMATIC_N_CTX = 8192  # tokens, if the model was trained for at least as many
 # Settings of `SamplingParams`, and their names in ``general.sampling.*`` of the metadata.
 _INTEGER_KEYS = {"top_k": "top_k"}
-# Of answers of SmolLM2 135M to 20 first questions 9 ended in a loop at its recommended temperature of 0.2, 5 at 0.8;
-# with this penalty one and none did, and with 1.2 three did not end. Smaller models are toys.
+# SmolLM2 135M looped in 9 of 20 answers at its recommended temperature of 0.2, and in 5 at 0.8. With a penalty of 1.1
+# it looped in 1 and 0; with 1.2, three answers did not end. Smaller models are only for tests.
 SMALL_PARAMS, PENALTY = (50_000_000, 400_000_000), 1.1
 _FLOAT_KEYS = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
 
@@ -76,13 +76,13 @@ class LoadOptions:
     narrows: bool = False  # on a GPU, passes may give candidates only: enough for a draft
     heads: bool = False  # with the file's next-token layers (MTP)
     placement: Placement = ANYWHERE
-    beside_bytes: int = 0  # memory of the devices for a draft, for which experts may have to stay in main memory
+    draft_bytes: int = 0  # device memory to leave free for a draft; experts may stay in main memory instead
     num_at_once: int = 0  # see `ContextParams`
     num_sequences: int = 1  # see `ContextParams`
     shares_cells: bool = False  # see `ContextParams`
 
-    def with_usual_attention(self) -> LoadOptions:
-        """On a processor always with fused attention, which alone keeps an answer's bits."""
+    def with_default_attention_on_cpu(self) -> LoadOptions:
+        """Turn flash attention on for a processor: drafting gives identical answers only with it."""
         return self if self.may_leave_main_memory else replace(self, flash_attention=FlashAttention.AUTO)
 
     @property
@@ -97,7 +97,7 @@ class LoadOptions:
 class Loaded:
     """A loaded model or head. ``can_rollback`` was tried; without it a model decodes plain.
 
-    ``model`` may be another one's, which then frees the weights (``owns_weights`` False).
+    ``model`` may belong to another `Loaded`, which then frees the weights (``owns_weights`` False).
     """
 
     model: LlamaModel
@@ -128,7 +128,7 @@ class LoadedModel(Loaded):
 def target_options(request: LoadRequest) -> LoadOptions:
     kinds = (request.cache_type, request.flash_attention)
     options = LoadOptions(request.n_ctx, request.threads, request.gpu_layers, *kinds, placement=request.placement)
-    return options.with_usual_attention()
+    return options.with_default_attention_on_cpu()
 
 
 def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptions, str]:
@@ -170,11 +170,11 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
         gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
     own = (kind, request.flash_attention)
     options = LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
-    return options.with_usual_attention()
+    return options.with_default_attention_on_cpu()
 
 
 def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
-    """What users should know of where and how a target was loaded, one sentence each."""
+    """Notices for the user on where and how a target was loaded, one sentence each."""
     return (*placement_notices(request), *layers_notices(request, target), *experts_notices(request, target.info))
 
 
@@ -185,7 +185,7 @@ def placement_notices(request: LoadRequest) -> tuple[str, ...]:
 
 
 def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
-    """Says that experts of the target stayed in main memory without being asked for."""
+    """Say if experts of the target stay in main memory although the request did not ask for it."""
     number = target.placement.cpu_moe_layers
     if not number or request.placement.cpu_moe_layers is not None:
         return ()
@@ -199,7 +199,7 @@ def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
 
 
 def layers_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
-    """Says that layers of the target are in main memory without being asked for."""
+    """Say if layers of the target are in main memory although the request did not ask for it."""
     on_devices, every = target.info.gpu_layers, target.model.n_layer + 1
     if request.gpu_layers is not None or not target_options(request).may_leave_main_memory or on_devices >= every:
         return ()
@@ -254,7 +254,7 @@ def _automatic_n_ctx(header: GgufHeader, options: LoadOptions) -> int:
 
 
 def with_draft_memory(draft: str | None, request: LoadRequest, options: LoadOptions) -> LoadOptions:
-    """The target's options with memory of the devices for a draft beside it."""
+    """The target's options, with device memory reserved for the draft."""
     if draft is None or not options.may_leave_main_memory or request.draft_devices or request.draft_gpu_layers == 0:
         return options
     try:
@@ -263,7 +263,7 @@ def with_draft_memory(draft: str | None, request: LoadRequest, options: LoadOpti
         return options
     kind = request.draft_cache_type.value
     needed = estimate_memory(header, CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind), ALL_LAYERS)
-    return replace(options, beside_bytes=needed.total.gpu_bytes)
+    return replace(options, draft_bytes=needed.total.gpu_bytes)
 
 
 def _fit_setup(options: LoadOptions, n_ctx: int) -> CacheSetup:
@@ -302,7 +302,7 @@ def _attempts(path: Path, options: LoadOptions) -> Iterator[Attempt]:
     else:
         kind = options.cache_type.value
         setup = CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind)
-        yield from attempts(path, options.placement, setup, options.beside_bytes)
+        yield from attempts(path, options.placement, setup, options.draft_bytes)
 
 
 def _open_with(
@@ -430,14 +430,14 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         cache_type=params.cache_type,
         flash_attention=params.flash_attention,
         recommended=recommended_sampling(model.metadata, model.num_params),
-        unused=unused_parts(model.architecture, model.metadata, model.path.name, _beside(model.path)),
+        unused=unused_parts(model.architecture, model.metadata, model.path.name, _other_models(model.path)),
         placement=options.placement,
         parallel=params.num_sequences,
         inexact=why_inexact(str(model.path), model.gpu_layers, *kinds),
     )
 
 
-def _beside(path: Path) -> list[str]:
+def _other_models(path: Path) -> list[str]:
     """Names of the other models in the folder; empty if it cannot be read."""
     try:
         return [other.name for other in path.parent.glob("*.gguf") if other.name != path.name]

@@ -18,7 +18,7 @@ from engine.records import DeviceUse, FlashAttention, MemoryUse, ModelInfo
 _BUFFER = re.compile(r"(\S+) +(model|KV|RS|compute|output) buffer size = +([\d.]+) MiB")
 _LAYER = re.compile(r"layer +\d+ assigned to device ([^,\s]+)")  # the last of them is the output layer
 _CPU = "CPU"
-_MAPPED = "_Mapped"  # suffix of a buffer that is the mapped file, from its first weight there to the last
+_MAPPED = "_Mapped"  # suffix of the name of a buffer that is a mapped range of the file
 _MIB = 2**20
 
 
@@ -32,12 +32,12 @@ def reported_memory(
     """Add up the buffers that llama.cpp logged for one model and its context; None if there were no weights.
 
     Weights that were repacked, or copied to a GPU, are in a separate buffer and in the mapped file as well, whose pages
-    the system may drop at any time. So of the file counts the part that is in no other buffer.
+    the system may drop at any time. So only the part of the file that is in no other buffer counts.
 
     Args:
         lines: of llama.cpp's log, on buffers and layers.
         size_bytes: of all the model's weights in the file.
-        device_of_buffer: names of devices by those of their buffers, if these differ.
+        device_of_buffer: device names by buffer names, if they differ.
         context_only: of another context of a loaded model, whose weights are not counted again.
     """
     layers = Counter(device for line in lines for device in _LAYER.findall(line))
@@ -70,7 +70,7 @@ def reported_memory(
 
 
 def _device(buffer: str, layers: Mapping[str, int], device_of_buffer: Mapping[str, str]) -> str:
-    """The device whose memory a buffer takes; main memory for those of none, such as "CUDA_Host"."""
+    """The device whose memory a buffer takes; main memory if it belongs to no device, such as "CUDA_Host"."""
     if buffer in device_of_buffer:
         return device_of_buffer[buffer]
     own = [name for name in layers if name != _CPU and re.match(rf"{re.escape(name)}(?![0-9])", buffer)]

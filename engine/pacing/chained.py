@@ -1,6 +1,6 @@
-"""Drafts by suffix matching if the match is good, else with a draft model, alternating, up to a fixed depth.
+"""Drafts up to a fixed depth, alternating between suffix matches that are good enough and a draft model.
 
-For answers with a fixed depth: `engine.pacing.drafter` decides if costs are known.
+If costs are measured, `engine.pacing.drafter` chooses the depth instead.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ChainedDrafter:
         self._model = model
         self._text_chances, self._model_chance = text_estimate(), AcceptanceEstimate([DRAFTED_CHANCE])
         self._chain = ChainedDraft()
-        self._kinds: list[int] = []  # classes of the proposed tokens; 0 for those of the model
+        self._kinds: list[int] = []  # classes of the proposed tokens; 0 for the model's tokens
         self._model_ran = False
 
     def begin(self, history: History, sampler: Sampler) -> None:
@@ -98,7 +98,7 @@ class ChainedDrafter:
         return chain.draft()
 
     def observe(self, num_accepted: int) -> None:
-        """Learn which of the two is accepted more often."""
+        """Learn how often the tokens of each source are accepted."""
         self._text.observe(num_accepted)
         if self._model_ran:
             self._model.observe(num_accepted)

@@ -29,7 +29,7 @@ def main() -> int:
     faulthandler.enable(2)
     # Ctrl+C in a terminal reaches both processes: the other decides, and ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # So does SIGTERM of a service manager. A handler: helper processes would inherit an ignored signal.
+    # So does SIGTERM of a service manager. It needs a handler, since helper processes would inherit an ignored signal.
     signal.signal(signal.SIGTERM, lambda _number, _frame: None)
     sys.setswitchinterval(SWITCH_S)
     try:

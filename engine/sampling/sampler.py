@@ -22,7 +22,7 @@ from engine.errors import GrammarError
 from engine.interfaces import Candidates, Constraint
 from engine.records import SamplingParams
 from engine.sampling.distribution import Distribution, point_mass
-from engine.sampling.top_k import MOST_NEAR, Row, candidates, near, not_finite_error
+from engine.sampling.top_k import SMALLEST_FOR_CANDIDATES, Row, candidates, near, not_finite_error
 
 _GAMMA, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MASK = 2**64 - 1
@@ -401,7 +401,7 @@ def _ones(count: int) -> Row:
 
 def _chain(row: Row, params: SamplingParams, reach: float = inf, margin: float = inf) -> Distribution:
     """Temperature, top-k, top-p, min-p over a row after penalties; see `_min_p_reach` and `_decisive_margin`."""
-    if reach < inf and len(row) < MOST_NEAR:
+    if reach < inf and len(row) < SMALLEST_FOR_CANDIDATES:
         few, ids = near(row, reach)
         if len(ids) == 1:
             return point_mass(ids[0])

@@ -1,7 +1,7 @@
 """Finds the most likely tokens of a row of logits without sorting it.
 
-A row of a large vocabulary is in no cache after a pass, so that reading it once is most of the cost; and each function
-of NumPy that is called for the first time after the pass must be fetched from memory, too.
+After a pass neither the row nor NumPy's code is in the processor's caches. So reading a large row once is most of the
+cost, and each NumPy function costs extra at its first call.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from engine.errors import DecodeError
 Row = NDArray[np.float32]  # [n_vocab] logits
 
 SMALLEST_LARGE = 4096  # tokens of the smallest large row
-MOST_NEAR = 16_384  # from here on comparing all of a row costs more than its lanes do
-_LANE = 64  # for top-k a large row is split into lanes of this many tokens: sorting their maxima costs least
+SMALLEST_FOR_CANDIDATES = 16_384  # from this row length on `candidates` is faster than `near`
+_LANE = 64  # tokens in each lane of a large row; this length makes sorting the maxima cheapest
 _ROUNDING = 1e-6  # relative bound of the error of a comparison in single precision
 
 
 class TopTokens(NamedTuple):
     """Some ``logits`` [n] of a row, in the order of their ids, and the ``highest`` of all.
 
-    In a large row, token i is in lane ``columns[places[i] % len(columns)]`` of ``width``; else ``places`` [n] are the
-    ids, and without them the logits are the whole row. Few of many are wanted, so ids are computed for these only.
+    ``places`` [n] are the ids; without them the logits are the whole row. With ``columns``, logit i is in lane
+    ``columns[places[i] % len(columns)]`` of ``width``. Callers need few of the ids, so they are computed on request.
     """
 
     highest: float
@@ -51,7 +51,7 @@ class TopTokens(NamedTuple):
         return [places[i] // num * width + columns[places[i] % num] for i in kept]
 
     def ids_of(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same for many."""
+        """As `ids_at`, for many indices in an array."""
         if self.places is None:
             return kept
         places = self.places[kept]
@@ -62,9 +62,9 @@ class TopTokens(NamedTuple):
 
 
 def candidates(row: Row, reach: float, count: int, margin: float = inf) -> TopTokens:
-    """All within ``reach`` of the greatest value that the top ``count`` can be, ties and some more included.
+    """The tokens within ``reach`` of the highest logit that may be among the top ``count`` (0: no limit).
 
-    ``count`` 0 is all. The greatest alone, if it quickly turns out to exceed all others by ``margin``.
+    Includes ties and may include some more. Returns only the highest if it exceeds all others by ``margin``.
 
     Raises:
         DecodeError: the row is not finite (a damaged model).
@@ -89,7 +89,7 @@ def candidates(row: Row, reach: float, count: int, margin: float = inf) -> TopTo
 def near(row: Row, reach: float) -> tuple[list[float], list[int]]:
     """Logits and ids (ascending) of all within ``reach`` of the greatest, and of some more by rounding.
 
-    For few tokens, in lists, with few calls of NumPy. For large rows `candidates` is faster, which reads them once.
+    Returns lists and calls NumPy rarely, so it is fast if few tokens are found. `candidates` is faster for large rows.
 
     Raises:
         DecodeError: the row is not finite (a damaged model).

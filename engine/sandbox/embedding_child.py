@@ -20,7 +20,7 @@ from engine.fit.fit import all_parts_bytes, check_fit, estimate
 from engine.gguf.hyperparameters import read_checked_header
 from engine.gguf.model_parts import all_parts
 from engine.llama import library
-from engine.llama.embedding_context import LEAST_CTX, MAX_CTX, EmbeddingContext, in_form
+from engine.llama.embedding_context import LEAST_CTX, MAX_CTX, EmbeddingContext, apply_form
 from engine.llama.model import LlamaModel
 from engine.sandbox.helper import error_to_json
 from engine.sandbox.limits import limit_memory, quiet_crashes, write_no_files
@@ -93,7 +93,7 @@ def _answer(model: LlamaModel, context: EmbeddingContext, asked: dict[str, Any])
             ids = [*ids[: context.n_ctx - 1], ids[-1]]  # keeps the token that ends a text
         if not 0 < len(ids) <= context.n_ctx:
             return {"num_tokens": len(ids)}
-        vectors = in_form(context.embed(ids), form)
+        vectors = apply_form(context.embed(ids), form)
         return {"num_tokens": len(ids), "vectors": [b64encode(one.tobytes()).decode() for one in vectors]}
     except EngineError as error:
         return error_to_json(error)

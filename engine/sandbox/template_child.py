@@ -69,7 +69,7 @@ def make_environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
 
 
 def main(arguments: list[str]) -> int:
-    """Answer requests until the parent closes the pipe. ``arguments``: most characters, most bytes."""
+    """Answer requests until the parent closes the pipe. ``arguments``: limits in characters and in bytes."""
     answer = make_answerer(int(arguments[0]))
     answer({"source": _WARM_UP, "variables": {"messages": [{"role": "user"}]}})
     requests, answers = sys.stdin.buffer, sys.stdout.buffer

@@ -44,8 +44,8 @@ class DraftersByMode:
         self._outlined: tuple[str, ref[Vocab]] | None = None  # the tools and the vocabulary of `_outlines`
         self._outlines: SuffixIndex | None = None
 
-    def outlines(self, request: ChatRequest, tool_format: ToolFormat, vocab: Vocab) -> SuffixIndex | None:
-        """Index of the text of calls that the answer may make, searched like past text; kept for the same tools."""
+    def tool_call_index(self, request: ChatRequest, tool_format: ToolFormat, vocab: Vocab) -> SuffixIndex | None:
+        """Index the text of possible tool calls, to be searched like past answers; cached until the tools change."""
         if not request.tools or request.mode not in _WITH_SUFFIX:
             return None
         tools = json.dumps([tool_format, request.tools])
@@ -67,8 +67,8 @@ class DraftersByMode:
     ) -> Drafter:
         """Make the drafter of one answer; without a ``pacer`` it always drafts up to its limit.
 
-        Suffix matching searches ``past`` if this conversation has no better match, or ``predicted``, the expected text
-        of the answer, in place of ``past``. A token of ``ends`` ends an answer.
+        Suffix matching searches ``past`` if this conversation has no better match. With ``predicted``, the expected
+        text of the answer, it searches that instead of ``past``. A token of ``ends`` ends an answer.
         """
         self._suffix.predicted = list(predicted)
         self._suffix.past, self._suffix.ends, self._lookup.ends = past, ends, ends
@@ -96,8 +96,8 @@ def model_drafter(
 ) -> DraftModelDrafter | None:
     """Make the drafter of the loaded draft, which may be ``translated``, for one answer; None if there is no draft.
 
-    ``vocab`` is the target's. ``sees_nothing``: the prompt has pictures. A draft model reads a word in their place, a
-    head skips them.
+    ``vocab`` is the target's. ``sees_nothing``: the prompt has pictures that the draft cannot see. A draft model
+    reads a word in their place, a head skips them.
     """
     if draft is None:
         return None

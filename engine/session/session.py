@@ -301,12 +301,12 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=True, should_stop=should_stop)
         batcher.on_pass, batcher.read_budget = costs.observe_joined_pass, costs.read_budget
-        batcher.evict = self.states.leave
+        batcher.evict = self.states.save_and_clear
 
     def leave(self) -> None:
         """End an answer: the caches of its slot are saved, except those of slot 0, which stay."""
         if self._slot:
-            self.states.leave(self._slot)
+            self.states.save_and_clear(self._slot)
 
     def _join_batch(self, loaded: Loaded) -> None:
         if self.parallel < 2 or not isinstance(loaded, LoadedModel):
@@ -411,7 +411,7 @@ class Session:
         pacer = costs.pacer if paced else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
         vocab, grammar = target.model.vocab, request.grammar or held_calls(request, prompt.tool_format)
-        outlines = self._drafters.outlines(request, prompt.tool_format, vocab)
+        outlines = self._drafters.tool_call_index(request, prompt.tool_format, vocab)
         index = self._past.index if request.use_past else outlines
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
         # Pictures are not proposed, nor what followed one.

@@ -1,4 +1,4 @@
-"""Long chats to measure with: a history of so many tokens in mixed Markdown, and answers of one kind of block each.
+"""Long chats for measurements: a history in mixed Markdown, and answers of a single kind of block, of a given length.
 
 A token is counted as four characters, and its source varies as in a real answer.
 """
@@ -59,7 +59,7 @@ _OPENINGS = {"table": "| name | words | count |\n|---|---|--:|\n", "code": "```p
 
 
 def spans_of(text: str) -> tuple[TokenSpan, ...]:
-    """The tokens of a text, the last one shorter where it does not come out even."""
+    """The tokens of a text; the last may be shorter than the others."""
     whole, rest = divmod(len(text), CHARS_A_TOKEN)
     sizes = [CHARS_A_TOKEN] * whole + ([rest] if rest else [])
     return tuple(TokenSpan(size, _SOURCES[number % len(_SOURCES)]) for number, size in enumerate(sizes))

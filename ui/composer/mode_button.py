@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QToolButton, QWidget
 from engine.records import Mode
 from ui.text.formatting import hover, mode_label
 from ui.text.language import Translator
-from ui.text.mode_words import MODE_ORDER, mode_line
+from ui.text.mode_words import MODE_ORDER, mode_summary
 from ui.theme.theme import Theme
 from ui.widgets.building import hbox, label
 from ui.widgets.choice_list import Choice
@@ -88,7 +88,7 @@ class ModeMenu(ChoicePopup):
                 Choice(
                     each.value,
                     mode_label(each),
-                    (unavailable.get(each) or mode_line(each),),
+                    (unavailable.get(each) or mode_summary(each),),
                     icon="check" if each is mode else "",
                     tone="accent",
                     spoken=tr("in use") if each is mode else "",
@@ -175,7 +175,7 @@ class ModeButton(MenuButton):
         length = tr("{mode}, length {depth}").format(mode=name, depth=fixed)
         self.setText(name if fixed is None else length)
         self.setAccessibleName(tr("Mode: {name}").format(name=self.text()))
-        words = self._unavailable.get(self.mode) or mode_line(self.mode)
+        words = self._unavailable.get(self.mode) or mode_summary(self.mode)
         self.setAccessibleDescription(words)
         tip = tr("{words}. Press {keys} for the next mode.")
         self.setToolTip(hover(tip.format(words=words.rstrip("."), keys=native_keys(NEXT_MODE_KEYS))))

@@ -33,14 +33,14 @@ class HelpButton(IconButton):
         self.popup_menu.addSeparator()
         self.updates = self.popup_menu.addAction(translate("HelpButton", "Check for updates…"))
         self.about = self.popup_menu.addAction(translate("HelpButton", "About Paceline"))
-        for action in self.popup_menu.actions():  # else macOS puts each where it thinks that its words belong
+        for action in self.popup_menu.actions():  # else macOS moves actions to other menus by their text
             action.setMenuRole(QAction.MenuRole.AboutRole if action is self.about else QAction.MenuRole.NoRole)
         self.setMenu(self.popup_menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
 
 class Sidebar(QFrame):
-    new_chat = Signal()  # its button. What else is wanted is told by the other buttons, the list and the results.
+    new_chat = Signal()  # its button; the other buttons, the list and the results have their own signals
     search_requested = Signal(str)  # words to look for, at every key
     left = Signal()  # the search was left by Esc
 
@@ -57,19 +57,19 @@ class Sidebar(QFrame):
         self.lists = QStackedWidget()
         self.menu_button = IconButton(theme, "ellipsis", tr("Folders, import and export"))
         self.empty = label("", "caption", wrap=True)
-        self.models_button = _side(tr(" Models"), tr("Find and download models"))
+        self.models_button = _side_button(tr(" Models"), tr("Find and download models"))
         words = tr("Race answers with and without drafting, side by side")
-        self.race_button = _side(tr(" Race"), words)
+        self.race_button = _side_button(tr(" Race"), words)
         words = tr("Let editors and other programs use the model")
-        self.server_button = _side(tr(" Server"), words)
-        self.settings_button = _side(tr(" Settings"), tr("Open the settings"))
+        self.server_button = _side_button(tr(" Server"), words)
+        self.settings_button = _side_button(tr(" Settings"), tr("Open the settings"))
         self.help_button = HelpButton(theme)
         self.hide_button = IconButton(theme, "panel-left", tr("Hide the sidebar"))
         self._make()
         self._arrange()
         theme.changed.connect(self._recolor)
         self._recolor()
-        self._found_for = ""  # what was typed when the results came that are shown
+        self._found_for = ""  # the query of the displayed results
         self._takes_first = False  # Enter was pressed before the results came
         self.set_rows([], None)
 
@@ -93,7 +93,7 @@ class Sidebar(QFrame):
         self.new_button.clicked.connect(self.new_chat)
 
     def _arrange(self) -> None:
-        middle = Qt.AlignmentFlag.AlignVCenter  # without, a row would be no higher than its small buttons
+        middle = Qt.AlignmentFlag.AlignVCenter  # without it a row would be only as high as its small buttons
         small = ((each, 0, middle) for each in (self.menu_button, self.hide_button))
         top = hbox((self.new_button, 1), *small, spacing=8)
         for each in (self.list, self.results):
@@ -171,7 +171,7 @@ class Sidebar(QFrame):
         self._search_icon.setIcon(self._theme.icon("search"))
 
 
-def _side(text: str, tip: str) -> QPushButton:
+def _side_button(text: str, tip: str) -> QPushButton:
     made = button(text, kind="side", tip=tip)
     made.setIconSize(QSize(16, 16))
     return made

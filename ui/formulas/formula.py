@@ -28,10 +28,10 @@ _EM = 24.0
 _MARGIN = 1.0
 _VIEW_BOX = re.compile(r'viewBox="(-?[\d.]+) (-?[\d.]+) ([\d.]+) ([\d.]+)"')
 _REFUSED = re.compile(r"\\(?:def|let|newcommand|renewcommand|href|url|includegraphics|input|require)\b")
-_SIGNS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
-_NAMES = {"aligned*": "aligned", "gathered": "aligned", "gather*": "aligned", "gather": "aligned", "split": "aligned"}
+_DELIMITERS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
+_LIKE_ALIGNED = ("aligned*", "gathered", "gather*", "gather", "split")  # environments, typeset as ``aligned``
 MAX_KEPT = 2_000
-LOOK_MS = 40
+POLL_MS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class _TooMuchWorkError(Exception):
 
 def bare(source: str) -> tuple[str, bool]:
     r"""The content of ``$x$``, ``\(x\)``, ``$$x$$`` or ``\[x\]``, and whether it is a display formula."""
-    for opening, closing, display in _SIGNS:
+    for opening, closing, display in _DELIMITERS:
         if source.startswith(opening) and source.endswith(closing) and len(source) > len(opening) + len(closing):
             return source[len(opening) : -len(closing)].strip(), display
     return source.strip(), False
@@ -60,7 +60,7 @@ def typeset(source: str, max_calls: int = MAX_CALLS) -> Formula | None:
     if not latex or len(latex) > MAX_CHARS or _nesting(latex) > MAX_NESTING or _REFUSED.search(latex):
         return None
     try:
-        svg = _within(max_calls, lambda: _draw(_common(latex), display=display))
+        svg = _with_call_limit(max_calls, lambda: _draw(_supported_latex(latex), display=display))
     except Exception as error:  # noqa: BLE001 (a library on untrusted input: any failure means the source is shown)
         log.info("A formula is shown as its source: %s", type(error).__name__)
         return None
@@ -81,11 +81,11 @@ def _draw(latex: str, *, display: bool) -> str:
     return str(Latex(latex, size=_EM, color=INK, inline=not display, margin=_MARGIN).svg())
 
 
-def _common(latex: str) -> str:
-    """Replace notation of models by what the library supports."""
+def _supported_latex(latex: str) -> str:
+    """Replace LaTeX that ziamath does not support by an equivalent."""
     latex = re.sub(r"\\tag\*?\{([^{}]*)\}", r"\\qquad(\\text{\1})", latex)
-    for name, known in _NAMES.items():
-        latex = latex.replace(f"{{{name}}}", f"{{{known}}}")
+    for name in _LIKE_ALIGNED:
+        latex = latex.replace(f"{{{name}}}", "{aligned}")
     return latex
 
 
@@ -97,7 +97,7 @@ def _nesting(latex: str) -> int:
     return max(deepest, latex.count("\\left"), latex.count("\\begin"))
 
 
-def _within(max_calls: int, job: Callable[[], str]) -> str:
+def _with_call_limit(max_calls: int, job: Callable[[], str]) -> str:
     """Run a job with a limit on its function calls, on this thread."""
     left = max_calls
 
@@ -120,7 +120,7 @@ class Pending(Enum):
 
 
 class FormulaCache(QObject):
-    """Typeset formulas. A thread makes them: one takes milliseconds of pure Python, too long between two frames.
+    """Typesets formulas on a thread: each takes milliseconds of pure Python, too long between two frames.
 
     Polls for results only while some are pending; the thread touches no Qt object.
     """
@@ -133,8 +133,8 @@ class FormulaCache(QObject):
         self._pending: dict[str, Future[Formula | None]] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._timer = QTimer(self)
-        self._timer.setInterval(LOOK_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer.setInterval(POLL_MS)
+        self._timer.timeout.connect(self._poll)
 
     def get(self, source: str) -> Formula | Pending | None:
         """A formula; None if it cannot be typeset, `Pending` while it is being typeset."""
@@ -166,7 +166,7 @@ class FormulaCache(QObject):
                 application.aboutToQuit.connect(self.close)
         return self._pool
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         done = frozenset(source for source, job in self._pending.items() if job.done())
         for source in done:
             self._cache[source] = self._pending.pop(source).result()

@@ -1,4 +1,4 @@
-"""A part of a Markdown text for other programs: as plain text, and as HTML with its own colours. No Qt.
+"""Converts a part of a Markdown text for other programs, to plain text and to HTML with its own colours. No Qt.
 
 Both come from the same tokens. Text keeps numbers and bullets, with tabs between table cells. The HTML is for browsers;
 its colours are those of the light palette.
@@ -22,9 +22,9 @@ from ui.markdown.parser import SafeParser
 from ui.markdown.source_map import Lines, clip
 from ui.text.reading_direction import is_right_to_left
 
-INK, GROUND, LINE = "#1c1e22", "#f2f3f5", "#c5cad2"
+INK, BACKGROUND, LINE = "#1c1e22", "#f2f3f5", "#c5cad2"
 _PARSER = SafeParser()
-_CODE = f'style="color:{INK};background-color:{GROUND};font-family:monospace'
+_CODE = f'style="color:{INK};background-color:{BACKGROUND};font-family:monospace'
 _CELL = f"border:1px solid {LINE};padding:4px 8px;text-align:"
 _BREAKS = frozenset({"softbreak", "hardbreak"})
 _TEXTS = frozenset({"paragraph_open", "heading_open", "th_open", "td_open", "list_item_open"})
@@ -39,7 +39,7 @@ class Portable:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class HtmlFormats:
     """How code and formulas look in the HTML.
 
     ``code`` gives the HTML of some code in a language; ``formula`` that of a formula by its source.
@@ -49,24 +49,24 @@ class Drawing:
     formula: Callable[[str], str] = escape
 
 
-def portable(markdown: str, begin: int, end: int, drawing: Drawing) -> Portable:
-    """What an answer shows of ``markdown[begin:end]``."""
+def portable(markdown: str, begin: int, end: int, formats: HtmlFormats) -> Portable:
+    """Convert the rendered form of ``markdown[begin:end]``."""
     begin, end = (place - markdown.count("\r", 0, place) for place in (begin, min(end, len(markdown))))
     source = markdown.replace("\r", "")
     tokens = _PARSER.parse(source)
     _number_items(tokens)
     kept = clip(tokens, Lines.of(source), begin, end)
     if len(kept) == len(("<p>", "words", "</p>")) and kept[0].type == "paragraph_open" and (begin or end < len(source)):
-        kept = kept[1:2]  # of a paragraph: it may be put into another one
-    return Portable(_Writer().write(kept), _render(kept, drawing))
+        kept = kept[1:2]  # a part of one paragraph: it may be pasted into another paragraph
+    return Portable(_Writer().write(kept), _render(kept, formats))
 
 
-def portable_plain(text: str, begin: int, end: int, drawing: Drawing) -> Portable:
-    """What ``text[begin:end]`` shows of a text in which only fences mean something."""
+def portable_plain(text: str, begin: int, end: int, formats: HtmlFormats) -> Portable:
+    """Convert ``text[begin:end]`` of a text whose only markup is code fences."""
     html = ""
     for segment in plain_segments(text[begin:end]):
         if segment.is_code:
-            html += pre_html(segment.code, segment.language, drawing)
+            html += pre_html(segment.code, segment.language, formats)
             continue
         words = escape(segment.code).replace("\t", "    ").replace("  ", "\u00a0 ").replace("\n", "<br>\n")
         html += f'<p dir="rtl">{words}</p>\n' if is_right_to_left(segment.code) else f"<p>{words}</p>\n"
@@ -89,13 +89,13 @@ def _number_items(tokens: Sequence[Token]) -> None:
 class _Writer:
     def __init__(self) -> None:
         self._lines: list[str] = []
-        self._marks: list[str] = []  # of the items around, each until it is written, then blanks as wide
+        self._marks: list[str] = []  # of the enclosing list items; once written, spaces of the same width
         self._cells: list[str] | None = None
 
     def write(self, tokens: Sequence[Token]) -> str:
         for index, token in enumerate(tokens):
             if token.type == "list_item_open":
-                is_task = [each.type for each in _words_behind(tokens, index).children or ()][:1] == [TASK]
+                is_task = [each.type for each in _next_inline(tokens, index).children or ()][:1] == [TASK]
                 self._marks.append(f"{token.info}. " if token.info else "" if is_task else "- ")
             elif token.type == "list_item_close":
                 self._marks.pop()
@@ -133,8 +133,8 @@ class _Writer:
             self._marks = [" " * len(mark) for mark in self._marks]
 
 
-def _words_behind(tokens: Sequence[Token], index: int) -> Token:
-    """The next inline block after a token; an empty one without any."""
+def _next_inline(tokens: Sequence[Token], index: int) -> Token:
+    """The next inline block after a token; an empty token if there is none."""
     found = (tokens[number] for number in range(index, len(tokens)) if tokens[number].type == "inline")
     return next(found, Token("inline", "", 0))
 
@@ -170,36 +170,36 @@ def _attributes(tokens: Sequence[Token], index: int) -> dict[str, str | int | fl
         found["style"] = "border-collapse:collapse"
     if token.type in ("th_open", "td_open"):
         align = str(token.attrGet("style") or "").removeprefix("text-align:")
-        ground = f";color:{INK};background-color:{GROUND}" if token.type == "th_open" else ""
-        found["style"] = f"{_CELL}{align or 'start'}{ground}"
-    if is_right_to_left(_words_behind(tokens, index).content):
+        background = f";color:{INK};background-color:{BACKGROUND}" if token.type == "th_open" else ""
+        found["style"] = f"{_CELL}{align or 'start'}{background}"
+    if is_right_to_left(_next_inline(tokens, index).content):
         found["dir"] = "rtl"
     return found
 
 
-def pre_html(code: str, language: str, drawing: Drawing) -> str:
-    return f'<pre dir="ltr" {_CODE};padding:8px">{drawing.code(code.removesuffix(chr(10)), language)}</pre>\n'
+def pre_html(code: str, language: str, formats: HtmlFormats) -> str:
+    return f'<pre dir="ltr" {_CODE};padding:8px">{formats.code(code.removesuffix(chr(10)), language)}</pre>\n'
 
 
-_RULES: dict[str, Callable[[Token, Drawing], str]] = {
+_RULES: dict[str, Callable[[Token, HtmlFormats], str]] = {
     "code_inline": lambda token, _: f'<code dir="ltr" {_CODE};white-space:pre-wrap">{escape(token.content)}</code>',
-    "fence": lambda token, drawing: pre_html(token.content, (token.info.split(maxsplit=1) or [""])[0], drawing),
-    "code_block": lambda token, drawing: pre_html(token.content, "", drawing),
+    "fence": lambda token, formats: pre_html(token.content, (token.info.split(maxsplit=1) or [""])[0], formats),
+    "code_block": lambda token, formats: pre_html(token.content, "", formats),
     "image": lambda token, _: image_link(token),
     "text_special": lambda token, _: escape(token.content),
     "softbreak": lambda _token, _: "<br>\n",
-    INLINE: lambda token, drawing: drawing.formula(token.content),
-    BLOCK: lambda token, drawing: f'<p style="text-align:center">{drawing.formula(token.content)}</p>\n',
+    INLINE: lambda token, formats: formats.formula(token.content),
+    BLOCK: lambda token, formats: f'<p style="text-align:center">{formats.formula(token.content)}</p>\n',
     TASK: lambda token, _: token.content,
 }
 
 
-def _rule(make: Callable[[Token, Drawing], str]) -> Callable[..., str]:
-    return lambda tokens, index, _options, env: make(tokens[index], env["drawing"])
+def _rule(make: Callable[[Token, HtmlFormats], str]) -> Callable[..., str]:
+    return lambda tokens, index, _options, env: make(tokens[index], env["formats"])
 
 
 _RENDERER = _Renderer()
 
 
-def _render(tokens: Sequence[Token], drawing: Drawing) -> str:
-    return str(_RENDERER.render(list(tokens), _PARSER.options, {"drawing": drawing}))
+def _render(tokens: Sequence[Token], formats: HtmlFormats) -> str:
+    return str(_RENDERER.render(list(tokens), _PARSER.options, {"formats": formats}))

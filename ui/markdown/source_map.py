@@ -13,7 +13,7 @@ from markdown_it.token import Token
 from ui.markdown.inline import PLACE
 from ui.markdown.math_rules import BLOCK, INLINE
 
-_SOLID = frozenset({"fence", "code_block", BLOCK})
+_LITERAL_BLOCKS = frozenset({"fence", "code_block", BLOCK})
 _CELLS = frozenset({"th_open", "td_open"})
 
 
@@ -34,7 +34,7 @@ NO_TEXT = SourceMap()
 
 @dataclass(slots=True)
 class Lines:
-    """The lines of a source, and how far table cells have consumed each."""
+    """The lines of a source. ``used`` is the column in a line up to which table cells were mapped."""
 
     text: list[str]
     starts: list[int]
@@ -51,7 +51,7 @@ class Lines:
         return cls(text, starts)
 
     def align(self, content: str, number: int, start: int | None = None) -> list[int]:
-        """The positions of a line's content: a matching end, or character by character from ``start``."""
+        """The positions of a line's content: the same text at the line's end, or characters found from ``start`` on."""
         if number >= len(self.text):
             return [self.starts[-1]] * len(content)
         line, begin = self.text[number], self.starts[number]
@@ -67,7 +67,7 @@ class Lines:
         return places
 
 
-class _Drawing:
+class _MapBuilder:
     def __init__(self) -> None:
         self.text: list[str] = []
         self.places: list[int] = []
@@ -80,7 +80,7 @@ class _Drawing:
         if formula:
             self.formulas.append((start, start + len(text)))
 
-    def extend(self, other: _Drawing) -> None:
+    def extend(self, other: _MapBuilder) -> None:
         start = len(self.places)
         self.formulas += [(begin + start, end + start) for begin, end in other.formulas]
         self.text += other.text
@@ -92,20 +92,20 @@ def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0, *, is_mirro
 
     A table that ``is_mirrored`` has the last cell of a row first.
     """
-    drawing = _Drawing()
-    row: list[_Drawing] = []
+    builder = _MapBuilder()
+    row: list[_MapBuilder] = []
     for index, token in enumerate(tokens):
-        if token.type in _SOLID:
-            _draw_solid(token, lines, drawing)
+        if token.type in _LITERAL_BLOCKS:
+            _map_literal(token, lines, builder)
         elif token.type == "inline":
-            row.append(_Drawing())
-            _draw_inline(token, _inline_places(tokens, index, lines), row[-1] if is_mirrored else drawing)
+            row.append(_MapBuilder())
+            _map_inline(token, _inline_places(tokens, index, lines), row[-1] if is_mirrored else builder)
         elif token.type == "tr_close":
             for cell in reversed(row):
-                drawing.extend(cell)
+                builder.extend(cell)
             row = []
-    places = [place + base for place in drawing.places] if base else drawing.places
-    return SourceMap("".join(drawing.text), tuple(places), tuple(drawing.formulas))
+    places = [place + base for place in builder.places] if base else builder.places
+    return SourceMap("".join(builder.text), tuple(places), tuple(builder.formulas))
 
 
 def code_places(token: Token, source: str, lines: Lines, base: int) -> Sequence[int]:
@@ -113,12 +113,12 @@ def code_places(token: Token, source: str, lines: Lines, base: int) -> Sequence[
     start = lines.starts[first] if first < len(lines.starts) else len(source)
     if source.startswith(token.content, start):
         return range(base + start, base + start + len(token.content))
-    drawing = _Drawing()
-    _draw_solid(token, lines, drawing)
-    return tuple(place + base for place in drawing.places)
+    builder = _MapBuilder()
+    _map_literal(token, lines, builder)
+    return tuple(place + base for place in builder.places)
 
 
-def _draw_solid(token: Token, lines: Lines, drawing: _Drawing) -> None:
+def _map_literal(token: Token, lines: Lines, builder: _MapBuilder) -> None:
     first = (token.map or [0, 0])[0] + (1 if token.type == "fence" else 0)
     places: list[int] = []
     for number, line in enumerate(token.content.split("\n"), start=first):
@@ -127,7 +127,7 @@ def _draw_solid(token: Token, lines: Lines, drawing: _Drawing) -> None:
         elif number > first:
             places.append(lines.starts[min(first, len(lines.starts) - 1)])
         places += lines.align(line, number)
-    drawing.add(token.content, places, formula=token.type == BLOCK and bool(token.info))
+    builder.add(token.content, places, formula=token.type == BLOCK and bool(token.info))
 
 
 def _inline_places(tokens: Sequence[Token], index: int, lines: Lines) -> list[int]:
@@ -149,16 +149,16 @@ def _inline_places(tokens: Sequence[Token], index: int, lines: Lines) -> list[in
     return places
 
 
-def _draw_inline(token: Token, places: Sequence[int], drawing: _Drawing) -> None:
+def _map_inline(token: Token, places: Sequence[int], builder: _MapBuilder) -> None:
     src = token.content
     for child in token.children or ():
         begin = int(child.meta.get(PLACE, 0))
         if child.type == "text" and src.startswith(child.content, begin):  # nearly always
-            drawing.text.append(child.content)
-            drawing.places += places[begin : begin + len(child.content)]
+            builder.text.append(child.content)
+            builder.places += places[begin : begin + len(child.content)]
         elif child.content or child.type == "image":
             shown = child.content or "image"
-            drawing.add(shown, [places[i] for i in _offsets(child, shown, src, begin)], formula=child.type == INLINE)
+            builder.add(shown, [places[i] for i in _offsets(child, shown, src, begin)], formula=child.type == INLINE)
 
 
 def _offsets(child: Token, shown: str, src: str, begin: int) -> Sequence[int]:
@@ -182,10 +182,10 @@ def clip(tokens: Sequence[Token], lines: Lines, begin: int, end: int) -> list[To
     """The tokens that show a range of their source, without empty ones."""
     kept: list[Token] = []
     for index, token in enumerate(tokens):
-        if token.type in _SOLID:
-            drawing = _Drawing()
-            _draw_solid(token, lines, drawing)
-            inside = [begin <= place < end for place in drawing.places]
+        if token.type in _LITERAL_BLOCKS:
+            builder = _MapBuilder()
+            _map_literal(token, lines, builder)
+            inside = [begin <= place < end for place in builder.places]
             cut = "".join(char for char, stays in zip(token.content, inside, strict=True) if stays)
             content = token.content if token.type == BLOCK and any(inside) else cut
             kept += [token.copy(content=content)] if content else []

@@ -23,7 +23,7 @@ from engine.records import Message, Mode, Picture
 from ui.race.words import lane_name
 from ui.text.formatting import number_text
 from ui.text.language import Translator
-from ui.text.mode_words import MODE_ORDER, not_now
+from ui.text.mode_words import MODE_ORDER, unavailable_text
 from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, grid, hbox, label, show_text, vbox
 from ui.widgets.exact_text import ExactTextEdit
@@ -442,7 +442,7 @@ class SetupForm(QFrame):
             self._looked_for.add(target)
             self.drafts_wanted.emit(target)
         for row in self.rows:
-            row.show_reason(not_now(self._reason(row.choice)))
+            row.show_reason(unavailable_text(self._reason(row.choice)))
         words = self._blocked
         if not words and self._lost_pictures:
             words = tr("This race had pictures, which are not kept with it. Race the question again from its chat.")

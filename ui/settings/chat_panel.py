@@ -20,7 +20,7 @@ from ui.settings.preset_menu import PresetMenu
 from ui.settings.rows import ChoiceRow, ServersRow, make_row
 from ui.text.formatting import as_written, hover
 from ui.text.language import Translator, translate
-from ui.text.mode_words import mode_words, not_now
+from ui.text.mode_words import mode_words, unavailable_text
 from ui.theme.theme import Theme
 from ui.widgets.building import PageSwitch, Stretch, button, hbox, label, rule, scrolled, set_style_property, vbox
 from ui.widgets.icon_button import IconButton
@@ -79,7 +79,7 @@ class ModeChoiceRow(ChoiceRow):
     def _lines(self, place: int) -> tuple[str, ...]:
         value = str(self.combo.itemData(place))
         lines = mode_words(Mode(value)).lines
-        reason = not_now(self._reasons.get(value, ""))
+        reason = unavailable_text(self._reasons.get(value, ""))
         return (*lines, reason) if reason else lines
 
 

@@ -29,7 +29,7 @@ from app.core.domain.tools.servers import names_line, read_names
 from engine.records import NO_DEVICE, Device, Mode
 from ui.text.formatting import as_written, number_text, on_button, size
 from ui.text.language import Translator, locale, mark, translate
-from ui.text.mode_words import MODE_ORDER, mode_words, not_now
+from ui.text.mode_words import MODE_ORDER, mode_words, unavailable_text
 from ui.text.problem_words import in_language
 from ui.text.setting_words import in_words, sentence
 from ui.widgets.building import Stretch, button, grid, hbox, label, set_style_property, show_text, vbox
@@ -522,7 +522,7 @@ class ModeCard(QFrame):
         self.set_reason("")
 
     def set_reason(self, reason: str) -> None:
-        text = not_now(reason)
+        text = unavailable_text(reason)
         self.reason.setText(text)
         self.reason.setVisible(bool(reason))
         self.radio.setAccessibleDescription(f"{self._said} {text}".strip())

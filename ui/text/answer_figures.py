@@ -10,7 +10,7 @@ from engine.records import Mode, RunStats, Source
 from engine.sentences import Sentence
 from ui.text.formatting import UNKNOWN, count, duration, figure, percent, speed, times_plain
 from ui.text.language import Translator, locale, mark, translate
-from ui.text.mode_words import mode_word
+from ui.text.mode_words import mode_short_name
 from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 
@@ -180,7 +180,7 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
         same = tr("about the same speed")
         parts.append((same if verdict.is_even else faster_words(verdict), basis_words(verdict, stats)))
     how = tr("How tokens were proposed.")
-    parts += [_kept_part(stats), *_forced_parts(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
+    parts += [_kept_part(stats), *_forced_parts(stats), (mode_short_name(stats.mode), f"{how} {_why(stats)}".rstrip())]
     parts.append(_length_part(stats))
     if seed is not None:
         meaning = tr("This seed repeats the answer: see the answer's menu.")

@@ -19,7 +19,7 @@ class ModeWords:
 
     @property
     def lines(self) -> tuple[str, str, str]:
-        """All three as lines."""
+        """Effect, needs and costs, a line each."""
         return (
             self.does,
             tr("Needs: {words}").format(words=self.needs),
@@ -65,7 +65,7 @@ _WORDS: dict[Mode, ModeWords] = {
         tr.mark("Memory and time for a layer or a few; on some machines it makes answers slower."),
     ),
 }
-_IN_A_LINE: dict[str, str] = {
+_SHORT_NAMES: dict[str, str] = {
     "off": tr.mark("off"),
     "ngram": tr.mark("n-gram"),
     "suffix": tr.mark("suffix"),
@@ -73,7 +73,7 @@ _IN_A_LINE: dict[str, str] = {
     "head": tr.mark("head"),
     "auto": tr.mark("auto"),
 }
-_LINES: dict[str, str] = {
+_SUMMARIES: dict[str, str] = {
     "auto": tr.mark("Whatever is fastest, pass by pass"),
     "off": tr.mark("Without drafting: the speed to compare with"),
     "ngram": tr.mark("Guesses from words used before in this chat"),
@@ -84,18 +84,18 @@ _LINES: dict[str, str] = {
 MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD)
 
 
-def not_now(reason: str) -> str:
+def unavailable_text(reason: str) -> str:
     """Why a mode cannot run now; empty if it can."""
     return tr("Not available: {reason}").format(reason=reason) if reason else ""
 
 
-def mode_word(mode: str) -> str:
+def mode_short_name(mode: str) -> str:
     """A mode's name within a line; an unknown word unchanged."""
-    return tr(_IN_A_LINE.get(mode, mode))
+    return tr(_SHORT_NAMES.get(mode, mode))
 
 
-def mode_line(mode: str) -> str:
-    return tr(_LINES[mode])
+def mode_summary(mode: str) -> str:
+    return tr(_SUMMARIES[mode])
 
 
 def mode_words(mode: Mode) -> ModeWords:

@@ -12,7 +12,7 @@ from typing import Any
 from engine.records import Problem
 from engine.sentences import Sentence, one_stop
 from ui.text.language import locale, translate
-from ui.text.mode_words import mode_word
+from ui.text.mode_words import mode_short_name
 
 REASONS = ("reason", "error")  # fields that may hold the message of another failure
 
@@ -35,7 +35,7 @@ def in_language(text: str) -> str:
     if not isinstance(text, Sentence):
         return translate("Problems", text)
     if text.context == "Modes":  # a mode's name, as the engine has it
-        return mode_word(text.template)
+        return mode_short_name(text.template)
     template = translate(text.context, text.template)
     if not text.fields:
         return template

@@ -16,7 +16,7 @@ from app.core.domain.seeds import SeedWish
 from engine.records import Mode, Source
 from ui.text.formatting import as_written, count, hover, mode_label, on_button
 from ui.text.language import Translator, translate
-from ui.text.mode_words import mode_line
+from ui.text.mode_words import mode_summary
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
@@ -76,7 +76,7 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
     for mode, reason in modes.items():
         action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
         action.setEnabled(not reason)
-        action.setToolTip(hover(reason or mode_line(mode)))
+        action.setToolTip(hover(reason or mode_summary(mode)))
     if targets:
         others = menu.add_submenu(tr("Regenerate with model"), theme.icon("cpu"))
         for choice, told in zip(targets, _told_apart([choice.name for choice in targets]), strict=True):

@@ -13,7 +13,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
 from app.core.domain.thinking import split_thinking
-from ui.markdown.portable import Drawing, Portable, portable, portable_plain, pre_html
+from ui.markdown.portable import HtmlFormats, Portable, portable, portable_plain, pre_html
 from ui.theme.highlighting import lexer_of
 
 END = 1 << 60  # a place behind every other of a message
@@ -58,16 +58,16 @@ def code_html(code: str, language: str) -> str:
     return highlight(code, lexer, HtmlFormatter(nowrap=True, noclasses=True, style="xcode")).removesuffix("\n")
 
 
-COPIED = Drawing(code_html)
+COPIED = HtmlFormats(code_html)
 
 
-def part_of(piece: Piece, drawing: Drawing = COPIED) -> Portable:
+def part_of(piece: Piece, formats: HtmlFormats = COPIED) -> Portable:
     if piece.role != "assistant":
-        return portable_plain(piece.raw, piece.begin, min(piece.end, len(piece.raw)), drawing)
+        return portable_plain(piece.raw, piece.begin, min(piece.end, len(piece.raw)), formats)
     split = split_thinking(piece.raw)
     bodies = [(split.shown_thought(piece.raw), split.thought_start)] * piece.shows
     bodies.append((split.answer(piece.raw), split.answer_start))
-    parts = [portable(words, max(piece.begin - base, 0), max(piece.end - base, 0), drawing) for words, base in bodies]
+    parts = [portable(words, max(piece.begin - base, 0), max(piece.end - base, 0), formats) for words, base in bodies]
     return Portable("\n\n".join(part.text for part in parts if part.text), "".join(part.html for part in parts))
 
 

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.domain.messages import MessageView
 from ui.markdown.html_writer import formula_address
-from ui.markdown.portable import Drawing
+from ui.markdown.portable import HtmlFormats
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.text.model_titles import title_of
@@ -54,7 +54,7 @@ def chat_document(theme: Theme, title: str, messages: Sequence[MessageView], par
     style = document_style(LIGHT, FONT_PX, theme.code_font().family())
     document.setDefaultStyleSheet(style + _STYLE)
     document.setDocumentMargin(0)
-    drawing = Drawing(code_html, lambda source: _formula(theme, source))
+    drawing = HtmlFormats(code_html, lambda source: _formula(theme, source))
     html = f"<h1>{escape(title)}</h1>\n"
     for view in messages:
         raw = call_text(view) if view.role == "tool" else view.text

@@ -10,15 +10,14 @@ from ui.theme.theme import Theme
 
 RING_PX, RADIUS_PX = 2, 6
 BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
-
-
-AS_BEFORE = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)  # it was away for a moment
+# Another window or a popup had the focus for a moment.
+TEMPORARY_REASONS = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)
 
 
 class FocusRing(QWidget):
     """Lies above a widget; takes no click. ``outset``: pixels outside of the widget, or inside if negative.
 
-    Outside, its parent is the first ancestor with room, and it follows.
+    A ring outside has the first large enough ancestor as its parent, and follows the widget's moves.
     """
 
     def __init__(self, theme: Theme, around: QWidget, outset: int) -> None:
@@ -34,11 +33,11 @@ class FocusRing(QWidget):
 
     def on_focus(self, event: QFocusEvent) -> None:
         """Handle the widget's focus events: shown for keyboard focus."""
-        if event.reason() not in AS_BEFORE:
+        if event.reason() not in TEMPORARY_REASONS:
             self._by_keyboard = event.gotFocus() and event.reason() in BY_KEYBOARD
         self._leave()
         if event.gotFocus() and self._by_keyboard:
-            self._settle()
+            self._attach_to_host()
             self.follow()
             self.show()
             self.raise_()
@@ -51,8 +50,8 @@ class FocusRing(QWidget):
         if self.parentWidget() is not self._around:
             self.setParent(self._around)
 
-    def _settle(self) -> None:
-        """Find an ancestor with room, and follow the widgets between."""
+    def _attach_to_host(self) -> None:
+        """Make the first large enough ancestor the parent, and watch the widgets up to it."""
         if self._outset <= 0:
             return
         host = self._around

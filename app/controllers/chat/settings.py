@@ -16,7 +16,7 @@ from engine.records import Problem
 from engine.requests import ForgetPast
 from ui.composer.prompt_list import builtin_prompts
 
-LOOK = frozenset({"theme", "text_size", "density"})
+APPEARANCE = frozenset({"theme", "text_size", "density"})
 
 
 class ChatSettingsController(PartsController):
@@ -47,13 +47,13 @@ class ChatSettingsController(PartsController):
         wants.prompts_changed.connect(self._on_prompts)
 
     def show(self) -> None:
-        self._on_settings(LOOK)
+        self._on_settings(APPEARANCE)
 
     def _on_settings(self, changed: Collection[str]) -> None:
         window, settings = self._window, self._state.settings
         window.set_settings(settings.values)
         looks = {"theme": window.set_theme, "text_size": window.set_text_size, "density": window.set_density}
-        for key in LOOK.intersection(changed):
+        for key in APPEARANCE.intersection(changed):
             looks[key](settings.text(key))
         if "learn_past" in changed and not settings.values["learn_past"]:
             self._worker.submit(ForgetPast())
@@ -64,7 +64,7 @@ class ChatSettingsController(PartsController):
             return
         self._conversations.change(layer, values)
         if values.get("learn_past") is False:
-            self._worker.submit(ForgetPast())  # chats are not told apart there
+            self._worker.submit(ForgetPast())  # the index of past answers does not separate chats
 
     def _on_reset(self, layer: Layer, keys: Collection[str]) -> None:
         if layer is Layer.GLOBAL:

@@ -34,8 +34,8 @@ class TokenSumController(PartsController):
         self._attachments: tuple[Attachment, ...] = ()
         self._size: int | None = None  # None: no model
         self._counts: dict[Key, int] = {}
-        self._sizes: tuple[PictureSize, ...] = ()  # of the conversation's pictures, where the model sees
-        self._unanswered: tuple[str, ...] = ()  # the questions at the conversation's end, once it was read
+        self._sizes: tuple[PictureSize, ...] = ()  # of the conversation's pictures, if the model has vision
+        self._unanswered: tuple[str, ...] = ()  # the unanswered questions, once the conversation was read
         self._waiting: dict[int, tuple[Key, ...]] = {}
         self._timer = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._timer.timeout.connect(self.update)
@@ -115,7 +115,7 @@ class TokenSumController(PartsController):
             texts |= self._of_tools()
             texts[key] = "" if key in self._counts else self._history()
             texts |= {("question", question): question for question in self._unanswered}
-            texts |= {_of_size(size): size for size in self._sizes}
+            texts |= {_picture_key(size): size for size in self._sizes}
         return texts
 
     def _of_tools(self) -> dict[Key, str]:
@@ -169,7 +169,7 @@ class TokenSumController(PartsController):
         """Tokens of the conversation, without unanswered questions that alone exceed the context."""
         counts = [self._counts.get(("question", question)) for question in self._unanswered]
         conversation = self._counts.get(key)
-        besides = (*self._of_tools(), *(_of_size(size) for size in self._sizes))
+        besides = (*self._of_tools(), *(_picture_key(size) for size in self._sizes))
         others = [self._counts.get(key) for key in besides]
         if conversation is None or None in counts or None in others:
             return None
@@ -183,5 +183,5 @@ class TokenSumController(PartsController):
             self._timer.start()
 
 
-def _of_size(size: PictureSize) -> Key:
+def _picture_key(size: PictureSize) -> Key:
     return "picture", f"{size[0]} {size[1]}"

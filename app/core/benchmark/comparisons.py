@@ -1,7 +1,7 @@
-"""Compares `auto` with the best fixed choice and with every peer, without picking favourites by luck.
+"""Compares `auto` with the best fixed setting and with every peer, without selection bias.
 
-The best of many looks better than it is if it is picked and compared on the same prompts. So it is picked on one half
-of the prompts and compared on the other half, in both directions.
+The best of many candidates looks too good on the prompts that it was picked on. So it is picked on one half of the
+prompts and compared on the other half, in both directions.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ EACH_PEER = "auto_vs_peer"
 BEST_PEER = "auto_vs_best_peer"
 BEST_PEER_DRAFT = "auto_vs_best_peer_draft"
 PLAIN_PEER = "plain_vs_peer_plain"
-PEER_PLAIN = "plain"  # a peer's configuration without speculation
+PLAIN_CONFIG = "plain"  # a peer's configuration without speculation
 NAMES = (FIXED, EACH_PEER, BEST_PEER, BEST_PEER_DRAFT, PLAIN_PEER)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One ratio of ours over another. ``against`` names the other, or the picks of both halves."""
+    """The speed ratio of a variant of ours over another variant: ``against``, or the picks of both halves."""
 
     name: str
     engine: str
@@ -68,7 +68,7 @@ def best_of_half(
 
 
 def _pairs(runs: Sequence[BenchmarkRun]) -> Iterator[tuple[str, str, Variant, Choice, tuple[str, ...]]]:
-    """Yields name, engine, our variant, the other variant, and labels of the other."""
+    """Yield name, engine, our variant, the other variant, and the labels of the other."""
     variants = list(dict.fromkeys(run.variant for run in runs))
     paced = AUTO in variants
     fixed = [v for v in variants if v.engine == OURS and (v == PLAIN or v.depth is not None) and v.mode != Mode.AUTO]
@@ -77,7 +77,7 @@ def _pairs(runs: Sequence[BenchmarkRun]) -> Iterator[tuple[str, str, Variant, Ch
         yield _best(FIXED, OURS, runs, fixed)
     for engine in dict.fromkeys(variant.engine for variant in variants if variant.engine != OURS):
         theirs = [variant for variant in variants if variant.engine == engine]
-        plain = Variant(PEER_PLAIN, None, engine)
+        plain = Variant(PLAIN_CONFIG, None, engine)
         if plain in theirs:
             yield PLAIN_PEER, engine, PLAIN, plain, (plain.mode,)
         if not paced:

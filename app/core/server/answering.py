@@ -37,7 +37,7 @@ async def respond(asked: CompletionRequest, builder: AnswerBuilder, events: Even
         while isinstance(event := await next_event(events), TextChunk | PrefillProgress):
             chunks += [event] if isinstance(event, TextChunk) else []
         answers.append(builder.whole(chunks, event))
-    return JSONResponse(builder.together(answers))
+    return JSONResponse(builder.combined(answers))
 
 
 async def _chunks(

@@ -63,7 +63,7 @@ from app.core.server.response_request import parse_response_request
 from app.core.server.responses import AnswerBuilder, ResponseBuilder
 from app.core.server.scheduler import JobEvent, Scheduler
 from app.core.server.tokens import (
-    Question,
+    BodyReader,
     read_count,
     read_detokenize,
     read_openai_count,
@@ -105,7 +105,7 @@ _ANSWERED = {
     "/v1/completion": _NATIVE,
     "/v1/infill": _form(parse_infill_request, CompletionBuilder),
 }
-_SESSION_VALUES: dict[str, Question] = {
+_SESSION_VALUES: dict[str, BodyReader] = {
     "/v1/chat/completions/input_tokens": partial(read_openai_count, chat=True),
     f"{RESPONSES}/input_tokens": partial(read_openai_count, chat=False),
     "/v1/messages/count_tokens": read_count,
@@ -331,7 +331,7 @@ class Endpoints:
         if isinstance(self._switch, ModelSwitch) and name in (None, model.name):  # not the window's models
             self._scheduler.submit(None, note, "", unload)
 
-    async def _answer_value(self, request: Request, read: Question) -> Response:
+    async def _answer_value(self, request: Request, read: BodyReader) -> Response:
         """Ask the session in the request's turn, and answer with the returned value."""
         body = await read_object(request)
         model = await self._named(body.get("model"))

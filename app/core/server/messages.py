@@ -22,14 +22,14 @@ _ROLES = {
     "developer": "system",
     "function": "tool",  # its name before 2024
 }
-# The field with the text in parts of other APIs, and the name of such a part.
-_SAID = (
+# Fields that hold the text of a part in other APIs; the first of `_NAME_FIELDS` that it has is its name.
+_TEXT_FIELDS = (
     "text refusal transcript action query queries url command code content source file"
     " input output outputs logs results summary stdout stderr"
 )
-_NAMES = ("title", "filename", "name", "tool_name", "file_id")
-_BESIDE_TEXT = ("cache_control", "citations", "annotations", "logprobs", "prompt_cache_breakpoint")
-_PLAIN = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
+_NAME_FIELDS = ("title", "filename", "name", "tool_name", "file_id")
+_IGNORED_IN_TEXT = ("cache_control", "citations", "annotations", "logprobs", "prompt_cache_breakpoint")
+_TEXT_TYPES = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
 
 
 def read_messages(
@@ -81,7 +81,7 @@ def is_thought(part: object) -> bool:
 def text_of_part(value: object, param: str) -> str:
     """The text of a message part.
 
-    A part without text stays in the conversation: a refusal would block the conversation for good. For a document, a
+    A part without text is no error, which would block every later request of the conversation. From a document, a
     search result and the like the model gets the text, under a line that names it.
 
     Raises:
@@ -90,9 +90,9 @@ def text_of_part(value: object, param: str) -> str:
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     kind = value.get("type")
-    if kind is None or kind in _PLAIN:
+    if kind is None or kind in _TEXT_TYPES:
         fields = Fields(value, f"{param}.")
-        fields.ignore(("type", *_BESIDE_TEXT))
+        fields.ignore(("type", *_IGNORED_IN_TEXT))
         text, refusal = fields.text("text"), fields.text("refusal")
         fields.end()
         if kind is None or (text is None and refusal is None and not is_passing_over()):
@@ -102,11 +102,11 @@ def text_of_part(value: object, param: str) -> str:
     if not warn(f"Parts of the type `{shown}` are not read here: the model gets the words that are in them."):
         message = f"`{param}` is of a type that this server does not read: it reads text and pictures."
         raise unsupported(f"{param}.type", message)
-    name = next((one for key in _NAMES if isinstance(one := _inside(value, key), str)), "")
+    name = next((one for key in _NAME_FIELDS if isinstance(one := _field_of_part(value, key), str)), "")
     return "\n".join(filter(None, (f"[{shown} {name[:200]}".rstrip() + "]", _words_of(value))))
 
 
-def _inside(part: Mapping[str, object], key: str) -> object:
+def _field_of_part(part: Mapping[str, object], key: str) -> object:
     inner = part.get("file")
     return part.get(key, inner.get(key) if isinstance(inner, dict) else None)
 
@@ -124,11 +124,11 @@ def _words_of(value: object) -> str:
     titles = (
         [value["title"]] if value.get("type") == "web_search_result" and isinstance(value.get("title"), str) else []
     )
-    return "\n".join(filter(None, (*titles, *words, *(_words_of(value.get(key)) for key in _SAID.split()))))
+    return "\n".join(filter(None, (*titles, *words, *(_words_of(value.get(key)) for key in _TEXT_FIELDS.split()))))
 
 
 def _decoded(data: str) -> str:
-    """Text from base64; empty if it is none."""
+    """Text from base64; empty if ``data`` is not base64 or not text."""
     try:
         raw = base64.b64decode(data.rpartition(",")[2], validate=True)
         return "" if raw.startswith(b"%PDF") or b"\0" in raw else raw.decode()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from app.core.server.errors import ApiError
 from app.core.server.response_request import ResponseRequest
-from app.core.server.responses import AnswerBuilder, logprob_of_chat, speculation, sse, timings, word_for
+from app.core.server.responses import AnswerBuilder, finish_reason, logprob_of_chat, speculation, sse, timings
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, RunStats, TextChunk, TokenLogprob
@@ -198,7 +198,7 @@ class ItemBuilder(AnswerBuilder):
 
 
 def _status(finished: Finished) -> str:
-    return word_for(finished, "completed", "completed", "incomplete")
+    return finish_reason(finished, "completed", "completed", "incomplete")
 
 
 def _part(kind: str, text: str, logprobs: list[Json]) -> Json:

@@ -20,15 +20,15 @@ from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, 
 DONE = b"data: [DONE]\n\n"
 
 
-def word_for(finished: Finished, end: str, stop: str, cut: str) -> str:
-    """The finish reason in an API's words: the model ended the answer, a stop string did, or the length limit."""
+def finish_reason(finished: Finished, end: str, stop: str, cut: str) -> str:
+    """``end`` if the model ended the answer, ``stop`` if a stop string did, ``cut`` if the length limit did."""
     if finished.reason in (FinishReason.LENGTH, FinishReason.CONTEXT):
         return cut
     return stop if finished.reason is FinishReason.STOP else end
 
 
 def sse(value: object, kind: str = "") -> bytes:
-    """One server-sent event, with a kind in APIs that have kinds."""
+    """One server-sent event; ``kind`` is its name in APIs that name events."""
     head = f"event: {kind}\n" if kind else ""
     return f"{head}data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
@@ -51,7 +51,7 @@ def usage(stats: RunStats, num_reasoning: int = 0) -> dict[str, object]:
 def timings(stats: RunStats) -> dict[str, float | None]:
     """Milliseconds and rates by the names of llama.cpp's server, and the tokens per pass; None if unknown.
 
-    As there, ``prompt_n`` excludes cached tokens.
+    As in llama.cpp, ``prompt_n`` excludes cached tokens.
     """
     decoded = stats.prompt_tokens - stats.prompt_cached_tokens
     prompt_ms, predicted_ms = stats.prompt_s * 1000.0, stats.decode_s * 1000.0
@@ -74,7 +74,7 @@ def timings(stats: RunStats) -> dict[str, float | None]:
 def speculation(stats: RunStats) -> dict[str, object]:
     """The counters of speculation; ``provenance`` counts tokens by source.
 
-    ``looped_tokens`` are the repeated tokens for which an answer was ended, else 0.
+    ``looped_tokens`` counts the repeated tokens if an answer was ended because of them, else it is 0.
 
     ``forced`` tokens are proposed where a grammar allows only one; they count as n-gram tokens.
     """
@@ -104,8 +104,8 @@ class AnswerBuilder(ABC):
     @abstractmethod
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> dict[str, object]: ...
 
-    def together(self, answers: list[dict[str, Any]]) -> object:
-        """The response of several answers."""
+    def combined(self, answers: list[dict[str, Any]]) -> object:
+        """One response with several answers."""
         return answers[0]
 
     def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
@@ -120,15 +120,15 @@ class AnswerBuilder(ABC):
     def failed_chunks(self, error: ApiError) -> list[bytes]:
         return [sse(error.body)]
 
-    def keep_alive(self, *, is_begun: bool) -> bytes:  # noqa: ARG002  (of one API)
+    def keep_alive(self, *, is_begun: bool) -> bytes:  # noqa: ARG002  (only one API needs it)
         return b":\n\n"
 
-    def _figures(self, stats: RunStats) -> dict[str, object]:
+    def _metrics(self, stats: RunStats) -> dict[str, object]:
         return {"timings": timings(stats), "speculation": speculation(stats), **self._warnings}
 
 
 class ResponseBuilder(AnswerBuilder):
-    """Builds the answers of a request, which share an id: of a chat, or of a text completion.
+    """Builds the answers to a chat or text completion request; they share an id.
 
     Each answer is a choice of the response. If a stream ends with its ``usage``, all earlier chunks have the field with
     null.
@@ -152,7 +152,7 @@ class ResponseBuilder(AnswerBuilder):
         self._echo = asked.echoes[self._index] if self._index < len(asked.echoes) else ""
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream) if asked.chat else None
         self._num_calls = 0
-        self._num_chars = 0  # of a text so far
+        self._num_chars = 0  # of a text completion so far
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is held back
 
     def _end(self, finished: Finished) -> bool:
@@ -172,10 +172,10 @@ class ResponseBuilder(AnswerBuilder):
             said = {"message": _message(parts)}
         choice = {"index": self._index, **said, "logprobs": logprobs, "finish_reason": self._reason(finished)}
         self._end(finished)
-        figures = self._figures(finished.stats) | {"usage": self._usages[-1]}
+        figures = self._metrics(finished.stats) | {"usage": self._usages[-1]}
         return {**self._head(is_chunk=False), "choices": [choice], **figures}
 
-    def together(self, answers: list[dict[str, Any]]) -> dict[str, object]:
+    def combined(self, answers: list[dict[str, Any]]) -> dict[str, object]:
         """Several answers in one object: each choice has its own metrics."""
         if len(answers) == 1:
             return answers[0]
@@ -196,7 +196,7 @@ class ResponseBuilder(AnswerBuilder):
     def last_chunks(self, finished: Finished) -> list[bytes]:
         chunks = self._pieces(self._parts.flush()) if self._parts is not None else []
         ending: dict[str, object] = {"delta": {}} if self._chat else {"text": ""}
-        chunks.append(self._chunk(ending, self._reason(finished), self._figures(finished.stats)))
+        chunks.append(self._chunk(ending, self._reason(finished), self._metrics(finished.stats)))
         if not self._end(finished):
             return chunks
         if self._include_usage:
@@ -210,7 +210,7 @@ class ResponseBuilder(AnswerBuilder):
     def _reason(self, finished: Finished) -> str:
         if self._parts is not None and self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
             return "tool_calls"
-        return word_for(finished, "stop", "stop", "length")
+        return finish_reason(finished, "stop", "stop", "length")
 
     def _pieces(self, parts: Iterable[Part]) -> list[bytes]:
         chunks = list[bytes]()
@@ -315,7 +315,7 @@ def logprob_of_chat(one: TokenLogprob) -> dict[str, object]:
 
 
 def _logprobs_of_text(logprobs: list[TokenLogprob], num_chars: int) -> tuple[dict[str, object], int]:
-    """The older format; ``num_chars`` characters precede the tokens."""
+    """Logprobs in the format of text completions; ``num_chars`` characters precede the tokens."""
     tokens = [shown_piece(one.piece) for one in logprobs]
     offsets = [num_chars]
     for token in tokens:

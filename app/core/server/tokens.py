@@ -1,4 +1,4 @@
-"""Tokenizing, detokenizing, and chat messages as the text of a prompt, as in llama.cpp's server."""
+"""Tokenizes, detokenizes, applies chat templates and counts tokens, as llama.cpp's server does."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
     from engine.records import ChatRequest
     from engine.session.session import Session
 
-MAX_CONTENT_CHARS = 200_000  # to tokenize so much takes up to two seconds, while other requests wait
+MAX_CONTENT_CHARS = 200_000  # tokenizing them takes up to two seconds, and other requests wait
 Json = dict[str, object]
-_COUNT = "response.input_tokens"  # the kind of OpenAI's object
-Question = Callable[
-    [Json, ServedModel], Ask
-]  # returns the question to the session, whose answer is the response's object
+_COUNT = "response.input_tokens"  # the ``object`` field of OpenAI's token counts
+BodyReader = Callable[[Json, ServedModel], Ask]  # returns a job for the session; its result is the response's JSON
 
 
 def read_tokenize(body: Json, model: ServedModel) -> Ask:
-    """Read the body of a request to ``/tokenize``: a text, or texts and token ids in turn.
+    """Read the body of a request to ``/tokenize``: a text, or a list that mixes texts and token ids.
 
     Raises:
         ApiError: 400 with the field to blame.
@@ -40,7 +38,7 @@ def read_tokenize(body: Json, model: ServedModel) -> Ask:
     for index, part in enumerate(parts):
         if not isinstance(part, str):
             token_ids([part], f"content[{index}]" if isinstance(content, list) else "content", model.n_vocab)
-    warnings = _told_warnings()
+    warnings = _warnings_field()
 
     return partial(_tokenize, parts, special, adds_special, with_pieces, warnings)
 
@@ -56,7 +54,7 @@ def read_detokenize(body: Json, model: ServedModel) -> Ask:
     fields.end()
     if not isinstance(given, list):
         raise wrong_type("tokens", "an array", given)
-    ids, warnings = token_ids(given, "tokens", model.n_vocab), _told_warnings()
+    ids, warnings = token_ids(given, "tokens", model.n_vocab), _warnings_field()
 
     return partial(_detokenize, ids, warnings)
 
@@ -67,7 +65,7 @@ def read_template(body: Json, model: ServedModel) -> Ask:
     Raises:
         ApiError: 400 with the field to blame.
     """
-    request, warnings = parse_request(body, model, chat=True).request, _told_warnings()
+    request, warnings = parse_request(body, model, chat=True).request, _warnings_field()
     return partial(_prompt, request, warnings)
 
 
@@ -81,13 +79,13 @@ def read_count(body: Json, model: ServedModel) -> Ask:
 
 
 def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> Ask:
-    """Read the body of a request to count the tokens of a ``chat``, or of a request to ``/v1/responses``.
+    """Read the body of a token count: a request to ``/v1/chat/completions`` (``chat``) or ``/v1/responses``.
 
     Raises:
         ApiError: 400 with the field to blame.
     """
     asked = parse_request(body, model, chat=True) if chat else parse_response_request(body, model).asked
-    return partial(_count, asked.request, {"object": _COUNT, **_told_warnings()})
+    return partial(_count, asked.request, {"object": _COUNT, **_warnings_field()})
 
 
 # These run on the engine's thread, which may be in another process.
@@ -140,7 +138,7 @@ def _needed(fields: Fields, name: str) -> object:
     return value
 
 
-def _told_warnings() -> Json:
+def _warnings_field() -> Json:
     warnings = warnings_so_far()
     return {"warnings": list(warnings)} if warnings else {}
 

@@ -28,11 +28,11 @@ from engine.sentences import said
 
 Value = str | int | float | None
 FORMAT, VERSION = "paceline-statistics", 1
-# A spreadsheet takes a text that begins so for a formula (https://owasp.org/www-community/attacks/CSV_Injection). Some
-# split lines at semicolons, tabs or bars despite quotes, so the text after those counts as a beginning, too.
+# Spreadsheets read text that begins with =, +, - or @ as a formula. Some split lines at semicolons, tabs or bars even
+# in quotes, so this also matches after these. Source: https://owasp.org/www-community/attacks/CSV_Injection
 _FORMULA = re.compile(r"(^|[;\t|])([\s\"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
 _BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]+")
-BATCH = 200  # answers that are read at once, for which saving an answer waits
+BATCH = 200  # answers in one read; saving an answer waits for it
 
 
 def answer_row(answer: AnswerRecord) -> dict[str, Value]:
@@ -115,14 +115,14 @@ def csv_chunks(rows: Iterable[Mapping[str, Value]]) -> Iterator[str]:
         if not begun:
             writer.writerow(row)
             begun = True
-        writer.writerow([harmless(value) if isinstance(value, str) else value for value in row.values()])
+        writer.writerow([escape_formulas(value) if isinstance(value, str) else value for value in row.values()])
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
 
 
-def harmless(text: str) -> str:
-    """One line that is no formula in a spreadsheet: an apostrophe precedes what would be one."""
+def escape_formulas(text: str) -> str:
+    """Join the lines, and put an apostrophe before text that a spreadsheet would read as a formula."""
     return _FORMULA.sub(r"\1\2'", _BREAKS.sub(" ", text))
 
 
@@ -135,10 +135,10 @@ def json_chunks(
     """One object, a row on each line: {"format", "version", "exported_at_utc", "totals": [...], "answers": [...]}."""
     head = {"format": FORMAT, "version": VERSION, "exported_at_utc": exported_at}
     yield json.dumps(head)[:-1] + ',\n"totals": ['
-    yield from _joined({**totals_row(row), **_lists(row.sums)} for row in totals)
+    yield from _joined({**totals_row(row), **_histograms(row.sums)} for row in totals)
     yield '],\n"answers": ['
     yield from _joined(
-        {**answer_row(each), **_lists(each.stats), "decisions": list(each.stats.decisions)} for each in answers
+        {**answer_row(each), **_histograms(each.stats), "decisions": list(each.stats.decisions)} for each in answers
     )
     yield "]}\n"
 
@@ -148,7 +148,7 @@ def _joined(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
         yield (",\n" if number else "\n") + json.dumps(row, ensure_ascii=False)
 
 
-def _lists(figures: RunStats | Sums) -> dict[str, object]:
+def _histograms(figures: RunStats | Sums) -> dict[str, object]:
     stats = figures.stats if isinstance(figures, Sums) else figures
     times = sorted(stats.interval_counts)
     return {
@@ -168,7 +168,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """``number`` is the message's or the conversation's id, for those scopes."""
+    """``number`` is a message id for `Scope.ANSWER`, a conversation id for `Scope.CHAT`."""
 
     scope: Scope
     number: int | None = None

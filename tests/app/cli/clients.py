@@ -3,9 +3,9 @@
     paceline serve --model T.gguf --draft D.gguf --key K
     CLIENTS/bin/python tests/app/cli/clients.py --url http://127.0.0.1:8080/v1 --key K [--only openai]
 
-run by a Python that has `openai`, `langchain-openai` and `llm` (and `jsonschema`, to check what was made). One line for
-each thing that was tried; the exit code is the number of failures. What is not installed, and what the served model has
-not (tools in its template, tokens for gaps), is skipped, and said.
+The Python needs `openai`, `langchain-openai`, `llm`, and `jsonschema` to check answers. Prints a line for each test;
+the exit code is the number of failures. Skips clients that are not installed and features that the served model
+lacks (tools in its template, infill tokens), and says so.
 """
 
 # ruff: noqa: T201  (a command, which prints)
@@ -56,7 +56,7 @@ def volume(width, height, depth):
 
 
 class OpenAiPackage:
-    """What OpenAI's own package is asked for."""
+    """The tests with OpenAI's own package."""
 
     def __init__(self, url: str, key: str) -> None:
         self._client = importlib.import_module("openai").OpenAI(base_url=url, api_key=key, max_retries=0, timeout=600.0)
@@ -75,7 +75,7 @@ class OpenAiPackage:
         return str(answer.choices[0].message.content)
 
     def stream(self) -> str:
-        """A streamed one, with its usage."""
+        """A streamed answer, with its usage."""
         chunks = list(self._ask(QUESTION, stream=True, stream_options={"include_usage": True}))
         _check(chunks[-1].usage.completion_tokens > 0)
         return "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
@@ -95,7 +95,7 @@ class OpenAiPackage:
         return str(json.loads(answer.choices[0].message.content))
 
     def tools(self) -> str:
-        """A call that has to be made, and what the model says to what the tool said."""
+        """A required call, and the model's answer to the tool's result."""
         messages: list[Any] = [{"role": "user", "content": "What is the weather in Rome, in celsius?"}]
         answer = self._ask(messages, tools=[WEATHER], tool_choice="required").choices[0]
         call = answer.message.tool_calls[0]
@@ -105,7 +105,7 @@ class OpenAiPackage:
         return f"{json.loads(call.function.arguments)} -> {said}"
 
     def tools_by_choice(self) -> str:
-        """A call that the model may make."""
+        """An optional call."""
         answer = self._ask("What is the weather in Paris? Use the tool.", tools=[WEATHER]).choices[0]
         calls = answer.message.tool_calls
         return f"{answer.finish_reason}: {calls[0].function if calls else answer.message.content}"
@@ -118,7 +118,7 @@ class OpenAiPackage:
         return str(json.loads("".join(part.function.arguments or "" for part in parts)))
 
     def prediction(self) -> str:
-        """An edit of a text that is sent along."""
+        """An edit of a text that is sent as the predicted output."""
         text = f"Rename the parameter `depth` to `length` in this code. Answer with the code only.\n\n{CODE}"
         answer = self._ask(text, prediction={"type": "content", "content": CODE})
         details = answer.usage.completion_tokens_details
@@ -126,7 +126,7 @@ class OpenAiPackage:
         return f"{kept} accepted, {refused} rejected; {_per_pass(answer)}"
 
     def logprobs(self) -> str:
-        """Probabilities of each token, and of others."""
+        """Probabilities of each token and of its alternatives."""
         answer = self._ask(QUESTION, logprobs=True, top_logprobs=3).choices[0]
         reported = answer.logprobs.content
         _check("".join(one.token for one in reported) == answer.message.content)
@@ -134,7 +134,7 @@ class OpenAiPackage:
         return f"{len(reported)} tokens, the first {reported[0].token!r} at {reported[0].logprob:.3f}"
 
     def completions_with_suffix(self) -> str:
-        """What stands between two texts."""
+        """Infill: the text between two texts."""
         answer = self._client.completions.create(
             model=self._model,
             prompt="def add(a, b):\n    ",
@@ -146,7 +146,7 @@ class OpenAiPackage:
         return repr(answer.choices[0].text)
 
     def completions_with_logprobs(self) -> str:
-        """A text that goes on, with its beginning."""
+        """The continuation of a text, with the prompt echoed."""
         answer = self._client.completions.create(
             model=self._model, prompt="1, 2, 3,", max_tokens=6, logprobs=2, echo=True
         )
@@ -172,7 +172,7 @@ class OpenAiPackage:
         return text
 
     def responses_with_tools(self) -> str:
-        """A call that has to be made, and what the model says to what the tool said."""
+        """A required call, and the model's answer to the tool's result."""
         tool = {"type": "function", "strict": False, **GET_WEATHER}
         items: list[Any] = [{"role": "user", "content": "What is the weather in Rome, in celsius?"}]
         answer = self._respond(items, tools=[tool], tool_choice="required")
@@ -188,7 +188,7 @@ class OpenAiPackage:
 
 
 def with_openai(url: str, key: str) -> dict[str, Callable[[], str]]:
-    """What OpenAI's own package is asked for."""
+    """The tests with OpenAI's own package, by name."""
     package = OpenAiPackage(url, key)
     return {name: getattr(package, name) for name in vars(OpenAiPackage) if not name.startswith("_")}
 
@@ -204,7 +204,7 @@ def _per_pass(answer: Any) -> str:  # noqa: ANN401  (the client's own types)
 
 
 def with_langchain(url: str, key: str) -> dict[str, Callable[[], str]]:
-    """What LangChain's ChatOpenAI is asked for."""
+    """The tests with LangChain's ChatOpenAI, by name."""
     chat_openai = importlib.import_module("langchain_openai").ChatOpenAI
     model = chat_openai(base_url=url, api_key=key, model=_first_model(url, key), temperature=0, max_tokens=200)
 
@@ -236,7 +236,7 @@ def _first_model(url: str, key: str) -> str:
 
 
 def with_llm(url: str, key: str) -> dict[str, Callable[[], str]]:
-    """What the llm command is asked for, with a folder of its own for its settings."""
+    """The tests with the llm command, by name; its settings are in a temporary folder."""
     command = shutil.which("llm", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if command is None:
         raise ImportError("the llm command")
@@ -286,7 +286,7 @@ def main() -> int:
             started = time.perf_counter()
             try:
                 reported = " ".join(attempt().split())
-            except Exception as error:  # noqa: BLE001  (each is told, and counted)
+            except Exception as error:  # noqa: BLE001  (each is printed and counted)
                 if getattr(error, "code", None) == "unsupported_parameter":
                     print(f"{name} {what}: not with this model")
                     continue

@@ -26,7 +26,7 @@ def test_a_new_figure_is_half_of_what_is_remembered(tmp_path: Path) -> None:
     speeds.note("model", DISK, 100.0, 1.0)
     speeds.note("model", DISK, 300.0, 1.0)
     assert speeds.seconds("model", DISK, 200.0) == pytest.approx(1.0)
-    speeds.relax("model", DISK)
+    speeds.raise_speed("model", DISK)
     assert speeds.seconds("model", DISK, 220.0) == pytest.approx(1.0)
     speeds.save()  # nowhere
 

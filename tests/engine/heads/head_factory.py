@@ -68,7 +68,7 @@ def _qwen35_layer(number: int, seed: int) -> list[Tensor]:
 
 
 def zeroed(file: GgufFile) -> GgufFile:
-    """Without what blocks add to the residual: the next token depends on the current one only."""
+    """Zero the output of every block: the next token then depends on the current one only."""
     return replace(
         file,
         tensors=tuple(
@@ -80,8 +80,8 @@ def zeroed(file: GgufFile) -> GgufFile:
 def markov_qwen35(noise: float, *, seed: int = 0) -> GgufFile:
     """A target whose next token depends on the current one only, with a head that says the same, but for ``noise``.
 
-    The head takes the embedding of its token and nothing of the target's row (``eh_proj = [I|0]``), and has an output
-    layer of its own: the target's, with so much normal noise, of the weights' own standard deviation.
+    The head uses the embedding of its token and ignores the target's row (``eh_proj = [I|0]``). Its output layer is the
+    target's plus normal noise, whose standard deviation is ``noise`` times that of the weights.
     """
     weights, base = Weights(seed + 7), zeroed(tiny_qwen35(seed=seed))
     layer = {one.name: one for one in _qwen35_layer(4, seed + 100)}
@@ -101,7 +101,7 @@ def stripped(file: GgufFile) -> GgufFile:
 
 
 def head_only(file: GgufFile) -> GgufFile:
-    """Only the next-token layer, with what it shares with the target: as converters write ``mtp-*.gguf``."""
+    """Keep the next-token layer and the tensors that it shares with the target, as in ``mtp-*.gguf`` files."""
     return replace(
         file,
         tensors=tuple(one for one in file.tensors if not one.name.startswith(("blk.0", "blk.1", "blk.2", "blk.3"))),
@@ -109,7 +109,7 @@ def head_only(file: GgufFile) -> GgufFile:
 
 
 def tiny_hy_v3(*, seed: int = 0, num_layers: int = 3) -> GgufFile:
-    """Two dense layers, and next-token layers of which each drafts one step ahead."""
+    """Two dense layers, and next-token layers; each drafts one step further ahead."""
     weights = Weights(seed)
     weights.random("token_embd.weight", N_EMBD, N_VOCAB)
     weights.ones("output_norm.weight", N_EMBD)
@@ -273,7 +273,7 @@ def assistant_for(*, seed: int = 5, window: int = 64, num_layers: int = 2, **ent
 
 
 def _gemma4_layer(weights: Weights, number: int, n: int) -> None:
-    """What layers of target and assistant have in common."""
+    """Add the tensors that the target's and the assistant's layers share."""
     block = f"blk.{number}"
     for norm in ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm"):
         weights.ones(f"{block}.{norm}.weight", n)

@@ -105,7 +105,7 @@ def test_where_a_gpu_is_short_the_fewest_experts_stay_in_main_memory(
 
 
 def test_more_experts_stay_where_a_draft_is_to_lie_beside(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone, beside = (tried(moe, monkeypatch, gpus(8 * GB), beside_bytes=size)[0] for size in (0, 2 * GB))
+    alone, beside = (tried(moe, monkeypatch, gpus(8 * GB), draft_bytes=size)[0] for size in (0, 2 * GB))
     assert (beside.cpu_moe_layers or 0) >= (alone.cpu_moe_layers or 0) + 5
 
 
@@ -191,7 +191,7 @@ def test_room_is_left_for_a_draft_that_lies_there(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
     request, options = LoadRequest("t", draft), LoadOptions(512)
     needed = estimate_memory(read_header(Path(draft)), CacheSetup(512), ALL_LAYERS).total.gpu_bytes
-    assert with_draft_memory(draft, request, options).beside_bytes == needed > 0
+    assert with_draft_memory(draft, request, options).draft_bytes == needed > 0
     for elsewhere in (replace(request, draft_gpu_layers=0), replace(request, draft_devices=("CUDA1",))):
         assert with_draft_memory(draft, elsewhere, options) == options
     assert with_draft_memory(None, request, options) == options

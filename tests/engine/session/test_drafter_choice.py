@@ -45,15 +45,15 @@ def test_a_call_is_drafted_from_what_its_tool_takes() -> None:
     tools = ({"type": "function", "function": {"name": "read", "parameters": parameters}},)
     request = ChatRequest(mode=Mode.SUFFIX, tools=tools)
     drafters, vocab = DraftersByMode(), model().vocab
-    outlines = drafters.outlines(request, ToolFormat.HERMES, vocab)
+    outlines = drafters.tool_call_index(request, ToolFormat.HERMES, vocab)
     assert outlines is not None
-    assert drafters.outlines(request, ToolFormat.HERMES, vocab) is outlines  # every answer of a turn asks for the same
+    assert drafters.tool_call_index(request, ToolFormat.HERMES, vocab) is outlines  # cached
     drafter = drafters.drafter(Mode.SUFFIX, None, None, outlines, vocab.eog_ids)
     call = tokens_amid(vocab, '{"name": "read", "arguments": {"path": "')
     written = [*tokens_amid(vocab, "Now: "), *call[:12]]
     drafter.begin(np.array(written, dtype=np.int32), Sampler(SamplingParams()))
     draft = drafter.propose(np.array(written, dtype=np.int32), 100)
     assert draft.ids == call[12:]  # and no value
-    assert drafters.outlines(request, ToolFormat.NONE, vocab) is None
+    assert drafters.tool_call_index(request, ToolFormat.NONE, vocab) is None
     for other in (ChatRequest(mode=Mode.SUFFIX), ChatRequest(mode=Mode.OFF, tools=tools)):
-        assert drafters.outlines(other, ToolFormat.HERMES, vocab) is None
+        assert drafters.tool_call_index(other, ToolFormat.HERMES, vocab) is None

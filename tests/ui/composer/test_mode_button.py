@@ -14,7 +14,7 @@ from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, READY, model
 from ui.composer.mode_button import ModeMenu
 from ui.text.formatting import mode_label
-from ui.text.mode_words import MODE_ORDER, mode_line
+from ui.text.mode_words import MODE_ORDER, mode_summary
 from ui.widgets.choice_list import Choice
 from ui.window.main_window import MainWindow
 
@@ -43,7 +43,7 @@ def test_each_mode_has_a_line_of_plain_words_and_the_one_in_force_a_tick(window:
     rows = menu.list.rows.rows
     modes = OFFERED
     assert [row.title for row in rows] == [mode_label(mode) for mode in modes]
-    assert [row.lines for row in rows] == [(mode_line(mode),) for mode in modes]
+    assert [row.lines for row in rows] == [(mode_summary(mode),) for mode in modes]
     assert Mode.DRAFT in modes
     assert [row.title for row in rows if row.icon == "check"] == ["Auto"]
 

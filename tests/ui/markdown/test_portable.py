@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from ui.markdown.portable import INK, Drawing, portable, portable_plain
+from ui.markdown.portable import INK, HtmlFormats, portable, portable_plain
 
-DRAWING = Drawing()
+DRAWING = HtmlFormats()
 END = 10**9
 LISTS = "3. one\n4. two\n   - nested **b**\n   - [x] done\n\n5. three\n"
 TABLE = "| a | b |\n|---|--:|\n| 1 | `x\\|y` |\n| 3 | 4 |\n"

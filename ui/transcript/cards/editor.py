@@ -22,7 +22,7 @@ from ui.widgets.exact_text import ExactTextEdit
 tr = Translator("MessageEditor")
 
 MAX_LINES = 16
-OF_ANSWER = tr.mark("Enter saves it as another version; the answer stays as it was. Shift+Enter begins a new line.")
+ANSWER_HINT = tr.mark("Enter saves it as another version; the answer stays as it was. Shift+Enter begins a new line.")
 HINT = tr.mark("Press Enter to send as a new version; the original is kept.")
 NO_FILES = tr.mark("Files cannot be added to a sent message. Attach them to a new one.")
 
@@ -54,7 +54,7 @@ class _Text(ExactTextEdit):
         self.setFixedHeight(height_of(self, MAX_LINES))
 
     def event(self, event: QEvent) -> bool:
-        """Esc belongs to the editor. The frame around shows the focus."""
+        """Take Esc before the window's shortcut; report the focus for the frame around."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
         if (
@@ -76,7 +76,7 @@ class _Text(ExactTextEdit):
             super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Dragged files are the window's; a pasted picture is accepted only to explain its rejection."""
+        """The window handles dragged files; a pasted picture is accepted only to explain its rejection."""
         return (source.hasText() or source.hasImage()) and not local_paths(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
@@ -103,7 +103,7 @@ class MessageEditor(QFrame):
     ) -> None:
         super().__init__()
         self.setObjectName("composerCard")
-        hint = self._hint_words = tr(OF_ANSWER if of_answer else HINT)
+        hint = self._hint_words = tr(ANSWER_HINT if of_answer else HINT)
         self._attachments = tuple(attachments)
         self.left_out: set[int] = set()
         self.rows = AttachmentRows(theme, removable=True, parent=self)

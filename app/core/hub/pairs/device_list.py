@@ -21,7 +21,7 @@ from engine.sentences import said
 
 log = logging.getLogger(__name__)
 
-KEPT_S = 30.0  # for an answer of the helper, also for none
+KEPT_S = 30.0  # an answer of the helper stays valid for so long, an error too
 _Answer = tuple[Device, ...] | DeviceError
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from app.core.server.errors import ApiError, in_anthropics_words
 from app.core.server.protocol import CompletionRequest
-from app.core.server.responses import AnswerBuilder, sse, word_for
+from app.core.server.responses import AnswerBuilder, finish_reason, sse
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk
@@ -32,7 +32,7 @@ class MessageBuilder(AnswerBuilder):
             self._take(self._parts.feed(chunk))
         self._take(self._parts.flush())
         self._close()
-        return self._message(finished) | self._figures(finished.stats)
+        return self._message(finished) | self._metrics(finished.stats)
 
     def first_chunks(self, num_prompt: int | None = None) -> list[bytes]:
         """The event ``message_start`` with the number of prompt tokens; the last event has the cached ones."""
@@ -47,7 +47,7 @@ class MessageBuilder(AnswerBuilder):
         events = [*self._take(self._parts.flush()), *self._close()]
         ended = self._message(finished)
         delta = {name: ended[name] for name in ("stop_reason", "stop_sequence")}
-        figures = self._figures(finished.stats)
+        figures = self._metrics(finished.stats)
         return [*events, _event("message_delta", delta=delta, usage=ended["usage"], **figures), _event("message_stop")]
 
     def failed_chunks(self, error: ApiError) -> list[bytes]:
@@ -57,7 +57,7 @@ class MessageBuilder(AnswerBuilder):
         return PING if is_begun else super().keep_alive(is_begun=is_begun)
 
     def _message(self, finished: Finished) -> Json:
-        reason, stop = word_for(finished, "end_turn", "stop_sequence", "max_tokens"), None
+        reason, stop = finish_reason(finished, "end_turn", "stop_sequence", "max_tokens"), None
         if self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
             reason = "tool_use"
         elif reason == "stop_sequence":

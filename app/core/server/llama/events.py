@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.core.server.llama.request import NativeRequest
-from app.core.server.responses import AnswerBuilder, shown_piece, sse, word_for
+from app.core.server.responses import AnswerBuilder, finish_reason, shown_piece, sse
 from engine.records import ChatRequest, Finished, FinishReason, TextChunk, TokenLogprob
 
 Json = dict[str, object]
@@ -29,7 +29,7 @@ class CompletionBuilder(AnswerBuilder):
         probable = _probabilities([one for chunk in chunks for one in chunk.logprobs])
         return self._selected(self._end(content, finished) | probable)
 
-    def together(self, answers: list[Json]) -> Json | list[Json]:
+    def combined(self, answers: list[Json]) -> Json | list[Json]:
         return answers[0] if len(answers) == 1 else answers
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
@@ -64,10 +64,10 @@ class CompletionBuilder(AnswerBuilder):
             "prompt": self._made.prompts[self._index],
             "has_new_line": self._has_new_line,
             "truncated": False,
-            "stop_type": word_for(finished, "eos", "word", "limit"),
+            "stop_type": finish_reason(finished, "eos", "word", "limit"),
             "stopping_word": finished.stop if finished.reason is FinishReason.STOP else "",
             "tokens_cached": stats.prompt_tokens + stats.tokens,
-            **self._figures(stats),
+            **self._metrics(stats),
         }
         self._index, self._num_tokens, self._has_new_line = self._index + 1, 0, False
         return said

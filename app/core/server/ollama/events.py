@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from app.core.server.errors import ApiError
 from app.core.server.protocol import CompletionRequest
-from app.core.server.responses import AnswerBuilder, logprob_of_chat, speculation, word_for
+from app.core.server.responses import AnswerBuilder, finish_reason, logprob_of_chat, speculation
 from app.core.tools.answer_parts import AnswerParts, Part, Thought
 from app.core.tools.output import Called
 from engine.records import Finished, TextChunk, TokenLogprob
@@ -81,7 +81,7 @@ class LineBuilder(AnswerBuilder):
         stats = finished.stats
         return {
             "done": True,
-            "done_reason": word_for(finished, "stop", "stop", "length"),
+            "done_reason": finish_reason(finished, "stop", "stop", "length"),
             "total_duration": round((time.perf_counter() - self._begun) * _NS),
             "load_duration": 0,
             "prompt_eval_count": stats.prompt_tokens,

@@ -54,7 +54,7 @@ def conversation_of(db: sqlite3.Connection, message_id: int) -> int | None:
 
 
 def show_below(db: sqlite3.Connection, conversation_id: int, parent_id: int | None, child_id: int | None) -> None:
-    """Store which message is shown below another; below None: which first message."""
+    """Store which child of a message is shown; of None, which first message of the conversation."""
     if parent_id is None:
         db.execute("UPDATE conversations SET shown_root = ? WHERE id = ?", (child_id, conversation_id))
     else:
@@ -74,7 +74,7 @@ def show_message(db: sqlite3.Connection, message_id: int) -> int | None:
 
 
 def show_instead(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
-    """Show another version in place of a deleted message, if there is one; ``tree`` is from before."""
+    """Show another version in place of a deleted message, if there is one; ``tree`` still has it."""
     parent = tree.parents[message_id]
     if tree.shown.get(parent) in (message_id, None):
         others = tree.versions_beside(message_id)
@@ -119,7 +119,7 @@ def insert_message(
 
 
 def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
-    """Delete a message and its descendants; show another version if there is one. Returns their number."""
+    """Delete a message and its descendants; show another version if there is one. Returns the number deleted."""
     conversation_id = conversation_of(db, message_id)
     if conversation_id is None:
         return 0
@@ -145,10 +145,10 @@ def list_messages(
     path = tree.path()
     found = {row[0]: row for row in _select(db, _ALL, path)}
     views = (_view(found[number], versions.get(tree.parents[number], ())) for number in path)
-    return with_attachments(db, _with_places(views))
+    return with_attachments(db, _with_follows_calls(views))
 
 
-def _with_places(views: Iterable[MessageView]) -> Iterator[MessageView]:
+def _with_follows_calls(views: Iterable[MessageView]) -> Iterator[MessageView]:
     """Mark answers that follow calls of the same model."""
     target, is_after_call = "", False
     for view in views:

@@ -30,15 +30,15 @@ from app.core.storage.exchange.records import (
 )
 
 # Marks of search results in an answer: private-use characters of Unicode, and older ones.
-_PLACE = re.compile(
+_CITATION = re.compile(
     "(?P<gap>[ \t]*)(?P<mark>\ue200[^\ue200\ue201\n]{0,2000}\ue201|【\\d{1,6}(?::\\d{1,6})?†[^【】\n]{0,200}】)"
 )
-_BETWEEN = "\ue202"
+_SEPARATOR = "\ue202"
 _POINTER = re.compile(r"[a-z-]{1,40}://(file[-_][\w-]{4,200})")
-_MAX_PLACES = 10_000  # marks in one message
+_MAX_CITATIONS = 10_000  # marks in one message
 _MAX_LINK_CHARS = 4000
 _MAX_DURATION_S = 7 * 24 * 3600
-_MAX_USES = 4  # copies of a text that the file has once: a small file must not become gigabytes of text
+_MAX_USES = 4  # times that one text of the file may be copied: a small file must not become gigabytes of text
 
 
 def is_chatgpt(data: object) -> bool:
@@ -71,7 +71,7 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
             messages.append(replace(message, target=usual_model) if is_unnamed else message)
             room -= thought.num_chars
         else:
-            thoughts[node_id] = more = _more(thought, nodes[node_id])
+            thoughts[node_id] = more = _with_node(thought, nodes[node_id])
             room += _MAX_USES * (more.num_chars - thought.num_chars)
     created, updated = clean_time(data.get("create_time")), clean_time(data.get("update_time"))
     return PortableChat(
@@ -117,7 +117,7 @@ def _has_parent(node: Mapping[str, Any], nodes: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Thought:
-    """The reasoning before an answer and its duration: its last part, which links to the earlier ones."""
+    """The last part of the reasoning before an answer, with a link to the part before, and the duration so far."""
 
     part: str = ""
     before: _Thought | None = None
@@ -135,7 +135,7 @@ class _Thought:
         return "\n\n".join(reversed(parts))
 
 
-def _more(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
+def _with_node(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
     """The reasoning with the part or the duration of this node."""
     message = node.get("message")
     content = message.get("content") if isinstance(message, dict) else None
@@ -186,7 +186,7 @@ def _metadata(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text(content: object, metadata: Mapping[str, Any], files: PictureFiles) -> tuple[str, tuple[Attachment, ...]]:
-    """The text, and the existing pictures."""
+    """The text, and the pictures whose files exist."""
     if not isinstance(content, dict) or content.get("content_type") not in ("text", "multimodal_text"):
         return "", ()
     parts, pieces, pictures = content.get("parts"), list[str](), list[Attachment]()
@@ -207,7 +207,7 @@ def _picture(part: object, metadata: Mapping[str, Any], files: PictureFiles) -> 
     listed = metadata.get("attachments")
     names = {
         str(each.get("id")): each.get("name")
-        for each in (listed[:_MAX_PLACES] if isinstance(listed, list) else ())
+        for each in (listed[:_MAX_CITATIONS] if isinstance(listed, list) else ())
         if isinstance(each, dict)
     }
     name = names.get(found[1])
@@ -229,10 +229,10 @@ def _piece(part: object) -> str:
 
 def _with_links(text: str, references: object) -> str:
     """An answer with links or words in place of its marks; marks without either are removed."""
-    if not _PLACE.search(text):
+    if not _CITATION.search(text):
         return text
     links: dict[str, str] = {}
-    for reference in references[:_MAX_PLACES] if isinstance(references, list) else ():
+    for reference in references[:_MAX_CITATIONS] if isinstance(references, list) else ():
         mark, link = (reference.get("matched_text"), reference.get("alt")) if isinstance(reference, dict) else ("", "")
         if isinstance(mark, str) and isinstance(link, str) and len(link) <= _MAX_LINK_CHARS:
             links[mark.strip()] = link.strip()
@@ -244,12 +244,12 @@ def _with_links(text: str, references: object) -> str:
         room -= len(words)
         return f"{place['gap']}{words}" if words and room > 0 else ""
 
-    return _PLACE.sub(replacement, text)
+    return _CITATION.sub(replacement, text)
 
 
 def _own_words(mark: str) -> str:
     """The text in a mark: a name or a page's title."""
-    kind, *rest = mark.strip("\ue200\ue201").split(_BETWEEN)
+    kind, *rest = mark.strip("\ue200\ue201").split(_SEPARATOR)
     if kind == "url" and rest:
         return rest[0]
     try:

@@ -22,11 +22,11 @@ from app.core.storage.pictures import is_picture, picture_attachment
 from engine.sandbox.picture import MAX_BYTES
 
 MOST_PICTURES = 1_000  # of one import, each decoded separately
-MOST_READ_BYTES, MOST_KEPT_BYTES = 2 << 30, 512 << 20  # of all: unpacked, and as stored
+MOST_READ_BYTES, MOST_KEPT_BYTES = 2 << 30, 512 << 20  # of all pictures: unpacked, and as stored
 _MOST_NAMES = 100_000
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{3,200}")
 _ENDS_ID = "-."  # after a file's id comes its name or its ending
-_OF_ARCHIVES = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+_ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 _LM_STUDIO = "user-files"  # beside the folder of conversations
 
 log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class PictureFiles:
             if not is_picture(data[:16]):
                 return None
             found = picture_attachment(shown, data)
-        except (OSError, ValueError, RuntimeError, EOFError, FileUnreadableError, *_OF_ARCHIVES) as error:
+        except (OSError, ValueError, RuntimeError, EOFError, FileUnreadableError, *_ARCHIVE_ERRORS) as error:
             log.warning("a picture of an import is left out: %s", type(error).__name__)
             return None
         self._num_kept_bytes += found.num_bytes

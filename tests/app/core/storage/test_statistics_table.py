@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app.core.domain.sums import by_pair
 from app.core.storage.chats.answer_records import AnswerRecord
-from app.core.storage.statistics_export import answer_row, csv_chunks, harmless, json_chunks, totals_row
+from app.core.storage.statistics_export import answer_row, csv_chunks, escape_formulas, json_chunks, totals_row
 from engine.records import Mode, RunStats
 from tests.run_stats import ROUND as RUN
 
@@ -52,14 +52,14 @@ def test_no_title_becomes_a_formula(title: str) -> None:
 
 @pytest.mark.parametrize("title", ["Weekend plans", "C++ and a-b", "50 % @ home", "x = 1", "Grüße, Welt"])
 def test_an_ordinary_title_stays_as_it_is(title: str) -> None:
-    assert harmless(title) == title
+    assert escape_formulas(title) == title
 
 
 def test_a_formula_is_reported_as_text() -> None:
-    assert harmless("=1+1") == "'=1+1"
-    assert harmless(" \t=1") == " \t'=1"
-    assert harmless("a;=1") == "a;'=1"
-    assert harmless("one\r\n=two") == "one =two"
+    assert escape_formulas("=1+1") == "'=1+1"
+    assert escape_formulas(" \t=1") == " \t'=1"
+    assert escape_formulas("a;=1") == "a;'=1"
+    assert escape_formulas("one\r\n=two") == "one =two"
 
 
 def test_units_are_in_the_names_and_numbers_stay_numbers() -> None:
