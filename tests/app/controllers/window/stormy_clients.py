@@ -205,7 +205,7 @@ class StormyClient(threading.Thread):
             if response.status != 200:
                 self._expect("stream", response.status, (429,))
                 return
-            events = [line for line in response.read().split(b"\n\n") if line]
+            events = [line for line in response.read().split(b"\n\n") if line.startswith(b"data: ")]
         chunks = [json.loads(event.removeprefix(b"data: ")) for event in events[:-1]]
         if events[-1] != b"data: [DONE]" or any("error" in chunk for chunk in chunks):
             self._tally.fault(f"stream: ended with {events[-1]!r}")
@@ -226,7 +226,7 @@ class StormyClient(threading.Thread):
         if status != 200:
             self._expect("response", status, (429,))
             return
-        events = [json.loads(event.partition(b"\ndata: ")[2]) for event in raw.split(b"\n\n") if event]
+        events = [json.loads(event.partition(b"\ndata: ")[2]) for event in raw.split(b"\n\n") if event and event[:1] != b":"]
         last = events[-1]
         if last["type"] not in ("response.completed", "response.incomplete"):
             self._tally.fault(f"response: ended with {last['type']}")
