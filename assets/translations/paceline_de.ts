@@ -4837,10 +4837,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>der Bild- oder Tonteil eines anderen Modells</translation>
     </message>
     <message>
-        <source>a draft head (DFlash) that works only inside its own target</source>
-        <translation>ein Entwurfskopf (DFlash), der nur in seinem eigenen Zielmodell arbeitet</translation>
-    </message>
-    <message>
         <source>a table for quantizing another model</source>
         <translation>eine Tabelle zum Quantisieren eines anderen Modells</translation>
     </message>

@@ -39,7 +39,6 @@ _LETTERS = re.compile(r"[^a-z0-9]")
 _NO_DRAFT_NEEDED = said("The n-gram mode needs no draft.")
 _KINDS = {
     FileKind.MMPROJ: said("the image or sound part of another model"),
-    FileKind.DFLASH: said("a draft head (DFlash) that works only inside its own target"),
     FileKind.IMATRIX: said("a table for quantizing another model"),
     FileKind.VOCAB: said("a vocabulary without weights"),
     FileKind.ADAPTER: said("an adapter (LoRA) for another model"),

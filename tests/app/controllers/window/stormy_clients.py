@@ -226,7 +226,9 @@ class StormyClient(threading.Thread):
         if status != 200:
             self._expect("response", status, (429,))
             return
-        events = [json.loads(event.partition(b"\ndata: ")[2]) for event in raw.split(b"\n\n") if event and event[:1] != b":"]
+        events = [
+            json.loads(event.partition(b"\ndata: ")[2]) for event in raw.split(b"\n\n") if event and event[:1] != b":"
+        ]
         last = events[-1]
         if last["type"] not in ("response.completed", "response.incomplete"):
             self._tally.fault(f"response: ended with {last['type']}")

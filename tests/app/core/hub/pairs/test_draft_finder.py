@@ -10,6 +10,7 @@ import pytest
 
 from app.core.domain.models import Drafting, FileKind
 from app.core.hub.client import HubClient
+from app.core.hub.file_names import kind_of
 from app.core.hub.pairs.catalog import CatalogModel, CatalogPair, MachineClass
 from app.core.hub.pairs.draft_finder import CandidateOrigin, DraftSearch, DraftSources, family_of, find_drafts
 from app.core.hub.records import LibraryModel, Origin
@@ -18,6 +19,7 @@ from engine.errors import ModelFileError
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp
+from tests.engine.heads.head_sessions import KINDS
 
 pytestmark = pytest.mark.usefixtures("warm_helpers")
 
@@ -95,6 +97,18 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     assert unchecked(search) == {"gone": "Its file has been moved or deleted."}
     assert told["mmproj"] == "It is the image or sound part of another model."
     assert search.words.startswith("4 of 8 can draft for Tiny-2.5-7B-Q4_0. 1 could not be checked; see the reason.")
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (_, head) in KINDS.items() if head is not None])
+def test_heads_of_every_family_are_found_by_their_headers(kind: str, tmp_path: Path) -> None:
+    make_target, make_head = KINDS[kind]
+    assert make_head is not None
+    is_llama = make_target().metadata["general.architecture"][1] == "llama"
+    path = (TARGET if is_llama else make_target()).write(tmp_path / "target.gguf")  # large enough to gain
+    name = f"{kind.split(maxsplit=1)[0]}-target.gguf"
+    head = make_head().write(tmp_path / name)
+    search = find_drafts(read_local_header(path), DraftSources([here(head, kind_of(name))]))
+    assert [(one.path, bool(one.head)) for one in search.matching] == [(head, True)], search.rejected
 
 
 def test_a_copy_of_the_target_and_a_second_copy_of_a_draft_are_not_listed(target: KnownModel, tmp_path: Path) -> None:
