@@ -219,7 +219,7 @@ class DocumentIndex:
         return list(self._rows(sql, (model, *_raw(sources))))
 
     def _nearest(self, sources: Sequence[str], meaning: Meaning) -> list[int]:
-        """The passages whose vectors have the largest products with that of a question."""
+        """The passages with a piece whose vector has the largest products with that of a question."""
         sql = f"""
             SELECT passage_id, vector FROM vectors JOIN passages ON passages.id = vectors.passage_id
             JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
@@ -228,8 +228,10 @@ class DocumentIndex:
         rows = list(self._rows(sql, (*_raw(sources), meaning.model)))
         if not rows:
             return []
-        matrix = np.frombuffer(b"".join(each for _, each in rows), np.float16).reshape(len(rows), -1)
-        products = matrix.astype(np.float32) @ meaning.vector
+        width = len(meaning.vector)
+        matrix = np.frombuffer(b"".join(each for _, each in rows), np.float16).reshape(-1, width)
+        counts = np.array([len(each) // (2 * width) for _, each in rows])
+        products = np.maximum.reduceat(matrix.astype(np.float32) @ meaning.vector, np.cumsum(counts) - counts)
         best = np.argsort(-products)[:CANDIDATES]
         return [rows[place][0] for place in best]
 
@@ -276,7 +278,7 @@ class DocumentIndex:
         self._write(job)
 
     def put_vectors(self, model: str, vectors: Mapping[int, NDArray[np.float32]]) -> None:
-        """Keep vectors of passages by their numbers, in half precision."""
+        """Keep the vectors of passages [num_pieces, width] by their numbers, in half precision."""
         rows = [(number, model, vector.astype(np.float16).tobytes()) for number, vector in vectors.items()]
         sql = (
             "INSERT OR REPLACE INTO vectors (passage_id, model, vector) "

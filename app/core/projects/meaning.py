@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.projects.index import DocumentIndex, Meaning
+from app.core.projects.passages import PIECE_CHARS, pieces_of
 from engine.embeddings import EmbeddingForm, Pooling
 from engine.errors import ModelLoadError
 from engine.process.embedder import Embedder
@@ -64,14 +65,17 @@ class PassageEmbedder:
                 return
             on_progress(done, len(waiting))
             batch = waiting[done : done + BATCH]
-            vectors = self._vectors([text for _, text in batch], 1)
-            index.put_vectors(name, {number: vector for (number, _), vector in zip(batch, vectors, strict=True)})
+            pieces = [(number, piece) for number, text in batch for piece in pieces_of(text)]
+            vectors = dict[int, list[NDArray[np.float32]]]()
+            for (number, _), vector in zip(pieces, self._vectors([piece for _, piece in pieces], 1), strict=True):
+                vectors.setdefault(number, []).append(vector)
+            index.put_vectors(name, {number: np.stack(found) for number, found in vectors.items()})
 
     @property
     def name(self) -> str:
         """Under which the index keeps its vectors."""
         model = self._embedder.model()
-        return f"{model.name} {model.size_bytes}"
+        return f"{model.name} {model.size_bytes} {PIECE_CHARS}"
 
     def close(self) -> None:
         """Free the model."""

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator
 from engine.sandbox.document_child import Section
 
 PASSAGE_CHARS = 1_000  # about 250 tokens of English: a slow machine reads three of them in some seconds
+PIECE_CHARS = 200  # a vector of much more text says little of a sentence in it: see docs/projects.md
 _HEADING = re.compile(r"#{1,6}\s+(\S.*)")
 # Where a piece may end, the best place first: a paragraph, a line, a sentence, a word.
 _ENDS = (re.compile(r"\n\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?…。！？])\s*(?=\S)"), re.compile(r"\s"))
+_SENTENCES = re.compile(r"(?<=[.!?…。！？])\s*(?=\S)|\n+")
 _LEAST_SHARE = 0.5  # of a full piece, that one ends before its limit
 
 
@@ -47,6 +49,16 @@ def passages_of(sections: Iterable[Section]) -> Iterator[Section]:
                 waiting = piece
     if waiting is not None:
         yield waiting
+
+
+def pieces_of(text: str) -> list[str]:
+    """Cut a passage into runs of whole lines and sentences of about `PIECE_CHARS` characters, for a vector of each."""
+    pieces = [""]
+    for sentence in filter(str.strip, _SENTENCES.split(text)):
+        if pieces[-1] and len(pieces[-1]) + len(sentence) > PIECE_CHARS:
+            pieces.append("")
+        pieces[-1] += f"{sentence} "
+    return [piece.strip() for piece in pieces]
 
 
 def _may_join(first: Section, second: Section) -> bool:

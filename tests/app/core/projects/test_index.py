@@ -126,6 +126,13 @@ def test_vectors_bring_what_has_none_of_the_words(index: DocumentIndex, tmp_path
     assert index.find([str(tmp_path)], "beans", Meaning("other", axes[1]))[0].name == "garden.md"
 
 
+def test_a_passage_is_as_near_as_the_nearest_of_its_pieces(index: DocumentIndex, tmp_path: Path) -> None:
+    axes = np.eye(4, dtype=np.float32)
+    (first, _), (second, text), *_ = index.without_vectors([str(tmp_path)], "m")
+    index.put_vectors("m", {first: (axes[0] + axes[1] + axes[2]) / 3**0.5, second: np.stack([axes[3], axes[0]])})
+    assert index.find([str(tmp_path)], "", Meaning("m", axes[0]))[0].text in text
+
+
 def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "documents.db"
     path.write_bytes(b"no database" * 500)
