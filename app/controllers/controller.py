@@ -70,7 +70,7 @@ class Controller(PartsController):
         self.engines = EnginesController(parts, self.models)
         lists = ModelLists(self.hub, self.engines)
         self.context = ContextController(parts, self.conversations)
-        self.projects = ProjectController(parts, self.conversations)
+        self.projects = ProjectController(parts, self.conversations, self.hub)
         self.answers = AnswerController(parts, self.conversations, self.context, self.projects)
         self.versions = VersionController(parts, self.conversations, self.answers, self.models, lists)
         self.deletions = DeletionController(parts, self.conversations, self.answers)

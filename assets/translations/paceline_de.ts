@@ -8845,6 +8845,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Nach Wörtern und Bedeutung ({name})</translation>
     </message>
     <message>
+        <source>By meaning too: download {name} ({size})</source>
+        <translation>Auch nach der Bedeutung: {name} herunterladen ({size})</translation>
+    </message>
+    <message>
+        <source>By meaning too, English only: download {name} ({size})</source>
+        <translation>Auch nach der Bedeutung, nur Englisch: {name} herunterladen ({size})</translation>
+    </message>
+    <message>
         <source>By meaning too: choose an embedding model…</source>
         <translation>Auch nach Bedeutung: Embedding-Modell wählen …</translation>
     </message>
@@ -8922,6 +8930,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No passage was given under this number.</source>
         <translation>Unter dieser Nummer wurde keine Stelle mitgegeben.</translation>
+    </message>
+    <message>
+        <source>{name} is being downloaded. The page Downloads shows its progress.</source>
+        <translation>{name} wird heruntergeladen. Die Seite „Downloads“ zeigt den Fortschritt.</translation>
     </message>
     <message>
         <source>The project was exported.</source>

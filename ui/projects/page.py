@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.domain.model_name import printable
-from app.core.domain.projects import FileState, Project, ProjectFile
+from app.core.domain.projects import EMBEDDERS, EmbedderOffer, FileState, Project, ProjectFile
 from engine.records import Problem
 from ui.settings.rows import ask_model_file
 from ui.text.formatting import as_written, count, hover, size
@@ -57,6 +57,7 @@ class ProjectPage(Dialog):
         instructions_changed(str): once typing has paused.
         model_changed(str), embedder_changed(str): the path of a GGUF file; empty for none.
         reading_wanted(bool): reading is to go on, or to be paused.
+        embedder_offered(EmbedderOffer): the offer that was chosen.
         export_wanted(): to a file.
     """
 
@@ -66,6 +67,7 @@ class ProjectPage(Dialog):
     model_changed = Signal(str)
     embedder_changed = Signal(str)
     reading_wanted = Signal(bool)
+    embedder_offered = Signal(object)
     export_wanted = Signal()
 
     def __init__(
@@ -125,8 +127,19 @@ class ProjectPage(Dialog):
         if embedder:
             words = translate("ProjectPage", "By words and meaning ({name})")
             self.search.addItem(words.format(name=printable(Path(embedder).stem)), embedder)
+        for offer in EMBEDDERS:
+            words = translate("ProjectPage", "By meaning too: download {name} ({size})")
+            if offer.only_english:
+                words = translate("ProjectPage", "By meaning too, English only: download {name} ({size})")
+            self.search.addItem(words.format(name=offer.name, size=size(offer.num_bytes)), offer)
         self.search.addItem(translate("ProjectPage", "By meaning too: choose an embedding model…"), None)
         self._show_choice(self.search, embedder)
+
+    def set_embedder(self, path: str) -> None:
+        """Show the embedding model that is used now."""
+        if self.search.findData(path) < 0:
+            self.search.insertItem(1, printable(Path(path).stem), path)
+        self._show_choice(self.search, path)
 
     @staticmethod
     def _show_choice(box: NoWheelComboBox, path: str) -> None:
@@ -143,6 +156,10 @@ class ProjectPage(Dialog):
             signal.emit(path)
 
         path = box.currentData()
+        if isinstance(path, EmbedderOffer):
+            self._show_choice(box, box.property("kept"))  # until it is here
+            self.embedder_offered.emit(path)
+            return
         if path is not None:
             take(path)
             return

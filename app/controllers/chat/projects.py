@@ -27,6 +27,7 @@ from app.core.domain.projects import (
     SEARCH_TOOL,
     SOURCE_LINK,
     CitedPassage,
+    EmbedderOffer,
     Passage,
     Project,
     cited_passages,
@@ -41,6 +42,7 @@ from ui.text.language import mark, translate
 from ui.widgets.dialogs import ask_project_file
 
 if TYPE_CHECKING:  # a start waits for no page of projects
+    from app.controllers.models.hub import HubController
     from app.core.projects.index import DocumentIndex
     from app.core.projects.meaning import PassageEmbedder
     from ui.projects.page import ProjectPage
@@ -59,15 +61,16 @@ NO_PASSAGE = mark("Projects", "No passage was given under this number.")
 class ProjectController(PartsController):
     """Keeps the index up to date, and finds passages in it."""
 
-    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+    def __init__(self, parts: Parts, conversations: ConversationController, hub: HubController | None = None) -> None:
         super().__init__(parts)
-        self._projects, self._conversations = parts.projects, conversations
+        self._projects, self._conversations, self._hub = parts.projects, conversations, hub
         self._index = Lazy(self._open_index)
         self._page: ProjectPage | None = None
         self._process: QProcess | None = None
         self._jobs = JobRunner()
         self._embedding_path = ""
-        self._embedder: PassageEmbedder | None = None  # once it is loaded
+        self._embedder: PassageEmbedder | None = None
+        self.has_meaning = False  # the embedder is loaded
         self._updated: tuple[str, float] = ("", 0.0)  # the project that was looked at last, and when
         self._shown_at = 0.0  # when the page got the files
         self._tokens_per_s = 0.0  # of reading a prompt
@@ -138,7 +141,7 @@ class ProjectController(PartsController):
 
     def _find(self, project: Project, question: str) -> Sequence[Passage]:
         meaning = None
-        if self._embedder is not None:
+        if self._embedder is not None and self.has_meaning:
             with suppress(EngineError):  # the words are left
                 meaning = self._embedder.meaning(question)
         found = self._index().find(project.sources, question, meaning) or self._index().beginning(project.sources)
@@ -150,17 +153,17 @@ class ProjectController(PartsController):
         if path == self._embedding_path:
             return
         self._embedding_path = path
-        old, self._embedder = self._embedder, None
+        old, self._embedder, self.has_meaning = self._embedder, None, False
         if old is not None:
             old.close()
         if not path:
             return
         from app.core.projects.meaning import PassageEmbedder  # noqa: PLC0415  (few have one)
 
-        embedder = PassageEmbedder(path)
+        embedder = self._embedder = PassageEmbedder(path)
 
         def ready(_: None) -> None:
-            self._embedder = embedder
+            self.has_meaning = True
 
         self._jobs.run("embedding model", lambda _stop: embedder.load(), ready, self._window.show_problem)
 
@@ -235,6 +238,7 @@ class ProjectController(PartsController):
         page.model_changed.connect(lambda path: self._change(page, replace(self._now(page), model_path=path)))
         page.embedder_changed.connect(partial(self._set_embedder, page))
         page.reading_wanted.connect(lambda wanted: self._read(self._now(page)) if wanted else self.stop_reading())
+        page.embedder_offered.connect(partial(self._fetch_embedder, page))
         page.export_wanted.connect(partial(self._ask_export, page))
         page.finished.connect(self._forget_page)
         self._show_files()
@@ -275,6 +279,19 @@ class ProjectController(PartsController):
         self._window.dialogs.save({"embedding_path": path})
         self._load_embedder()
         self._read(self._now(page))
+
+    def _fetch_embedder(self, page: ProjectPage, offer: EmbedderOffer) -> None:
+        """Download an embedding model unless it is here, and search with it from then on."""
+
+        def done(path: str) -> None:
+            if page is self._page:
+                page.set_embedder(path)
+            self._set_embedder(page, path)
+
+        if self._hub is not None:
+            self._hub.fetch(offer.ref, done, page.show_problem)
+            words = translate("Projects", "{name} is being downloaded. The page Downloads shows its progress.")
+            page.show_done(words.format(name=offer.name))
 
     def _ask_export(self, page: ProjectPage) -> None:
         from app.core.projects.archive import export_project  # noqa: PLC0415  (few export one)

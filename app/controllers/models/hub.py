@@ -6,6 +6,7 @@ The pages of downloads, library, pairs and the first model have controllers of t
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,7 @@ class HubController(PartsController):
         self._state.model_answered.connect(self._judge_answers)
         self._repo: RepoAnswer | None = None  # the one that is shown
         self._wanted_repo = ""  # the one that was asked for last
+        self._awaited: dict[ModelRef, Callable[[str], None]] = {}  # who gets the path of a model once it is here
         self.jobs = JobRunner()
         self._service = Lazy(self._open_service)
         shared = HubParts(parts, self.jobs, self._service, self.report, self._log)
@@ -320,8 +322,19 @@ class HubController(PartsController):
 
         self.jobs.run("refresh", lambda _stop: self.service.again(answer), done, self._log)
 
+    def fetch(self, ref: ModelRef, done: Callable[[str], None], failed: Callable[[Problem], None]) -> None:
+        """Download a model unless it is in the library; ``done`` gets its path."""
+        self._awaited[ref] = done
+        self.jobs.run("fetch", lambda _stop: self.service.pull((ref,)), lambda _none: self._give_awaited(), failed)
+
+    def _give_awaited(self) -> None:
+        for ref in list(self._awaited):
+            if path := self.service.path_of(ref):
+                self._awaited.pop(ref)(path)
+
     def _models_changed(self) -> None:
         """A model was added or removed: refresh the pages that show what is here."""
+        self._give_awaited()
         self._refresh_repo()
         if self._first is not None:
             self._first.look()

@@ -10,6 +10,7 @@ from enum import StrEnum
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.framing import NOTHING
 from app.core.domain.messages import MessageView
+from app.core.domain.models import ModelRef
 from app.core.domain.settings.fields import SettingValue
 
 CHARS_PER_TOKEN = 3.0  # rather few, so that passages rather fit
@@ -40,6 +41,31 @@ class FileState(StrEnum):
     READ = "read"
     FAILED = "failed"  # `ProjectFile.problem` says why
     GONE = "gone"  # its source is not there now; what was read of it stays
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderOffer:
+    """An embedding model on the hub."""
+
+    name: str
+    ref: ModelRef
+    num_bytes: int
+    only_english: bool = False
+
+
+EMBEDDERS = (
+    EmbedderOffer(
+        "EmbeddingGemma 300M",
+        ModelRef("ggml-org/embeddinggemma-300M-GGUF", "embeddinggemma-300M-Q8_0.gguf"),
+        333_590_944,
+    ),
+    EmbedderOffer(
+        "Nomic Embed Text 1.5",
+        ModelRef("nomic-ai/nomic-embed-text-v1.5-GGUF", "nomic-embed-text-v1.5.Q8_0.gguf"),
+        146_146_432,
+        only_english=True,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)

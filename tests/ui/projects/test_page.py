@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.projects import Project
+from app.core.domain.projects import EMBEDDERS, Project
 from ui.projects.page import ProjectPage
 from ui.theme.theme import Theme
 
@@ -37,8 +37,9 @@ def test_the_kept_model_is_shown_and_another_can_be_chosen(qtbot: QtBot, theme: 
 
 def test_a_file_for_the_search_by_meaning_is_asked_for(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
     page = ProjectPage(theme, Project("a", "Garden"), parent)
-    page.search.setCurrentIndex(1)
-    page.search.activated.emit(1)
+    last = page.search.count() - 1
+    page.search.setCurrentIndex(last)
+    page.search.activated.emit(last)
     dialog = page.findChild(QFileDialog)
     assert dialog is not None
     assert page.search.currentText() == "By words"  # nothing is chosen yet
@@ -47,3 +48,15 @@ def test_a_file_for_the_search_by_meaning_is_asked_for(qtbot: QtBot, theme: Them
     assert changed.args == ["/m/embed.gguf"]
     assert page.search.currentText() == "embed"
     dialog.reject()
+
+
+def test_an_embedding_model_of_the_hub_is_offered_with_its_size(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
+    page = ProjectPage(theme, Project("a", "Garden"), parent)
+    assert page.search.itemText(1) == "By meaning too: download EmbeddingGemma 300M (334 MB)"
+    page.search.setCurrentIndex(1)
+    with qtbot.waitSignal(page.embedder_offered) as offered:
+        page.search.activated.emit(1)
+    assert offered.args == [EMBEDDERS[0]]
+    assert page.search.currentText() == "By words"  # until it is here
+    page.set_embedder("/m/embed.gguf")
+    assert page.search.currentText() == "embed"
