@@ -8846,11 +8846,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>By meaning too: download {name} ({size})</source>
-        <translation>Auch nach der Bedeutung: {name} herunterladen ({size})</translation>
+        <translation>Auch nach Bedeutung: {name} herunterladen ({size})</translation>
     </message>
     <message>
         <source>By meaning too, English only: download {name} ({size})</source>
-        <translation>Auch nach der Bedeutung, nur Englisch: {name} herunterladen ({size})</translation>
+        <translation>Auch nach Bedeutung, nur Englisch: {name} herunterladen ({size})</translation>
     </message>
     <message>
         <source>By meaning too: choose an embedding model…</source>
