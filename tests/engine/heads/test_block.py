@@ -324,7 +324,7 @@ def test_a_good_file_is_known_and_passes_the_trial(kind: str, tmp_path: Path) ->
 
 
 BAD_BLOCKS: dict[str, GgufFile] = {
-    "llama.cpp cannot give those of qwen2 models": dflash_for(),
+    "llama.cpp does not provide those of qwen2 models": dflash_for(),
     "does not name the layers": dflash_for(dflash__target_layers=(Kind.STRING, "0 1")),
     "reads layer 2 of its target, and this one has 1": dflash_for(layers=(0, 2)),
     "blocks of 1 tokens": dflash_for(size=1),

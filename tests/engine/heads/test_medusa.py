@@ -254,7 +254,7 @@ def test_heads_that_cannot_serve_are_refused_in_a_sentence(tmp_path: Path) -> No
     more = tensor("blk.0.attn_q.weight", np.zeros((1, 32)))
     damaged = np.full((N_EMBD, N_EMBD), np.nan)
     cases: dict[str, GgufFile | bytes] = {
-        "made for tiny, whose tokens are others": good.with_metadata(medusa__tokenizer_sha256=(Kind.STRING, "0" * 64)),
+        "made for tiny, whose tokens differ": good.with_metadata(medusa__tokenizer_sha256=(Kind.STRING, "0" * 64)),
         "rows of 128 numbers, and the target's have 64": good.with_metadata(
             medusa__embedding_length=(Kind.UINT32, 128)
         ),
@@ -264,7 +264,7 @@ def test_heads_that_cannot_serve_are_refused_in_a_sentence(tmp_path: Path) -> No
         "has 128 × 64 values": replace(good, tensors=(wide, *good.tensors[1:])),
         "which no such head has": replace(good, tensors=(*good.tensors, more)),
         "do not ascend": replace(good, tensors=(*good.tensors[:-1], back)),
-        "none of the target's": replace(good, tensors=(*good.tensors[:-1], beyond)),
+        "not in the target's vocabulary": replace(good, tensors=(*good.tensors[:-1], beyond)),
         "numbers that are not finite": good.with_tensor(
             "head.0.block.0.weight", data=damaged.astype(np.float32).tobytes()
         ),

@@ -267,7 +267,7 @@ def test_what_was_never_seen_is_reported_as_expected() -> None:
 def test_text_that_does_not_pay_is_reported_where_there_is_no_draft_model() -> None:
     looked_up = TextOnly(0.2)
     looked_up.run(60)
-    assert re.fullmatch(r"text lookup paused, since it would not pay off: \d+% accepted", looked_up.pacer.reason)
+    assert re.fullmatch(r"repeated text paused, since it would not pay off: \d+% accepted", looked_up.pacer.reason)
     looked_up.chance = 0.95
     looked_up.run(200)
     assert looked_up.pacer.reason == "using repeated text (n-gram)"

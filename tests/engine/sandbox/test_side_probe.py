@@ -69,5 +69,7 @@ def test_one_whose_marks_the_model_does_not_know_is_of_another_model(tmp_path: P
     """As wide as the model, but libmtmd finds no tokens for what it puts around a picture."""
     target = tiny_llama().write(tmp_path / "plain.gguf")
     side = side_file("idefics3").write(tmp_path / "mmproj-slices.gguf")
-    with pytest.raises(EngineError, match=r"mmproj-slices\.gguf is of another model: it puts marks"):
+    with pytest.raises(
+        EngineError, match=r"mmproj-slices\.gguf belongs to another model: it puts pictures between markers"
+    ):
         probe_side(target, side)

@@ -77,7 +77,7 @@ def test_a_target_whose_layers_cannot_be_read_is_never_asked_for_them(tmp_path: 
     renamed = {key.replace("llama.", "qwen2."): value for key, value in target.metadata.items()}
     renamed["general.architecture"] = (Kind.STRING, "qwen2")
     reason = _reason_by_headers(tmp_path, GgufFile(renamed, target.tensors), eagle3_for())
-    assert "cannot give those of qwen2 models" in reason
+    assert "does not provide those of qwen2 models" in reason
 
 
 def _reason_by_headers(folder: Path, target: GgufFile, head: GgufFile) -> str:

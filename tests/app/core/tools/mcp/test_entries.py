@@ -162,8 +162,8 @@ def test_no_server_is_called_as_what_is_built_in_and_none_as_another() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "It is no JSON: see line 1."),
-        ("[" * 100_000, "It is no JSON"),
+        ("{", "It is not JSON: see line 1."),
+        ("[" * 100_000, "It is not JSON"),
         ("[]", "It has no object “mcpServers”."),
         ('{"mcpServers": []}', "It has no object “mcpServers”."),
     ],
