@@ -63,5 +63,5 @@ def test_nothing_beside_the_processor(monkeypatch: pytest.MonkeyPatch, capsys: C
     monkeypatch.setattr(rpc, "is_supported", lambda: False)
     assert main(["devices"]) == 0
     out = capsys.readouterr().out
-    assert "no device beside the processor" in out
+    assert "no device besides the processor" in out
     assert "no RPC backend" in out

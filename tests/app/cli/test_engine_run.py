@@ -109,7 +109,7 @@ def test_a_way_to_think_is_sent_as_the_engine_takes_it(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("engine", "sentence"),
     [
-        ({"kind": "ollama", "family": "gptoss"}, "It knows: medium, low, high."),
+        ({"kind": "ollama", "family": "gptoss"}, "Choose one of: medium, low, high."),
         ({"kind": "other"}, "The remote server reports no reasoning modes for org/model."),
     ],
 )

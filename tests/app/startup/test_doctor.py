@@ -164,14 +164,14 @@ def test_what_is_said_of_gpus(
     ("verdict", "notice", "level", "words"),
     [
         (None, None, Level.FINE, "not tried yet"),
-        ("fine", None, Level.FINE, "ran right"),
+        ("fine", None, Level.FINE, "ran correctly"),
         ("processor only", "It failed.", Level.NOTE, "It failed."),
     ],
 )
 def test_what_is_said_of_the_trial_of_a_gpu(verdict: str | None, notice: str | None, level: Level, words: str) -> None:
     gpu = {"name": "Arc", "total_bytes": None, "free_bytes": None}
     _, finding = doctor._gpus({"gpus": [gpu], "gpu_verdict": verdict, "gpu_notice": notice})
-    assert finding.subject == "GPU trial"
+    assert finding.subject == "GPU test"
     assert finding.level is level
     assert words in finding.message
     assert bool(finding.advice) is (level is Level.NOTE)
