@@ -37,7 +37,7 @@ def resolve_names(options: argparse.Namespace) -> None:
                 print(f"paceline: the draft {draft.name} is missing, so the model runs without it.", file=sys.stderr)
                 draft = None
             else:
-                print(f"paceline: with the draft {draft.name}", file=sys.stderr)
+                print(f"paceline: with its draft {draft.name}", file=sys.stderr)
     if draft is not None:
         options.draft = str(draft.path)
 

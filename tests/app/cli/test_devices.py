@@ -24,7 +24,7 @@ def test_the_list_has_names_kinds_and_memory(monkeypatch: pytest.MonkeyPatch, ca
     monkeypatch.setattr(devices, "find_gpus", lambda: FOUND)
     assert main(["devices"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == ["device", "what", "it", "is", "kind", "memory", "free"]
+    assert lines[0] == ["device", "description", "kind", "memory", "free"]
     assert lines[1] == ["CUDA0", "NVIDIA", "RTX", "4090", "GPU", "24.0", "GB", "20.0", "GB"]
     assert lines[2] == ["Vulkan0", "Radeon", "780M", "integrated", "GPU", "unknown", "unknown"]
 

@@ -163,7 +163,7 @@ def test_what_is_said_of_gpus(
 @pytest.mark.parametrize(
     ("verdict", "notice", "level", "words"),
     [
-        (None, None, Level.FINE, "not tried yet"),
+        (None, None, Level.FINE, "not tested yet"),
         ("fine", None, Level.FINE, "ran correctly"),
         ("processor only", "It failed.", Level.NOTE, "It failed."),
     ],
@@ -181,7 +181,7 @@ def test_without_a_compiler_nothing_is_at_fault(paths: Paths, monkeypatch: pytes
     monkeypatch.setenv("PATH", "")
     finding = found(examine(paths), "Compiler")
     assert (finding.level, finding.message) == (Level.FINE, "None. It is needed only to compile llama.cpp.")
-    assert finding.advice == "To compile llama.cpp anew, type: sudo apt install gcc g++"
+    assert finding.advice == "To compile llama.cpp again, type: sudo apt install gcc g++"
 
 
 def test_what_the_library_notes_and_models_that_are_missing_are_told(

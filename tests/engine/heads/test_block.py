@@ -330,7 +330,7 @@ BAD_BLOCKS: dict[str, GgufFile] = {
     "blocks of 1 tokens": dflash_for(size=1),
     "blocks of 99999 tokens": dflash_for(dflash__block_size=(Kind.UINT32, 99999)),
     "does not name its mask token": dflash_for().with_metadata(tokenizer__ggml__mask_token_id=None),
-    "rows of 32 numbers, and the target's have 64": dflash_for(dflash__embedding_length=(Kind.UINT32, 32)),
+    "states of 32 numbers, and the target's have 64": dflash_for(dflash__embedding_length=(Kind.UINT32, 32)),
 }
 
 
@@ -353,7 +353,7 @@ BAD_ASSISTANTS: dict[str, GgufFile] = {
     "attention.head_count_kv is not the target's": assistant_for(
         **{"gemma4-assistant__attention__head_count_kv": (Kind.UINT32, 1)}
     ),
-    "rows of 128 numbers, and the target's have 64": assistant_for(
+    "states of 128 numbers, and the target's have 64": assistant_for(
         **{"gemma4-assistant__embedding_length_out": (Kind.UINT32, 128)}
     ),
 }

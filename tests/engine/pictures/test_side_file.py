@@ -35,7 +35,7 @@ def _without(name: str) -> GgufFile:
 @pytest.mark.parametrize(
     ("made", "sentence"),
     [
-        (tiny_llama(), "is no side file"),
+        (tiny_llama(), "is not a side file"),
         (_without("clip.has_vision_encoder"), "does not see"),
         (side_file("llava").with_metadata(clip__has_vision_encoder=(Kind.BOOL, False)), "does not see"),
         (_without("clip.vision.image_size"), "vision.image_size is None"),

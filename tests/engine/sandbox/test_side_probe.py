@@ -60,7 +60,7 @@ def test_hostile_ones_end_the_child_and_nobody_else(tmp_path: Path, name: str) -
 def test_one_of_another_model_is_refused(tmp_path: Path) -> None:
     """Before anything opens it."""
     pair = Pair(write_pair(tmp_path, "llava").model, side_file("pixtral", n_embd=128).write(tmp_path / "other.gguf"))
-    with pytest.raises(ModelFileError, match=r"other\.gguf is of another model"):
+    with pytest.raises(ModelFileError, match=r"other\.gguf belongs to another model"):
         probe_side(pair.model, pair.side)
 
 
