@@ -1930,6 +1930,10 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Das dauert einen Moment. Sie können Ihre Nachricht schon schreiben.</translation>
     </message>
     <message>
+        <source>Write the beginning of a text below; the model continues it.</source>
+        <translation>Schreiben Sie unten den Anfang eines Textes; das Modell setzt ihn fort.</translation>
+    </message>
+    <message>
         <source>This model has no chat template, so it was probably trained to continue texts, not to answer. You can chat with it in a common format, or let it continue what you write.</source>
         <translation>Dieses Modell hat keine Chat-Vorlage. Es wurde also wohl darauf trainiert, Texte fortzusetzen, nicht zu antworten. Sie können in einem üblichen Format damit chatten oder es Ihren Text fortsetzen lassen.</translation>
     </message>
@@ -1956,10 +1960,6 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Continue a text</source>
         <translation>Einen Text fortsetzen</translation>
-    </message>
-    <message>
-        <source>Write the beginning of a text below; the model goes on with it.</source>
-        <translation>Schreiben Sie unten den Anfang eines Textes; das Modell setzt ihn fort.</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -6745,10 +6745,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Berechnung des Modells ist fehlgeschlagen</translation>
     </message>
     <message>
-        <source>{name} says that it has next-token layers (MTP), but they are not in the file: whoever made it left them out. A file with them drafts for itself.</source>
-        <translation>{name} gibt an, MTP-Schichten zu haben, aber sie fehlen in der Datei: Wer sie erstellt hat, hat sie weggelassen. Eine Datei, die sie enthält, entwirft selbst.</translation>
-    </message>
-    <message>
         <source>{name} has no next-token layers (MTP): it cannot draft for itself.</source>
         <translation>{name} hat keine MTP-Schichten und kann nicht selbst entwerfen.</translation>
     </message>
@@ -6979,10 +6975,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Attach text, code, a PDF with text, an office document, or a book as EPUB; others can be exported as one.</source>
         <translation>Hängen Sie Text, Code, ein PDF mit Text, ein Office-Dokument oder ein Buch als EPUB an; andere Dateien lassen sich in eines davon exportieren.</translation>
-    </message>
-    <message>
-        <source>Open it in its own program and save or print it anew, or copy the text that matters.</source>
-        <translation>Öffnen Sie die Datei im zugehörigen Programm und speichern oder drucken Sie sie neu, oder kopieren Sie den wichtigen Text.</translation>
     </message>
     <message>
         <source>The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.</source>
@@ -7341,6 +7333,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Speicher hat Platz für nur eine Antwort auf einmal: Eine zweite braucht {size} mehr.</translation>
     </message>
     <message>
+        <source>Open it in its own program and save or print it again, or copy the text that matters.</source>
+        <translation>Öffnen Sie die Datei im zugehörigen Programm und speichern oder drucken Sie sie neu, oder kopieren Sie den wichtigen Text.</translation>
+    </message>
+    <message>
         <source>Its list of tools is too long: only pages 1 to {number} were read.</source>
         <translation>Seine Werkzeugliste ist zu lang: Nur die Seiten 1 bis {number} wurden gelesen.</translation>
     </message>
@@ -7355,6 +7351,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>This model reads short and long contexts differently, so it answers one at a time.</source>
         <translation>Dieses Modell liest kurze und lange Kontexte verschieden; es gibt daher eine Antwort nach der anderen.</translation>
+    </message>
+    <message>
+        <source>{name} says that it has next-token layers (MTP), but they are not in the file: they were left out when it was made. A file with them drafts for itself.</source>
+        <translation>{name} gibt an, MTP-Schichten zu haben, aber sie fehlen in der Datei: Sie wurden beim Erstellen weggelassen. Eine Datei, die sie enthält, entwirft selbst.</translation>
     </message>
     <message>
         <source>nothing</source>
@@ -7623,10 +7623,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No more pictures can be told apart in one run of the program.</source>
         <translation>In einem Lauf des Programms lassen sich nicht mehr Bilder unterscheiden.</translation>
-    </message>
-    <message>
-        <source>A picture of this conversation is not kept any more.</source>
-        <translation>Ein Bild dieser Unterhaltung ist nicht mehr vorhanden.</translation>
     </message>
     <message>
         <source>it does not begin with the letters GGUF</source>
@@ -8287,6 +8283,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>repeated text paused, since it would not pay off: {percent:.0f}% accepted</source>
         <translation>wiederholter Text pausiert, weil er sich nicht lohnen würde: {percent:.0f} % akzeptiert</translation>
+    </message>
+    <message>
+        <source>A picture of this conversation is no longer available.</source>
+        <translation>Ein Bild dieser Unterhaltung ist nicht mehr vorhanden.</translation>
     </message>
     <message>
         <source>Choose another model that sees pictures.</source>
@@ -9449,6 +9449,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Temperatur</translation>
     </message>
     <message>
+        <source>This race had pictures, which are not saved with it. Race the question again from its chat.</source>
+        <translation>Dieses Rennen hatte Bilder, die nicht mit ihm gespeichert werden. Starten Sie das Rennen aus dem Chat noch einmal.</translation>
+    </message>
+    <message>
         <source>More rounds make the result more certain.</source>
         <translation>Mit mehr Runden wird das Ergebnis sicherer.</translation>
     </message>
@@ -9463,10 +9467,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
-    </message>
-    <message>
-        <source>This race had pictures, which are not kept with it. Race the question again from its chat.</source>
-        <translation>Dieses Rennen hatte Bilder, die nicht mit ihm aufbewahrt werden. Starten Sie das Rennen aus dem Chat noch einmal.</translation>
     </message>
     <message>
         <source>Two lanes are the same. Choose another mode, draft length or model for one of them.</source>
