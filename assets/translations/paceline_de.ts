@@ -1516,7 +1516,7 @@
     </message>
     <message>
         <source> stopped</source>
-        <translation> stehen geblieben</translation>
+        <translation> gestoppt</translation>
     </message>
     <message>
         <source>A download has stopped and needs attention</source>
