@@ -70,7 +70,7 @@ class NewerModelError(ModelHeaderError):
 class SideFileError(ModelFileError):
     """The file is not a side file (mmproj), or one of another model."""
 
-    title = "This file does not let the model see"
+    title = "This vision file cannot be used"
     default_advice = "Choose the side file (mmproj) that was published with this model."
 
 
@@ -150,7 +150,7 @@ class GrammarError(EngineError):
 class DecodeError(EngineError):
     """A forward pass failed."""
 
-    title = "The model stopped computing"
+    title = "The model's computation failed"
 
 
 class CacheFullError(DecodeError):

@@ -290,7 +290,7 @@ class CachedSequence:
             return ids[: indices[0]], None
         run = self.runs.run_of(int(ids[0])) if self.runs is not None else None
         if run is None or ids[0] != run.first_id:
-            raise DecodeError("A picture of this conversation is not kept any more.", "Send the message again.")
+            raise DecodeError("A picture of this conversation is no longer available.", "Send the message again.")
         return ids, run
 
     def export(self, most_bytes: int | None = None) -> SequenceState | None:

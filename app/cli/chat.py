@@ -41,7 +41,7 @@ HELP = (
     ("/mode MODE", f"the mode from now on: {', '.join(Mode)}"),
     ("/system TEXT", "another system prompt, or none"),
     ("/retry", "answer the last message again"),
-    ("/clear", "begin anew"),
+    ("/clear", "start over"),
     ("/exit", "end; so does Ctrl+D"),
 )
 HINT = 'Ctrl+C stops an answer. A line that ends with \\ continues; lines between """ and """ are one message.'
@@ -150,7 +150,7 @@ class Conversation:
             for words, meaning in HELP:
                 print(f"  {words:14}{meaning}", file=sys.stderr)
         else:
-            notify(f"{name} is no command, or there is nothing to do; /help lists the commands")
+            notify(f"{name} is unknown, or there is nothing to do; /help lists the commands")
         return True
 
     def _switch(self, name: str) -> None:

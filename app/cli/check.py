@@ -98,11 +98,11 @@ class ComparedRows:
     def sentence(self) -> str:
         if self.is_fault:
             return (
-                f"{self.num_different} of {self.num_rows} rows differ in passes of other shapes, which is a fault: "
-                "on this machine answers are exact to the bit. Please report it."
+                f"{self.num_different} of {self.num_rows} rows differ when computed in other passes. This should "
+                "not happen: answers are exact on this computer. Please report it."
             )
         if self.num_different:
-            return f"{self.num_different} of {self.num_rows} rows differ in passes of other shapes. {self.reason}"
+            return f"{self.num_different} of {self.num_rows} rows differ when computed in other passes. {self.reason}"
         return (
             f"Exact: {self.num_rows} rows in passes of 1, 2, 4, 8 and mixed tokens, on one thread and two, alone and "
             "beside another answer, are identical to the last bit."

@@ -40,10 +40,10 @@ def perimeter(width, height):
 """
 REAL_QUESTIONS = (
     (
-        "the question contains much of the answer",
+        "The question contains much of the answer",
         f"Rename `width` to `w` in this Python code, and write all of it:\n\n```python\n{CODE}```",
     ),
-    ("the answer is new", "Why is the sky blue?"),
+    ("The answer is new", "Why is the sky blue?"),
 )
 REAL_MODES = (Mode.OFF, Mode.AUTO)
 QUESTION = "Write a short story about a dog."  # ninety tokens: shorter answers are too short to compare
@@ -114,7 +114,7 @@ def _race_real(session: Session, should_stop: Callable[[], bool]) -> None:
     session.measure()
     print(f"{SMALL.name} is a small real model.")
     for about, question in REAL_QUESTIONS:
-        print(f"\nA question for which {about}: {question}\n")
+        print(f"\n{about}: {question}\n")
         request = _request(question, str(dict(SMALL.own)["system_prompt"]))
         _ask(session, request)
         _race(session, REAL_MODES, request, should_stop)

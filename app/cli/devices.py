@@ -37,9 +37,9 @@ def command(options: argparse.Namespace) -> int:
 
 def _print(found: Sequence[tuple[str, Device]]) -> None:
     if found:
-        print(table([("device", "what it is", "kind", "memory", "free"), *(_row(*one) for one in found)]))
+        print(table([("device", "description", "kind", "memory", "free"), *(_row(*one) for one in found)]))
     else:
-        print(f"llama.cpp finds no device beside the processor ({processor_name()}).")
+        print(f"llama.cpp finds no device besides the processor ({processor_name()}).")
     if not rpc.is_supported():
         print("This build of llama.cpp has no RPC backend, so devices of other machines cannot be used.")
 

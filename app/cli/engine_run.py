@@ -83,7 +83,7 @@ def _fields(request: ChatRequest, ways: tuple[ReasoningMode, ...], name: str) ->
         words = said("The remote server reports no reasoning modes for {name}.", name=name)
         raise EngineRefusedError(words, "Leave out --thinking.")
     words = said("{name} does not support this reasoning mode: {how}.", name=name, how=request.thinking)
-    raise EngineRefusedError(words, said("It knows: {ways}.", ways=known))
+    raise EngineRefusedError(words, said("Choose one of: {ways}.", ways=known))
 
 
 def _check(options: argparse.Namespace) -> None:

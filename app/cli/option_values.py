@@ -18,7 +18,7 @@ def modes(text: str) -> list[Mode]:
     try:
         return list(dict.fromkeys(Mode(word) for word in text.split(",")))
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"must be of {', '.join(Mode)}") from error
+        raise argparse.ArgumentTypeError(f"must be from {', '.join(Mode)}") from error
 
 
 def depths(text: str) -> list[int | None]:

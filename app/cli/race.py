@@ -176,7 +176,7 @@ class _RaceCommand:
 
     def _report_result(self, result: RaceResult) -> int:
         rounds = counted(result.num_rounds, "round", "rounds")
-        title = f"All of {rounds}" if result.is_complete else "The first round, which was stopped"
+        title = f"All {rounds}" if result.is_complete else "The first round, which was stopped"
         summed = ": tokens and rollbacks are sums" if result.num_rounds > 1 else ""
         self._report(title + summed, [lane.stats for lane in result.lanes], result.verdicts)
         written = write_reports((self._options.json, result.report + "\n"), (self._options.markdown, result.markdown))

@@ -162,7 +162,7 @@ def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> S
 
 
 def _tell_end(reason: str, *, as_json: bool) -> None:
-    message = said("llama.cpp failed, and ended the program with it ({reason}).", reason=reason[:300])
+    message = said("llama.cpp failed and ended the program ({reason}).", reason=reason[:300])
     advice = "Choose another file of this model, or a newer version of Paceline; the same text may end it again."
     fail(Problem("The engine ended unexpectedly", message, advice), as_json=as_json)
 
@@ -248,7 +248,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     text = _prompt_text(options)
     request = decoding_defaults(options)
     if options.history and Path(options.history).exists() and not Path(options.history).is_dir():
-        raise ValueError(f"--history names a folder, and {options.history} is none.")
+        raise ValueError(f"--history needs a folder, and {options.history} is not one.")
     system = (Message("system", options.system),) if options.system else ()
     question = Message("user", text, pictures=tuple((0, picture) for picture in _pictures(options)))
     return replace(
@@ -291,11 +291,11 @@ def _grammar(options: argparse.Namespace) -> str:
                 text = _bounded(file, kind)
         return check_grammar(text) if options.grammar else _of_schema(json.loads(text))
     except UnicodeDecodeError as error:
-        raise ValueError(f"{name} is no UTF-8 text.") from error
+        raise ValueError(f"{name} is not UTF-8 text.") from error
     except RecursionError as error:
         raise ValueError(f"{name} is nested too deep.") from error
     except json.JSONDecodeError as error:
-        raise ValueError(f"{name} is no JSON: {error}.") from error
+        raise ValueError(f"{name} is not JSON: {error}.") from error
 
 
 def decoding_defaults(options: argparse.Namespace) -> ChatRequest:

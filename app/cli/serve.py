@@ -200,7 +200,7 @@ def _pictures(media_path: str | None) -> PictureSource:
         ValueError: there is no such folder.
     """
     if media_path is not None and not Path(media_path).is_dir():
-        raise ValueError(f"--media-path names a folder, and {media_path} is none.")
+        raise ValueError(f"--media-path needs a folder, and {media_path} is not one.")
     return PictureSource(None if media_path is None else Path(media_path))
 
 

@@ -34,7 +34,7 @@ def _show(store: ChatStore, options: argparse.Namespace) -> int:
         request = ExportRequest(Scope.CHAT, options.conversation)
         if store.conversation(options.conversation) is None:
             raise StatisticsExportError(
-                f"There is no chat {options.conversation}.", "`paceline stats --answers --json` names those there are."
+                f"There is no chat {options.conversation}.", "`paceline stats --answers --json` lists all chats."
             )
     elif options.answers:
         request = ExportRequest(Scope.EVERYTHING)

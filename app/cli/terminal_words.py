@@ -21,7 +21,7 @@ WORDS = {
         "the answer needs room."
     ),
     "Start a new chat, shorten the message, or choose a larger context in the settings.": (
-        "Shorten the prompt or what is attached, or give a larger context with --ctx."
+        "Shorten the prompt or its attachments, or give a larger context with --ctx."
     ),
     "Start a new chat, or choose a larger context in the settings.": (
         "Shorten the prompt, ask for fewer tokens with --max-tokens, or give a larger context with --ctx."
@@ -31,7 +31,7 @@ WORDS = {
         "Give a smaller context with --ctx or a smaller model, or close other programs."
     ),
     "Change the message, or start a new chat.": "Change the prompt.",
-    "Start a new chat.": "Shorten the prompt or what is attached.",
+    "Start a new chat.": "Shorten the prompt or its attachments.",
     "Set the mode to Off.": "Give --mode off.",
     "Set the mode to Off for this model.": "Give --mode off for this model.",
     "Choose a draft of the same model family, or use the n-gram mode, which needs no draft.": (

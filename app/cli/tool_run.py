@@ -197,11 +197,11 @@ class _Run:
         if todo.ending is LoopEnding.ANSWERED and not self.text.strip():
             notify("The model gave an empty answer. A system prompt helps, such as: answer the user with the results.")
         if todo.ending is LoopEnding.LIMIT:
-            notify(f"The model went on calling tools: the turn was ended after {MAX_STEPS} answers with calls.")
+            notify(f"The model kept calling tools. Stopped after {MAX_STEPS} answers with tool calls.")
         if todo.ending is LoopEnding.CUT:
             notify("The answer was cut within a call: allow more with --max-tokens or --ctx.")
         if todo.ending is LoopEnding.UNREADABLE:
-            notify(f"The turn was ended: the model wrote {MAX_UNREADABLE} calls in a row that cannot be read.")
+            notify(f"Stopped: the model wrote {MAX_UNREADABLE} invalid tool calls in a row.")
         return INTERRUPTED if todo.ending is LoopEnding.STOPPED else 0
 
     def _generate(self, turn: ToolLoop, todo: Generate) -> None:

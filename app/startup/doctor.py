@@ -151,11 +151,11 @@ def _gpus(library: dict[str, Any]) -> Iterator[Finding]:
 def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
     """The result of the small test model that an earlier start ran on the GPU."""
     if verdict is None:
-        message = "It was not tried yet: that is done once, when the first model is opened."
-        return Finding("GPU trial", Level.FINE, message)
+        message = "It was not tested yet: that is done once, when the first model is opened."
+        return Finding("GPU test", Level.FINE, message)
     if notice is None:
-        return Finding("GPU trial", Level.FINE, "A small model ran right on it.")
-    return Finding("GPU trial", Level.NOTE, notice, "Update its driver, then start Paceline: it is tried anew.")
+        return Finding("GPU test", Level.FINE, "A small model ran correctly on it.")
+    return Finding("GPU test", Level.NOTE, notice, "Update its driver, then start Paceline: it is tested again.")
 
 
 def _no_gpu(present: list[str], backends: Sequence[str]) -> Finding:
@@ -204,7 +204,7 @@ def _compiler() -> Finding:
     cxx = [name for name in ("c++", "g++", "clang++", "cl") if shutil.which(name)]
     if found and cxx:
         return Finding("Compiler", Level.FINE, f"{found[0]} and {cxx[0]} are there, so llama.cpp can be compiled here.")
-    advice = "" if getattr(sys, "frozen", False) else "To compile llama.cpp anew, type: sudo apt install gcc g++"
+    advice = "" if getattr(sys, "frozen", False) else "To compile llama.cpp again, type: sudo apt install gcc g++"
     return Finding("Compiler", Level.FINE, "None. It is needed only to compile llama.cpp.", advice)
 
 
@@ -240,7 +240,7 @@ def _folder(subject: str, folder: Path, write: Callable[[Path], None] | None = N
     facts = {"path": str(folder), "free_bytes": free}
     if free < LEAST_FREE_BYTES:
         message = f"{folder}: only {free / 1e6:.0f} MB of the disk are free."
-        return Finding(subject, Level.FAULT, message, "Make room on it, or nothing more can be kept.", facts)
+        return Finding(subject, Level.FAULT, message, "Free some space, or nothing more can be saved.", facts)
     return Finding(subject, Level.FINE, f"{folder}, {free / 1e9:.1f} GB free.", facts=facts)
 
 

@@ -123,7 +123,7 @@
     </message>
     <message>
         <source>Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.</source>
-        <translation>Angehalten, weil das Modell sich wiederholt hat. Eine Wiederholungsstrafe hilft: siehe Chat-Einstellungen.</translation>
+        <translation>Beendet, weil das Modell sich wiederholt hat. Eine Wiederholungsstrafe hilft: siehe Chat-Einstellungen.</translation>
     </message>
     <message>
         <source>Stopped because the context is full. Continue leaves out the oldest messages.</source>
@@ -162,7 +162,7 @@
     </message>
     <message>
         <source>{tool} has failed.</source>
-        <translation>{tool} ist gescheitert.</translation>
+        <translation>{tool} ist fehlgeschlagen.</translation>
     </message>
     <message>
         <source>Reading the prompt.</source>
@@ -353,18 +353,6 @@
         <translation>kurze Fragen und Umformulieren auf einem Rechner mit wenigen Kernen</translation>
     </message>
     <message>
-        <source>reasoning where an 8B model would be too slow</source>
-        <translation>längeres Nachdenken, wo ein 8B-Modell zu langsam wäre</translation>
-    </message>
-    <message>
-        <source>everyday questions on a laptop with 8 GB of memory; it thinks, and drafts for itself</source>
-        <translation>alltägliche Fragen auf einem Laptop mit 8 GB Speicher; es denkt nach und entwirft selbst</translation>
-    </message>
-    <message>
-        <source>everyday chat in many languages where a 7B model would be too slow</source>
-        <translation>alltägliche Gespräche in vielen Sprachen, wo ein 7B-Modell zu langsam wäre</translation>
-    </message>
-    <message>
         <source>everyday questions and code on a laptop with 12 GB of memory</source>
         <translation>alltägliche Fragen und Code auf einem Laptop mit 12 GB Speicher</translation>
     </message>
@@ -389,10 +377,6 @@
         <translation>Schlussfolgern und Code mit 32 GB Speicher; auch ohne große GPU schnell</translation>
     </message>
     <message>
-        <source>careful answers and code with 24 GB of memory; it thinks, and drafts for itself</source>
-        <translation>sorgfältige Antworten und Code mit 24 GB Speicher; es denkt nach und entwirft selbst</translation>
-    </message>
-    <message>
         <source>careful answers and code with 24 GB of memory</source>
         <translation>sorgfältige Antworten und Code mit 24 GB Speicher</translation>
     </message>
@@ -406,7 +390,19 @@
     </message>
     <message>
         <source>code on a laptop; much of it is predictable, so drafting works well</source>
-        <translation>Code auf einem Laptop; vieles daran ist vorhersehbar, Entwürfe wirken also gut</translation>
+        <translation>Code auf einem Laptop; vieles daran ist vorhersehbar, Entwürfe bringen also viel</translation>
+    </message>
+    <message>
+        <source>reasoning on computers that are too slow for an 8B model</source>
+        <translation>längeres Nachdenken auf Rechnern, die für ein 8B-Modell zu langsam sind</translation>
+    </message>
+    <message>
+        <source>everyday questions on a laptop with 8 GB of memory; it thinks, and has its own draft heads</source>
+        <translation>alltägliche Fragen auf einem Laptop mit 8 GB Speicher; es denkt nach und hat eigene Entwurfsköpfe</translation>
+    </message>
+    <message>
+        <source>everyday chat in many languages on computers that are too slow for a 7B model</source>
+        <translation>alltägliche Gespräche in vielen Sprachen auf Rechnern, die für ein 7B-Modell zu langsam sind</translation>
     </message>
     <message>
         <source>reasoning on a laptop; it thinks at length, and drafting shortens the wait</source>
@@ -427,6 +423,10 @@
     <message>
         <source>prose in many languages with 16 GB of memory</source>
         <translation>Prosa in vielen Sprachen mit 16 GB Speicher</translation>
+    </message>
+    <message>
+        <source>careful answers and code with 24 GB of memory; it thinks, and has its own draft heads</source>
+        <translation>sorgfältige Antworten und Code mit 24 GB Speicher; es denkt nach und hat eigene Entwurfsköpfe</translation>
     </message>
     <message>
         <source>code with 32 GB of memory</source>
@@ -1361,10 +1361,6 @@
         <translation>ungelesene Antwort</translation>
     </message>
     <message>
-        <source>has left this computer</source>
-        <translation>hat diesen Rechner verlassen</translation>
-    </message>
-    <message>
         <source>closed</source>
         <translation>geschlossen</translation>
     </message>
@@ -1379,6 +1375,10 @@
     <message>
         <source>Yesterday</source>
         <translation>Gestern</translation>
+    </message>
+    <message>
+        <source>was sent to a remote server</source>
+        <translation>wurde an einen Remote-Server gesendet</translation>
     </message>
     <message>
         <source>Earlier</source>
@@ -1524,7 +1524,7 @@
     </message>
     <message>
         <source> stopped</source>
-        <translation> angehalten</translation>
+        <translation> gestoppt</translation>
     </message>
     <message>
         <source>A download has stopped and needs attention</source>
@@ -1696,7 +1696,7 @@
     </message>
     <message>
         <source>{words} N-gram mode needs no draft and works with every model.</source>
-        <translation>{words} Der N-Gramm-Modus braucht kein Entwurfsmodell und geht mit jedem Modell.</translation>
+        <translation>{words} Der N-Gramm-Modus braucht kein Entwurfsmodell und funktioniert mit jedem Modell.</translation>
     </message>
 </context>
 <context>
@@ -1938,6 +1938,10 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Das dauert einen Moment. Sie können Ihre Nachricht schon schreiben.</translation>
     </message>
     <message>
+        <source>Write the beginning of a text below; the model continues it.</source>
+        <translation>Schreiben Sie unten den Anfang eines Textes; das Modell setzt ihn fort.</translation>
+    </message>
+    <message>
         <source>This model has no chat template, so it was probably trained to continue texts, not to answer. You can chat with it in a common format, or let it continue what you write.</source>
         <translation>Dieses Modell hat keine Chat-Vorlage. Es wurde also wohl darauf trainiert, Texte fortzusetzen, nicht zu antworten. Sie können in einem üblichen Format damit chatten oder es Ihren Text fortsetzen lassen.</translation>
     </message>
@@ -1964,10 +1968,6 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Continue a text</source>
         <translation>Einen Text fortsetzen</translation>
-    </message>
-    <message>
-        <source>Write the beginning of a text below; the model goes on with it.</source>
-        <translation>Schreiben Sie unten den Anfang eines Textes; das Modell setzt ihn fort.</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -2068,7 +2068,7 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>Add a remote server</source>
-        <translation>Entfernten Server hinzufügen</translation>
+        <translation>Remote-Server hinzufügen</translation>
     </message>
     <message>
         <source>drafting unknown</source>
@@ -2076,11 +2076,7 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>Remote servers</source>
-        <translation>Entfernte Server</translation>
-    </message>
-    <message>
-        <source>Refresh what {host} offers</source>
-        <translation>Angebot von {host} aktualisieren</translation>
+        <translation>Remote-Server</translation>
     </message>
     <message>
         <source>unencrypted</source>
@@ -2089,6 +2085,10 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Change key</source>
         <translation>Schlüssel ändern</translation>
+    </message>
+    <message>
+        <source>Refresh the models of {host}</source>
+        <translation>Modelle von {host} aktualisieren</translation>
     </message>
     <message>
         <source>Enter another key for {host}</source>
@@ -2141,6 +2141,14 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Token pro Sekunde, vom Ende des Lesens der Eingabe bis zum letzten Token.</translation>
     </message>
     <message>
+        <source>The first came {time} after the question: the model reads the prompt first.</source>
+        <translation>Das erste kam {time} nach der Frage: Vorher liest das Modell die Eingabe.</translation>
+    </message>
+    <message>
+        <source>Drafted tokens that a schema fixed. They needed no draft model.</source>
+        <translation>Entworfene Token, die ein Schema vorgab. Sie brauchten kein Entwurfsmodell.</translation>
+    </message>
+    <message>
         <source>{number} tokens per pass</source>
         <translation>{number} Token pro Durchlauf</translation>
     </message>
@@ -2178,15 +2186,11 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>Tokens of the answer, its reasoning included.</source>
-        <translation>Token der Antwort, ihre Überlegungen eingeschlossen.</translation>
+        <translation>Token der Antwort, der Gedankengang eingeschlossen.</translation>
     </message>
     <message>
         <source>{tokens}, the first after {time}</source>
         <translation>{tokens}, das erste nach {time}</translation>
-    </message>
-    <message>
-        <source>The first came {time} after the question: the model reads the prompt before.</source>
-        <translation>Das erste kam {time} nach der Frage: Vorher liest das Modell die Eingabe.</translation>
     </message>
     <message>
         <source>How many of the drafted tokens the target accepted.</source>
@@ -2195,10 +2199,6 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>{number} fixed by the schema</source>
         <translation>{number} durch das Schema bestimmt</translation>
-    </message>
-    <message>
-        <source>Of the drafted tokens, those that a schema left no choice about: they needed no draft model.</source>
-        <translation>Von den entworfenen Token die, bei denen ein Schema keine Wahl ließ: Sie brauchten kein Entwurfsmodell.</translation>
     </message>
     <message>
         <source>about the same speed</source>
@@ -2481,7 +2481,7 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Der Server entscheidet, wie er entwirft.</translation>
     </message>
     <message>
-        <source>It has another vocabulary, with {share} of the target&apos;s tokens.</source>
+        <source>Its vocabulary differs and has {share} of the target&apos;s tokens.</source>
         <translation>Es hat ein anderes Vokabular, mit {share} der Token des Zielmodells.</translation>
     </message>
     <message numerus="yes">
@@ -2526,7 +2526,13 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Not used in chats, which are text only: {parts}</source>
-        <translation>In Chats nicht verwendet, sie sind nur Text: {parts}</translation>
+        <translation>Nicht verwendet, da Chats nur aus Text bestehen: {parts}</translation>
+    </message>
+    <message>
+        <source>{name}
+On {host} ({engine}); your messages leave this computer.</source>
+        <translation>{name}
+Auf {host} ({engine}); Ihre Nachrichten verlassen diesen Rechner.</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -2539,12 +2545,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Find and download models…</source>
         <translation>Modelle finden und herunterladen …</translation>
-    </message>
-    <message>
-        <source>{name}
-On {host} ({engine}); what you write leaves this computer.</source>
-        <translation>{name}
-Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation>
     </message>
     <message>
         <source>Stop loading</source>
@@ -2622,7 +2622,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>no draft</source>
-        <translation>kein Entwurf</translation>
+        <translation>kein Entwurfsmodell</translation>
     </message>
     <message>
         <source>own head ({method})</source>
@@ -2642,7 +2642,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Draft: a head in the model&apos;s own file ({method}).</source>
-        <translation>Entwurf: ein Kopf in der eigenen Datei des Modells ({method}).</translation>
+        <translation>Entwurfsmodell: ein Kopf in der Datei des Modells selbst ({method}).</translation>
     </message>
     <message>
         <source>No draft. {why}</source>
@@ -2728,16 +2728,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Aus der Liste entfernt.</translation>
     </message>
     <message>
+        <source>The draft “{name}” added no token to the last {number} answers. It takes {size} of memory.</source>
+        <translation>Das Entwurfsmodell „{name}“ hat zu den letzten {number} Antworten kein Token beigetragen. Es belegt {size} Speicher.</translation>
+    </message>
+    <message>
         <source>Use no draft</source>
         <translation>Ohne Entwurfsmodell</translation>
     </message>
     <message>
         <source>Drafting with “{name}” would slow this model down on this computer. Repeated text is drafted instead.</source>
-        <translation>Mit Entwürfen von „{name}“ wäre dieses Modell auf diesem Computer langsamer. Stattdessen wird wiederholter Text entworfen.</translation>
-    </message>
-    <message>
-        <source>The draft “{name}” gave no token in the last {number} answers. It takes {size}.</source>
-        <translation>Das Entwurfsmodell „{name}“ hat zu den letzten {number} Antworten kein Token beigetragen. Es belegt {size}.</translation>
+        <translation>Mit Entwürfen von „{name}“ wäre dieses Modell auf diesem Rechner langsamer. Stattdessen wird wiederholter Text entworfen.</translation>
     </message>
     <message>
         <source>“{name}”, which is on this computer, can draft for this model.</source>
@@ -2749,7 +2749,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{name} is downloaded and in the library of the Models page.</source>
-        <translation>{name} ist geladen und steht in der Bibliothek der Seite „Modelle“.</translation>
+        <translation>{name} ist heruntergeladen und steht in der Bibliothek der Seite „Modelle“.</translation>
     </message>
 </context>
 <context>
@@ -2774,6 +2774,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Vokabulare unterscheiden sich.</translation>
     </message>
     <message>
+        <source>By its file header, this head matches the target.</source>
+        <translation>Laut Dateikopf passt dieser Entwurfskopf zum Zielmodell.</translation>
+    </message>
+    <message>
         <source>on this computer</source>
         <translation>auf diesem Rechner</translation>
     </message>
@@ -2789,16 +2793,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <source>Both vocabularies have the same tokens and settings.</source>
         <translation>Beide Vokabulare haben dieselben Token und Einstellungen.</translation>
     </message>
-    <message>
-        <source>This head matches the target, by its file header.</source>
-        <translation>Dieser Kopf passt zum Zielmodell, laut seinem Dateikopf.</translation>
-    </message>
 </context>
 <context>
     <name>HubRecommendations</name>
     <message>
-        <source>How much its head helps is shown once its header has been read.</source>
-        <translation>Wie viel sein Kopf bringt, steht hier, sobald die Kopfdaten gelesen sind.</translation>
+        <source>The gain from its head is shown once the file&apos;s header is read.</source>
+        <translation>Der Gewinn durch seinen Entwurfskopf steht hier, sobald der Dateikopf gelesen ist.</translation>
     </message>
     <message>
         <source>Not checked against the hub yet.</source>
@@ -2816,7 +2816,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Herausgeber gibt den Zugang einzeln frei. Bitten Sie auf der Seite des Modells darum; sobald Sie ihn haben, geben Sie ein Zugangstoken Ihres Kontos ein.</translation>
     </message>
     <message>
-        <source>Estimated from its size; “Find a draft…” reads its header and shows exactly what it needs.</source>
+        <source>Estimated from its size; “Find a draft…” reads its header and shows the exact need.</source>
         <translation>Nach der Größe geschätzt; „Entwurfsmodell finden …“ liest den Dateikopf und zeigt den genauen Bedarf.</translation>
     </message>
     <message>
@@ -3542,7 +3542,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <name>ModelPicker</name>
     <message>
         <source>draft: {name}</source>
-        <translation>Entwurf: {name}</translation>
+        <translation>Entwurfsmodell: {name}</translation>
     </message>
     <message>
         <source>not reachable</source>
@@ -3574,7 +3574,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>On remote servers (messages leave this computer)</source>
-        <translation>Auf entfernten Servern (Nachrichten verlassen diesen Rechner)</translation>
+        <translation>Auf Remote-Servern (Nachrichten verlassen diesen Rechner)</translation>
     </message>
     <message>
         <source>More</source>
@@ -3640,11 +3640,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>A second or two of measuring after a model is loaded, and an occasional pass to measure again.</source>
-        <translation>Ein, zwei Sekunden Messen nach dem Laden eines Modells und gelegentlich einen Durchlauf zum Nachmessen.</translation>
-    </message>
-    <message>
-        <source>Chooses what should be fastest for each pass, which may be no drafting.</source>
-        <translation>Wählt für jeden Durchlauf, was am schnellsten sein sollte; das kann auch ohne Entwürfe sein.</translation>
+        <translation>Ein bis zwei Sekunden Messung nach dem Laden eines Modells und gelegentlich einen Durchlauf zum Nachmessen.</translation>
     </message>
     <message>
         <source>Nothing. With a draft model it has one more choice.</source>
@@ -3667,10 +3663,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>N-Gramm (Nachschlagen im Text)</translation>
     </message>
     <message>
-        <source>Drafts what followed the same words earlier in this chat.</source>
-        <translation>Entwirft, was früher in diesem Chat auf dieselben Wörter folgte.</translation>
-    </message>
-    <message>
         <source>Text that repeats itself: code, quotations, lists, corrections. No second model.</source>
         <translation>Text, der sich wiederholt: Code, Zitate, Listen, Korrekturen. Kein zweites Modell.</translation>
     </message>
@@ -3683,16 +3675,32 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Suffix-Dekodieren</translation>
     </message>
     <message>
-        <source>Drafts what most often followed the longest match, here and in past chats if they may be used.</source>
-        <translation>Entwirft, was am häufigsten auf die längste Übereinstimmung folgte, hier und, falls erlaubt, in früheren Chats.</translation>
+        <source>The fastest method for each pass</source>
+        <translation>Das schnellste Verfahren für jeden Durchlauf</translation>
     </message>
     <message>
-        <source>Text that repeats itself, or resembles what was said before. No second model.</source>
-        <translation>Text, der sich wiederholt oder früher Gesagtem ähnelt. Kein zweites Modell.</translation>
+        <source>Guesses the most frequent continuation</source>
+        <translation>Rät die häufigste Fortsetzung</translation>
+    </message>
+    <message>
+        <source>Chooses the method that should be fastest for each pass, or no drafting.</source>
+        <translation>Wählt für jeden Durchlauf das voraussichtlich schnellste Verfahren; das kann auch ohne Entwürfe sein.</translation>
+    </message>
+    <message>
+        <source>Drafts the words that followed the same words earlier in this chat.</source>
+        <translation>Entwirft die Wörter, die früher in diesem Chat auf dieselben Wörter folgten.</translation>
+    </message>
+    <message>
+        <source>Drafts the most frequent continuation of the longest match, here and in past chats if they may be used.</source>
+        <translation>Entwirft die häufigste Fortsetzung der längsten Übereinstimmung, hier und, falls erlaubt, in früheren Chats.</translation>
+    </message>
+    <message>
+        <source>Text that repeats itself, or resembles earlier text. No second model.</source>
+        <translation>Text, der sich wiederholt oder früherem Text ähnelt. Kein zweites Modell.</translation>
     </message>
     <message>
         <source>A little memory for the index; a wrong guess makes one pass a little longer.</source>
-        <translation>Etwas Speicher für das Verzeichnis; eine falsche Vermutung verlängert einen Durchlauf ein wenig.</translation>
+        <translation>Etwas Speicher für den Index; eine falsche Vermutung verlängert einen Durchlauf ein wenig.</translation>
     </message>
     <message>
         <source>Draft model</source>
@@ -3723,7 +3731,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ein Modell mit MTP-Schichten, oder einen Kopf, der für genau dieses Modell gemacht und als Entwurfsmodell gewählt ist.</translation>
     </message>
     <message>
-        <source>Memory and time for a layer or a few; on some machines it makes answers slower.</source>
+        <source>Memory and time for one or a few layers; on some machines it makes answers slower.</source>
         <translation>Speicher und Zeit für eine oder wenige Schichten; auf manchen Rechnern werden Antworten damit langsamer.</translation>
     </message>
     <message>
@@ -3735,20 +3743,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Kopf</translation>
     </message>
     <message>
-        <source>Whatever is fastest, pass by pass</source>
-        <translation>Was gerade am schnellsten ist, Durchlauf für Durchlauf</translation>
-    </message>
-    <message>
         <source>Without drafting: the speed to compare with</source>
         <translation>Ohne Entwürfe: das Tempo zum Vergleich</translation>
     </message>
     <message>
         <source>Guesses from words used before in this chat</source>
         <translation>Rät nach früheren Worten in diesem Chat</translation>
-    </message>
-    <message>
-        <source>Guesses what most often followed the same words</source>
-        <translation>Rät, was denselben Worten meist folgte</translation>
     </message>
     <message>
         <source>A small model guesses ahead, the large one checks</source>
@@ -3802,8 +3802,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>NothingDrafted</name>
     <message>
-        <source>The mode “Auto” drafts where that pays off.</source>
-        <translation>Der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
+        <source>The mode “Auto” drafts only when that pays off.</source>
+        <translation>Der Modus „Auto“ entwirft nur, wenn es sich lohnt.</translation>
     </message>
     <message>
         <source>the draft length is 0</source>
@@ -3857,7 +3857,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The answer could not be finished</source>
-        <translation>Die Antwort konnte nicht beendet werden</translation>
+        <translation>Die Antwort konnte nicht fertiggestellt werden</translation>
     </message>
     <message>
         <source>{tokens} at {speed}</source>
@@ -3895,7 +3895,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <name>PairCard</name>
     <message>
         <source>Only the target is offered: it needs no draft model, and n-gram mode works with it.</source>
-        <translation>Es wird nur das Zielmodell angeboten: Es braucht kein Entwurfsmodell, und der N-Gramm-Modus geht mit ihm.</translation>
+        <translation>Es wird nur das Zielmodell angeboten: Es braucht kein Entwurfsmodell, und der N-Gramm-Modus funktioniert mit ihm.</translation>
     </message>
     <message>
         <source>on this computer</source>
@@ -3910,16 +3910,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zielmodell</translation>
     </message>
     <message>
+        <source>Draft heads in its own file (MTP)</source>
+        <translation>Entwurfsköpfe in der eigenen Datei (MTP)</translation>
+    </message>
+    <message>
         <source>Draft</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <source>Draft head</source>
         <translation>Entwurfskopf</translation>
-    </message>
-    <message>
-        <source>Drafts for itself: heads inside (MTP)</source>
-        <translation>Entwirft selbst: Köpfe in der Datei (MTP)</translation>
     </message>
     <message>
         <source>Search for another</source>
@@ -4117,7 +4117,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Remote servers</source>
-        <translation>Entfernte Server</translation>
+        <translation>Remote-Server</translation>
     </message>
 </context>
 <context>
@@ -4322,7 +4322,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Install the newer Paceline again, and rename the kept file to {file} for it.</source>
-        <translation>Installieren Sie wieder das neuere Paceline, und benennen Sie die aufgehobene Datei dafür in {file} um.</translation>
+        <translation>Installieren Sie wieder das neuere Paceline, und benennen Sie die aufbewahrte Datei dafür in {file} um.</translation>
     </message>
     <message>
         <source>The stored chats can be read, but new messages are kept only until Paceline is closed.</source>
@@ -4350,7 +4350,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{what} is shared only with those who accepted its terms, and this account has no access.</source>
-        <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und dieses Konto hat keinen Zugang.</translation>
+        <translation>{what} steht nur Konten offen, die den Bedingungen zugestimmt haben; dieses Konto hat keinen Zugang.</translation>
     </message>
     <message>
         <source>Download it again.</source>
@@ -4429,10 +4429,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ ist {what}, kein Text.</translation>
     </message>
     <message>
-        <source>“{name}” is not UTF-8 and was read as Western European text. Where letters look wrong, save it as UTF-8.</source>
-        <translation>„{name}“ ist kein UTF-8 und wurde als westeuropäischer Text gelesen. Wo Buchstaben falsch aussehen, speichern Sie die Datei als UTF-8.</translation>
-    </message>
-    <message>
         <source>“{name}” begins like {encoding} text, but is not.</source>
         <translation>„{name}“ beginnt wie {encoding}-Text, ist aber keiner.</translation>
     </message>
@@ -4490,7 +4486,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>“{name}” has {num_text:,} characters; the limit for an attachment is {limit:,}.</source>
-        <translation>„{name}“ hat {num_text:,} Zeichen; ein Anhang darf {limit:,} haben.</translation>
+        <translation>„{name}“ hat {num_text:,} Zeichen; ein Anhang darf höchstens {limit:,} haben.</translation>
     </message>
     <message>
         <source>“{name}” no longer exists.</source>
@@ -4510,7 +4506,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{file} differs from the chats file</source>
-        <translation>{file} unterscheidet sich von der Datei der Chats</translation>
+        <translation>{file} unterscheidet sich von der Chat-Datei</translation>
     </message>
     <message>
         <source>The copy {file} could not be made: {error}.</source>
@@ -4522,7 +4518,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{file} cannot be read as a chats file.</source>
-        <translation>{file} kann nicht als Datei der Chats gelesen werden.</translation>
+        <translation>{file} kann nicht als Chat-Datei gelesen werden.</translation>
     </message>
     <message>
         <source>There is no space left in {folder}.</source>
@@ -4534,7 +4530,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{file} cannot be read as a chats file ({error}).</source>
-        <translation>{file} kann nicht als Datei der Chats gelesen werden ({error}).</translation>
+        <translation>{file} kann nicht als Chat-Datei gelesen werden ({error}).</translation>
     </message>
     <message>
         <source>The database does not accept {name} = {value}: it reports {found}.</source>
@@ -4618,7 +4614,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{file} does not have the tables of a chats file.</source>
-        <translation>{file} hat nicht die Tabellen einer Datei der Chats.</translation>
+        <translation>{file} hat nicht die Tabellen einer Chat-Datei.</translation>
     </message>
     <message>
         <source>It could not be replaced: {error}.</source>
@@ -4634,7 +4630,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>It is kept as {aside}.</source>
-        <translation>Sie ist als {aside} aufgehoben.</translation>
+        <translation>Sie wird als {aside} aufbewahrt.</translation>
     </message>
     <message>
         <source>They apply until Paceline is closed. Check the free space and the folder&apos;s permissions.</source>
@@ -4645,12 +4641,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Voreinstellung wurde nicht geändert</translation>
     </message>
     <message>
-        <source>The peer could not be measured</source>
-        <translation>Der Vergleich konnte nicht gemessen werden</translation>
-    </message>
-    <message>
         <source>Check its path and its configurations, or leave it out.</source>
-        <translation>Prüfen Sie Pfad und Konfigurationen, oder lassen Sie ihn weg.</translation>
+        <translation>Prüfen Sie Pfad und Konfigurationen, oder lassen Sie es weg.</translation>
     </message>
     <message>
         <source>The chats could not be exported</source>
@@ -4702,7 +4694,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The chats file was damaged</source>
-        <translation>Die Datei der Chats war beschädigt</translation>
+        <translation>Die Chat-Datei war beschädigt</translation>
     </message>
     <message>
         <source>The chats are from a newer Paceline</source>
@@ -4822,7 +4814,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The hub&apos;s answer about {what} is far too long.</source>
-        <translation>Die Antwort des Hubs zu {what} ist unsinnig lang.</translation>
+        <translation>Die Antwort des Hubs zu {what} ist viel zu lang.</translation>
     </message>
     <message>
         <source>Disk error: {reason}.</source>
@@ -4850,7 +4842,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The hub was searched for “{family}”: {number:,} repositories, {asked} checked in detail.</source>
-        <translation>Der Hub wurde nach „{family}“ durchsucht: {number:,} Repositorys, {asked} davon genau gelesen.</translation>
+        <translation>Der Hub wurde nach „{family}“ durchsucht: {number:,} Repositorys, {asked} davon genauer geprüft.</translation>
     </message>
     <message>
         <source>It is gated: accept the terms on its hub page.</source>
@@ -4938,7 +4930,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The hub was searched for “{family}”: 1 repository, {asked} checked in detail.</source>
-        <translation>Der Hub wurde nach „{family}“ durchsucht: 1 Repository, {asked} davon genau gelesen.</translation>
+        <translation>Der Hub wurde nach „{family}“ durchsucht: 1 Repository, {asked} davon genauer geprüft.</translation>
     </message>
     <message>
         <source>The only one found cannot draft for {target}; see the reason.</source>
@@ -4977,12 +4969,60 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Hub war nicht zu erreichen</translation>
     </message>
     <message>
+        <source>The system does not allow the server to use port {port}.</source>
+        <translation>Das System erlaubt dem Server nicht, Port {port} zu benutzen.</translation>
+    </message>
+    <message>
+        <source>“{name}” is damaged, or not the kind of file that its name says.</source>
+        <translation>„{name}“ ist beschädigt oder keine Datei der Art, die der Name angibt.</translation>
+    </message>
+    <message>
+        <source>{name} is not a device name; separate several names with commas.</source>
+        <translation>{name} ist kein Gerätename; trennen Sie mehrere durch Kommas.</translation>
+    </message>
+    <message>
+        <source>The other program could not be measured</source>
+        <translation>Das andere Programm konnte nicht gemessen werden</translation>
+    </message>
+    <message>
+        <source>The saved races could not be used</source>
+        <translation>Auf die gespeicherten Rennen konnte nicht zugegriffen werden</translation>
+    </message>
+    <message>
+        <source>{text} is not a name such as host.docker.internal.</source>
+        <translation>{text} ist kein Name wie host.docker.internal.</translation>
+    </message>
+    <message>
+        <source>Choose the mode Off, or Auto, which drafts only when that pays.</source>
+        <translation>Wählen Sie den Modus „Aus“ oder „Auto“, der nur entwirft, wenn es sich lohnt.</translation>
+    </message>
+    <message>
+        <source>{name} is not a valid variable name.</source>
+        <translation>{name} ist kein gültiger Variablenname.</translation>
+    </message>
+    <message>
+        <source>“{name}” is not UTF-8 and was read as Western European text. If letters look wrong, save it as UTF-8.</source>
+        <translation>„{name}“ ist kein UTF-8 und wurde als westeuropäischer Text gelesen. Falls Buchstaben falsch aussehen, speichern Sie die Datei als UTF-8.</translation>
+    </message>
+    <message>
+        <source>The received data was discarded. Check the link.</source>
+        <translation>Die empfangenen Daten wurden verworfen. Prüfen Sie den Link.</translation>
+    </message>
+    <message>
+        <source>The download of {path} was never started.</source>
+        <translation>Der Download von {path} wurde nie begonnen.</translation>
+    </message>
+    <message>
+        <source>More bytes came than announced.</source>
+        <translation>Es kamen mehr Bytes als angekündigt.</translation>
+    </message>
+    <message>
         <source>Offline mode is on</source>
         <translation>Der Offline-Modus ist an</translation>
     </message>
     <message>
         <source>Unset HF_HUB_OFFLINE to reach the hub; models on this computer work without it.</source>
-        <translation>Entfernen Sie die Variable HF_HUB_OFFLINE, um den Hub zu erreichen; Modelle auf diesem Rechner gehen auch ohne ihn.</translation>
+        <translation>Entfernen Sie die Variable HF_HUB_OFFLINE, um den Hub zu erreichen; Modelle auf diesem Rechner funktionieren auch ohne ihn.</translation>
     </message>
     <message>
         <source>The hub cannot be reached</source>
@@ -5025,6 +5065,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Antwort des Hubs war nicht zu verstehen</translation>
     </message>
     <message>
+        <source>Wrong data was downloaded</source>
+        <translation>Es wurden falsche Daten heruntergeladen</translation>
+    </message>
+    <message>
         <source>The download could not be completed</source>
         <translation>Der Download konnte nicht abgeschlossen werden</translation>
     </message>
@@ -5042,7 +5086,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Try again; if it happens again, a proxy or a mirror may be changing the file.</source>
-        <translation>Versuchen Sie es erneut; geschieht es wieder, verändert vielleicht ein Proxy oder Spiegel die Datei.</translation>
+        <translation>Versuchen Sie es erneut; geschieht es wieder, verändert vielleicht ein Proxy oder Mirror die Datei.</translation>
     </message>
     <message>
         <source>The package could not be downloaded</source>
@@ -5078,7 +5122,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The token cannot be stored</source>
-        <translation>Das Token kann nicht verwahrt werden</translation>
+        <translation>Das Token kann nicht gespeichert werden</translation>
     </message>
     <message>
         <source>Check the spelling.</source>
@@ -5141,10 +5185,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wählen Sie ein kleineres Modell.</translation>
     </message>
     <message>
-        <source>Check the path; of a model in parts all are needed.</source>
-        <translation>Prüfen Sie den Pfad; von einem mehrteiligen Modell werden alle Teile gebraucht.</translation>
-    </message>
-    <message>
         <source>{name} may be {names}.</source>
         <translation>{name} kann {names} sein.</translation>
     </message>
@@ -5174,7 +5214,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Another Paceline is using the library&apos;s index.</source>
-        <translation>Ein anderes Paceline hält das Verzeichnis der Bibliothek.</translation>
+        <translation>Ein anderes Paceline benutzt den Index der Bibliothek.</translation>
     </message>
     <message>
         <source>Try again in a moment.</source>
@@ -5209,10 +5249,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Laufwerk von {folder} kann keine so große Datei aufnehmen.</translation>
     </message>
     <message>
-        <source>{path} was never started.</source>
-        <translation>{path} wurde nie begonnen.</translation>
-    </message>
-    <message>
         <source>{name} does not match the checksum from the hub and was discarded.</source>
         <translation>{name} stimmt nicht mit der Prüfsumme des Hubs überein und wurde verworfen.</translation>
     </message>
@@ -5242,7 +5278,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{what} is shared only with those who accepted its terms, and no access token is set.</source>
-        <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und es ist kein Zugangstoken gesetzt.</translation>
+        <translation>{what} steht nur Konten offen, die den Bedingungen zugestimmt haben; es ist kein Zugangstoken gesetzt.</translation>
     </message>
     <message>
         <source>The hub does not accept the access token for {what} (HTTP {status}).</source>
@@ -5306,7 +5342,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The hub gives no checksum for {path}, so it is not downloaded.</source>
-        <translation>Der Hub nennt keine Prüfsumme für {path}, daher wird die Datei nicht geholt.</translation>
+        <translation>Der Hub nennt keine Prüfsumme für {path}, daher wird die Datei nicht heruntergeladen.</translation>
     </message>
     <message>
         <source>{name} keeps changing on the hub.</source>
@@ -5314,7 +5350,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Another Paceline is downloading {path}.</source>
-        <translation>Ein anderes Paceline holt gerade {path}.</translation>
+        <translation>Ein anderes Paceline lädt {path} gerade herunter.</translation>
     </message>
     <message>
         <source>{folder} cannot be written: {reason}.</source>
@@ -5358,7 +5394,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Check the network and try again; the quick demo works offline.</source>
-        <translation>Prüfen Sie das Netzwerk, und versuchen Sie es erneut; die schnelle Demo geht auch offline.</translation>
+        <translation>Prüfen Sie das Netzwerk, und versuchen Sie es erneut; die schnelle Demo funktioniert auch offline.</translation>
     </message>
     <message>
         <source>pip, which downloads the package, is missing here.</source>
@@ -5426,7 +5462,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Reinstall Paceline; searching the hub works without them.</source>
-        <translation>Installieren Sie Paceline neu; die Suche im Hub geht auch ohne sie.</translation>
+        <translation>Installieren Sie Paceline neu; die Suche im Hub funktioniert auch ohne sie.</translation>
     </message>
     <message>
         <source>{repo} does not contain {file}.</source>
@@ -5610,7 +5646,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Paceline continues with {without}; set yours again, or repair the kept file.</source>
-        <translation>Paceline macht mit {without} weiter; geben Sie Ihre neu ein, oder reparieren Sie die aufgehobene Datei.</translation>
+        <translation>Paceline macht mit {without} weiter; geben Sie Ihre neu ein, oder reparieren Sie die aufbewahrte Datei.</translation>
     </message>
     <message>
         <source>it is not a regular file</source>
@@ -5637,20 +5673,28 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die {what} konnten nicht gelesen werden</translation>
     </message>
     <message>
+        <source>The file&apos;s {key} is {found}; it must be 1 to {most:,}.</source>
+        <translation>{key} ist in der Datei {found}; es muss 1 bis {most:,} sein.</translation>
+    </message>
+    <message>
+        <source>Its vocabulary map is not a list of at most {limit:,} ids.</source>
+        <translation>Ihre Vokabularzuordnung ist keine Liste von höchstens {limit:,} IDs.</translation>
+    </message>
+    <message>
         <source>a draft head (DFlash) of another model</source>
-        <translation>ein Kopf zum Vorschlagen (DFlash) eines anderen Modells</translation>
+        <translation>ein Entwurfskopf (DFlash) eines anderen Modells</translation>
     </message>
     <message>
         <source>a draft head of a Gemma 4 model</source>
-        <translation>ein Kopf zum Vorschlagen eines Gemma-4-Modells</translation>
+        <translation>ein Entwurfskopf eines Gemma-4-Modells</translation>
+    </message>
+    <message>
+        <source>{name} does not say how its tokenizer splits text, as is usual in files from before May 2024. Its answers may be worse; a newer file of this model is better.</source>
+        <translation>{name} sagt nicht, wie der Tokenizer Text aufteilt; das ist bei Dateien aus der Zeit vor Mai 2024 üblich. Die Antworten können schlechter sein; eine neuere Datei dieses Modells ist besser.</translation>
     </message>
     <message>
         <source>The target&apos;s last two layers are not those that the head reads.</source>
         <translation>Die letzten beiden Schichten des Modells sind nicht die, die der Kopf liest.</translation>
-    </message>
-    <message>
-        <source>The head does not say what its layers see.</source>
-        <translation>Der Kopf nennt nicht, was seine Schichten sehen.</translation>
     </message>
     <message>
         <source>llama.cpp lacks the kernels that the set-up builds for this processor ({names}), so drafting gains less. “make run” builds them in; engine/kernels/README.md says more.</source>
@@ -5669,20 +5713,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Eingabe {number} ist zu groß: Sie hat {num_tokens:,} Token, und dieses Modell liest höchstens {most:,} auf einmal.</translation>
     </message>
     <message>
-        <source>another program, or the system for want of memory, killed it</source>
-        <translation>ein anderes Programm, oder das System aus Mangel an Speicher, hat ihn beendet</translation>
-    </message>
-    <message>
         <source>its chat template does not support tools</source>
         <translation>seine Chat-Vorlage unterstützt keine Werkzeuge</translation>
-    </message>
-    <message>
-        <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
-        <translation>Flash Attention oder die Wahl der Token versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist daher beides aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
-    </message>
-    <message>
-        <source>The graphics processor could not be tried with a small model: its memory may be full, or it did not answer in time. So models run on the processor. Close what else uses it, and start Paceline again.</source>
-        <translation>Der Grafikprozessor konnte nicht mit einem kleinen Modell geprüft werden: Vielleicht ist sein Speicher voll, oder er hat nicht rechtzeitig geantwortet. Deshalb laufen Modelle auf dem Prozessor. Schließen Sie, was ihn sonst benutzt, und starten Sie Paceline neu.</translation>
     </message>
     <message>
         <source>The model&apos;s chat template failed: {reason}.</source>
@@ -5757,10 +5789,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Port {port} wird von einem anderen Programm benutzt.</translation>
     </message>
     <message>
-        <source>The system does not let it listen at port {port}.</source>
-        <translation>Das System lässt ihn Port {port} nicht benutzen.</translation>
-    </message>
-    <message>
         <source>“none” stands for the processor alone: name it without other devices.</source>
         <translation>„none“ steht für den Prozessor allein: Geben Sie es ohne andere Geräte an.</translation>
     </message>
@@ -5769,16 +5797,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Einzelne Tensoren werden als Muster und Gerät angegeben, etwa ffn_up=CPU.</translation>
     </message>
     <message>
-        <source>{name} is no name of a device; several are separated by commas.</source>
-        <translation>{name} ist kein Name eines Geräts; mehrere werden durch Kommas getrennt.</translation>
-    </message>
-    <message>
         <source>The pattern {pattern} of a tensor override is wrong: {reason}.</source>
         <translation>Das Muster {pattern} für einzelne Tensoren ist falsch: {reason}.</translation>
-    </message>
-    <message>
-        <source>The kept races could not be used</source>
-        <translation>Auf die gespeicherten Rennen konnte nicht zugegriffen werden</translation>
     </message>
     <message>
         <source>The race could not be exported</source>
@@ -5829,10 +5849,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Prüfen Sie das Laufwerk, und versuchen Sie es noch einmal.</translation>
     </message>
     <message>
-        <source>The race could not be kept: {reason}.</source>
-        <translation>Das Rennen konnte nicht gespeichert werden: {reason}.</translation>
-    </message>
-    <message>
         <source>The race could not be deleted: {reason}.</source>
         <translation>Das Rennen konnte nicht gelöscht werden: {reason}.</translation>
     </message>
@@ -5878,7 +5894,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>saved {tokens} {of_model} for the previous chat in {took}</source>
-        <translation>{tokens} {of_model} für den Chat davor in {took} aufgehoben</translation>
+        <translation>{tokens} {of_model} für den Chat davor in {took} gespeichert</translation>
     </message>
     <message>
         <source>restored {tokens} {of_model} {source} in {took}</source>
@@ -5886,7 +5902,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>a saved cache could not be restored; its tokens are decoded again</source>
-        <translation>ein aufgehobener Cache konnte nicht zurückgeholt werden; seine Token werden neu berechnet</translation>
+        <translation>ein gespeicherter Cache konnte nicht wiederhergestellt werden; seine Token werden neu berechnet</translation>
     </message>
     <message>
         <source>token {place}: {reason}</source>
@@ -5949,10 +5965,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{part} hat nicht die Form name=wert.</translation>
     </message>
     <message>
-        <source>{name} is no name of a variable.</source>
-        <translation>{name} ist kein Name einer Variablen.</translation>
-    </message>
-    <message>
         <source>{name} is set by Paceline itself.</source>
         <translation>{name} setzt Paceline selbst.</translation>
     </message>
@@ -5969,10 +5981,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Lassen Sie sie weg.</translation>
     </message>
     <message>
-        <source>This is no http or https address.</source>
-        <translation>Das ist keine http- oder https-Adresse.</translation>
-    </message>
-    <message>
         <source>Messages and the key would go to {host} unencrypted.</source>
         <translation>Nachrichten und Schlüssel gingen unverschlüsselt an {host}.</translation>
     </message>
@@ -5986,19 +5994,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Add it again, or choose a model.</source>
-        <translation>Fügen Sie sie wieder hinzu, oder wählen Sie ein Modell.</translation>
+        <translation>Fügen Sie ihn wieder hinzu, oder wählen Sie ein Modell.</translation>
     </message>
     <message>
         <source>Remove one first.</source>
-        <translation>Entfernen Sie erst eine.</translation>
-    </message>
-    <message>
-        <source>engines</source>
-        <translation>Engines</translation>
-    </message>
-    <message>
-        <source>no engines</source>
-        <translation>keinen Engines</translation>
+        <translation>Entfernen Sie erst einen.</translation>
     </message>
     <message>
         <source>{path} cannot be written.</source>
@@ -6022,7 +6022,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>It may be loading a model or have too much to do. Try again later.</source>
-        <translation>Vielleicht lädt sie ein Modell oder ist überlastet. Versuchen Sie es später.</translation>
+        <translation>Vielleicht lädt er ein Modell oder ist überlastet. Versuchen Sie es später.</translation>
     </message>
     <message>
         <source>Try again in a minute.</source>
@@ -6065,22 +6065,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Sie sind bei „{name}“ nicht angemeldet: {why}.</translation>
     </message>
     <message>
-        <source>its sign-in has ended: sign in again, on the page of tools in the settings</source>
-        <translation>die Anmeldung ist abgelaufen: melden Sie sich auf der Seite der Werkzeuge in den Einstellungen neu an</translation>
-    </message>
-    <message>
-        <source>it sends people on to an address that may not be opened</source>
-        <translation>er schickt auf eine Adresse, die nicht geöffnet werden darf</translation>
-    </message>
-    <message>
-        <source>its server of tokens does not take programs that it does not know</source>
-        <translation>sein Anmeldedienst nimmt keine Programme an, die er nicht kennt</translation>
-    </message>
-    <message>
-        <source>what it answered is no sign-in by OAuth</source>
-        <translation>was er geantwortet hat, ist keine Anmeldung nach OAuth</translation>
-    </message>
-    <message>
         <source>Could not start “{name}”: there is no folder {folder}.</source>
         <translation>„{name}“ konnte nicht gestartet werden: Es gibt keinen Ordner {folder}.</translation>
     </message>
@@ -6109,14 +6093,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>es sind mehr als {most}</translation>
     </message>
     <message>
-        <source>its arguments are no object</source>
-        <translation>seine Argumente sind kein Objekt</translation>
-    </message>
-    <message>
-        <source>its arguments are too many, or nested too deep</source>
-        <translation>seine Argumente sind zu viele oder zu tief verschachtelt</translation>
-    </message>
-    <message>
         <source>the arguments of the others leave no room</source>
         <translation>die Argumente der anderen lassen keinen Platz</translation>
     </message>
@@ -6125,20 +6101,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ konnte nicht gestartet werden: {why}.</translation>
     </message>
     <message>
-        <source>it asks you to sign in: choose “Sign in” beside it on the page of tools in the settings, or put a token into “headers” of its entry as Authorization</source>
-        <translation>er verlangt eine Anmeldung: wählen Sie auf der Seite der Werkzeuge in den Einstellungen daneben „Anmelden“, oder tragen Sie ein Token unter „headers“ seines Eintrags als Authorization ein</translation>
-    </message>
-    <message>
         <source>{variable} is not set in the environment.</source>
         <translation>{variable} ist in der Umgebung nicht gesetzt.</translation>
-    </message>
-    <message>
-        <source>it sent no JSON: “{words}”</source>
-        <translation>er hat kein JSON geschickt: „{words}“</translation>
-    </message>
-    <message>
-        <source>Its list of tools was read up to page {number}; it goes on.</source>
-        <translation>Seine Liste von Werkzeugen wurde bis Seite {number} gelesen; sie geht weiter.</translation>
     </message>
     <message>
         <source>the server refused to sign you in</source>
@@ -6161,24 +6125,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>dem Ende eines Systemprompts</translation>
     </message>
     <message>
-        <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
-        <translation>Die Chat-Vorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
-    </message>
-    <message>
-        <source>Both read what the target&apos;s chat template writes: at {place} that is {ours}, and the draft&apos;s own has {theirs}.</source>
-        <translation>Beide lesen, was die Chat-Vorlage des Zielmodells schreibt: An {place} ist das {ours}, in der eigenen des Entwurfsmodells {theirs}.</translation>
-    </message>
-    <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
         <translation>Die Chat-Vorlage des Zielmodells verwendet das Steuertoken {token}, das dem Entwurfsmodell fehlt, und dessen eigene Vorlage lässt sich nicht vergleichen. {reason}</translation>
     </message>
     <message>
         <source>the draft needs more than the {n_ctx:,} tokens of its context for this conversation</source>
         <translation>das Entwurfsmodell braucht für diesen Chat mehr als die {n_ctx:,} Token seines Kontexts</translation>
-    </message>
-    <message>
-        <source>The two vocabularies have no token in common, so the draft cannot be translated.</source>
-        <translation>Die beiden Vokabulare haben kein gemeinsames Token; deshalb lässt sich das Entwurfsmodell nicht übersetzen.</translation>
     </message>
     <message>
         <source>llama.cpp cannot be loaded</source>
@@ -6265,10 +6217,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Versuchen Sie es in einer Stunde noch einmal.</translation>
     </message>
     <message>
-        <source>Choose a model that sees, or leave the pictures out.</source>
-        <translation>Wählen Sie ein Modell, das sieht, oder lassen Sie die Bilder weg.</translation>
-    </message>
-    <message>
         <source>Leave the pictures out.</source>
         <translation>Lassen Sie die Bilder weg.</translation>
     </message>
@@ -6282,7 +6230,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Restart it, or look at its log.</source>
-        <translation>Starten Sie ihn neu, oder sehen Sie in sein Protokoll.</translation>
+        <translation>Starten Sie ihn neu, oder sehen Sie in seinem Protokoll nach.</translation>
     </message>
     <message>
         <source>The tool servers could not be read</source>
@@ -6321,28 +6269,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Sie nennt mehr als {most} Server.</translation>
     </message>
     <message>
-        <source>{path} is no UTF-8 text.</source>
-        <translation>{path} ist kein UTF-8-Text.</translation>
-    </message>
-    <message>
         <source>line {line}</source>
         <translation>Zeile {line}</translation>
     </message>
     <message>
         <source>its nesting</source>
         <translation>ihre Verschachtelung</translation>
-    </message>
-    <message>
-        <source>It is no JSON: see {where}.</source>
-        <translation>Sie ist kein JSON: siehe {where}.</translation>
-    </message>
-    <message>
-        <source>The entry is no object.</source>
-        <translation>Der Eintrag ist kein Objekt.</translation>
-    </message>
-    <message>
-        <source>it sends requests on to another address</source>
-        <translation>er leitet Anfragen an eine andere Adresse weiter</translation>
     </message>
     <message>
         <source>it sends compressed answers, though none were asked for</source>
@@ -6381,10 +6313,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ hat nicht geantwortet: {why}.</translation>
     </message>
     <message>
-        <source>what it sent is no answer in the protocol</source>
-        <translation>was er gesendet hat, ist keine Antwort im Protokoll</translation>
-    </message>
-    <message>
         <source>it ended (exit status {status})</source>
         <translation>er hat sich beendet (Status {status})</translation>
     </message>
@@ -6395,10 +6323,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>it took longer than {seconds:,.0f} seconds</source>
         <translation>es dauerte länger als {seconds:,.0f} Sekunden</translation>
-    </message>
-    <message>
-        <source>it asks for more than Paceline can give it</source>
-        <translation>er verlangt mehr, als Paceline ihm geben kann</translation>
     </message>
     <message>
         <source>it says “{words}”</source>
@@ -6433,10 +6357,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Erzeugen Sie auf der Seite „Server“ einen neuen Schlüssel.</translation>
     </message>
     <message>
-        <source>{text} is no name, such as host.docker.internal.</source>
-        <translation>{text} ist kein Name wie host.docker.internal.</translation>
-    </message>
-    <message>
         <source>There are more than {most} names.</source>
         <translation>Es sind mehr als {most} Namen.</translation>
     </message>
@@ -6446,7 +6366,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>On this computer, checking four tokens takes {cost:.1f} times as long as one (limited by {what}).</source>
-        <translation>Auf diesem Rechner dauert es {cost:.1f}-mal so lange, vier Token zu prüfen, wie eines (Grenze: {what}).</translation>
+        <translation>Auf diesem Rechner dauert es {cost:.1f}-mal so lange, vier Token zu prüfen, wie eines (begrenzt durch {what}).</translation>
     </message>
     <message>
         <source>memory</source>
@@ -6470,19 +6390,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Try again later; a proxy or a mirror may have answered in its place.</source>
-        <translation>Versuchen Sie es später noch einmal; vielleicht hat ein Proxy oder ein Spiegel an seiner Stelle geantwortet.</translation>
+        <translation>Versuchen Sie es später noch einmal; vielleicht hat ein Proxy oder ein Mirror an seiner Stelle geantwortet.</translation>
     </message>
     <message>
         <source>{host} did not finish its answer in {seconds} s.</source>
         <translation>{host} hat die Antwort nicht innerhalb von {seconds} s beendet.</translation>
-    </message>
-    <message>
-        <source>The server decides how it drafts; its card under Models, Remote servers shows what it reports.</source>
-        <translation>Der Server entscheidet, wie er entwirft; was er dazu meldet, steht unter Modelle, Entfernte Server.</translation>
-    </message>
-    <message>
-        <source>The file ends in the middle.</source>
-        <translation>Die Datei endet mittendrin.</translation>
     </message>
     <message>
         <source>The chats before that were imported.</source>
@@ -6505,10 +6417,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{name} konnte nicht importiert werden: {reason}</translation>
     </message>
     <message>
-        <source>{number:,} could not be imported; of the first:</source>
-        <translation>{number:,} konnten nicht importiert werden; zum ersten:</translation>
-    </message>
-    <message>
         <source>it wrote a message with more than {most:,} values</source>
         <translation>er schrieb eine Nachricht mit mehr als {most:,} Werten</translation>
     </message>
@@ -6523,10 +6431,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Update Paceline, or choose another model; to download the file again would not help.</source>
         <translation>Aktualisieren Sie Paceline, oder wählen Sie ein anderes Modell; die Datei noch einmal herunterzuladen würde nicht helfen.</translation>
-    </message>
-    <message>
-        <source>This file does not let the model see</source>
-        <translation>Diese Datei lässt das Modell nicht sehen</translation>
     </message>
     <message>
         <source>Choose the side file (mmproj) that was published with this model.</source>
@@ -6586,7 +6490,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Choose another model file; this one&apos;s chat template is broken or unsafe.</source>
-        <translation>Wählen Sie eine andere Modelldatei; die Chat-Vorlage dieser ist defekt oder unsicher.</translation>
+        <translation>Wählen Sie eine andere Modelldatei; die Chat-Vorlage in dieser ist defekt oder unsicher.</translation>
     </message>
     <message>
         <source>This grammar cannot be used</source>
@@ -6595,10 +6499,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Change the grammar or the schema.</source>
         <translation>Ändern Sie die Grammatik oder das Schema.</translation>
-    </message>
-    <message>
-        <source>The model stopped computing</source>
-        <translation>Das Modell hat aufgehört zu rechnen</translation>
     </message>
     <message>
         <source>This draft does not fit the target</source>
@@ -6681,8 +6581,172 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{name} entwirft selbst: Es hat {count} MTP-Schichten.</translation>
     </message>
     <message>
-        <source>{name} says that it has next-token layers (MTP), but they are not in the file: whoever made it left them out. A file with them drafts for itself.</source>
-        <translation>{name} gibt an, MTP-Schichten zu haben, aber sie fehlen in der Datei: Wer sie erstellt hat, hat sie weggelassen. Eine Datei, die sie enthält, entwirft selbst.</translation>
+        <source>Check the path; a model in several parts needs all of them.</source>
+        <translation>Prüfen Sie den Pfad; von einem mehrteiligen Modell werden alle Teile gebraucht.</translation>
+    </message>
+    <message>
+        <source>Its weights are not stored as a GGUF file, or it runs elsewhere.</source>
+        <translation>Seine Gewichte liegen nicht als GGUF-Datei vor, oder es läuft anderswo.</translation>
+    </message>
+    <message>
+        <source>Its manifest gives no SHA-256 digest of its weights.</source>
+        <translation>Sein Manifest nennt keine SHA-256-Prüfsumme der Gewichte.</translation>
+    </message>
+    <message>
+        <source>Ask the source of this link for a new one.</source>
+        <translation>Bitten Sie die Quelle dieses Links um einen neuen.</translation>
+    </message>
+    <message>
+        <source>Could not check for updates</source>
+        <translation>Die Suche nach Aktualisierungen ist fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>Check the network and the proxy, then try again.</source>
+        <translation>Prüfen Sie Netzwerk und Proxy, und versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <source>The releases page got too many requests from this network.</source>
+        <translation>Die Release-Seite bekam zu viele Anfragen aus diesem Netzwerk.</translation>
+    </message>
+    <message>
+        <source>The releases page did not answer in time.</source>
+        <translation>Die Release-Seite hat nicht rechtzeitig geantwortet.</translation>
+    </message>
+    <message>
+        <source>The releases page cannot be reached.</source>
+        <translation>Die Release-Seite ist nicht erreichbar.</translation>
+    </message>
+    <message>
+        <source>The releases page names no version.</source>
+        <translation>Die Release-Seite nennt keine Version.</translation>
+    </message>
+    <message>
+        <source>The answer of the releases page is far too long.</source>
+        <translation>Die Antwort der Release-Seite ist viel zu lang.</translation>
+    </message>
+    <message>
+        <source>The releases page answered with HTTP {status}.</source>
+        <translation>Die Release-Seite hat mit HTTP {status} geantwortet.</translation>
+    </message>
+    <message>
+        <source>Choose a model made for them, such as Nomic Embed or EmbeddingGemma, in the settings.</source>
+        <translation>Wählen Sie in den Einstellungen eines, das dafür gemacht ist, etwa Nomic Embed oder EmbeddingGemma.</translation>
+    </message>
+    <message>
+        <source>The projects could not be saved: {reason}</source>
+        <translation>Die Projekte konnten nicht gespeichert werden: {reason}</translation>
+    </message>
+    <message>
+        <source>Choose a model that sees pictures, or leave them out.</source>
+        <translation>Wählen Sie ein Modell, das Bilder sehen kann, oder lassen Sie sie weg.</translation>
+    </message>
+    <message>
+        <source>This is not an http or https address.</source>
+        <translation>Das ist keine http- oder https-Adresse.</translation>
+    </message>
+    <message>
+        <source>{host} does not have this address.</source>
+        <translation>{host} hat diese Adresse nicht.</translation>
+    </message>
+    <message>
+        <source>remote servers</source>
+        <translation>Remote-Server</translation>
+    </message>
+    <message>
+        <source>no remote servers</source>
+        <translation>keinen Remote-Servern</translation>
+    </message>
+    <message>
+        <source>The server decides how it drafts; its card under Models, Remote servers shows the details.</source>
+        <translation>Der Server entscheidet, wie er entwirft; Näheres steht unter Modelle, Remote-Server.</translation>
+    </message>
+    <message>
+        <source>The file is cut off.</source>
+        <translation>Die Datei ist abgeschnitten.</translation>
+    </message>
+    <message>
+        <source>{number:,} could not be imported. The first:</source>
+        <translation>{number:,} konnten nicht importiert werden. Der erste:</translation>
+    </message>
+    <message>
+        <source>The race could not be saved: {reason}.</source>
+        <translation>Das Rennen konnte nicht gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} is not UTF-8 text.</source>
+        <translation>{path} ist kein UTF-8-Text.</translation>
+    </message>
+    <message>
+        <source>It is not JSON: see {where}.</source>
+        <translation>Sie ist kein JSON: siehe {where}.</translation>
+    </message>
+    <message>
+        <source>The entry is not an object.</source>
+        <translation>Der Eintrag ist kein Objekt.</translation>
+    </message>
+    <message>
+        <source>the sign-in has ended: sign in again, on the Tools page of the settings</source>
+        <translation>die Anmeldung ist abgelaufen: melden Sie sich auf der Seite „Werkzeuge“ der Einstellungen neu an</translation>
+    </message>
+    <message>
+        <source>it redirects requests to another address</source>
+        <translation>er leitet Anfragen an eine andere Adresse weiter</translation>
+    </message>
+    <message>
+        <source>its sign-in page is at an address that is not allowed</source>
+        <translation>seine Anmeldeseite hat eine Adresse, die nicht erlaubt ist</translation>
+    </message>
+    <message>
+        <source>its sign-in server accepts only programs that it knows</source>
+        <translation>sein Anmeldedienst nimmt nur Programme an, die er kennt</translation>
+    </message>
+    <message>
+        <source>its answer is not an OAuth sign-in</source>
+        <translation>seine Antwort ist keine Anmeldung nach OAuth</translation>
+    </message>
+    <message>
+        <source>its arguments are not an object</source>
+        <translation>seine Argumente sind kein Objekt</translation>
+    </message>
+    <message>
+        <source>it has too many arguments, or they are nested too deep</source>
+        <translation>es hat zu viele Argumente, oder sie sind zu tief verschachtelt</translation>
+    </message>
+    <message>
+        <source>its answer does not follow the protocol</source>
+        <translation>seine Antwort hält sich nicht an das Protokoll</translation>
+    </message>
+    <message>
+        <source>it requires a feature that Paceline does not have</source>
+        <translation>er verlangt eine Funktion, die Paceline nicht hat</translation>
+    </message>
+    <message>
+        <source>it asks you to sign in: choose “Sign in” beside it on the Tools page of the settings, or put a token into “headers” of its entry as Authorization</source>
+        <translation>er verlangt eine Anmeldung: wählen Sie auf der Seite „Werkzeuge“ der Einstellungen daneben „Anmelden“, oder tragen Sie ein Token unter „headers“ seines Eintrags als Authorization ein</translation>
+    </message>
+    <message>
+        <source>it sent something that is not JSON: “{words}”</source>
+        <translation>er hat etwas geschickt, das kein JSON ist: „{words}“</translation>
+    </message>
+    <message>
+        <source>At {place}, the target&apos;s chat template writes the control token {token}. The draft&apos;s template leaves out these messages.</source>
+        <translation>Die Chat-Vorlage des Zielmodells schreibt an {place} das Steuertoken {token}. Die Vorlage des Entwurfsmodells lässt diese Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>Both models read the target&apos;s chat template. At {place} it writes {ours}, and the draft&apos;s own writes {theirs}.</source>
+        <translation>Beide Modelle lesen die Chat-Vorlage des Zielmodells. Sie schreibt an {place} {ours}, die des Entwurfsmodells {theirs}.</translation>
+    </message>
+    <message>
+        <source>The two vocabularies have no token in common, so the draft&apos;s tokens cannot be translated.</source>
+        <translation>Die beiden Vokabulare haben kein gemeinsames Token; deshalb lassen sich die Token des Entwurfsmodells nicht übersetzen.</translation>
+    </message>
+    <message>
+        <source>This vision file cannot be used</source>
+        <translation>Diese Datei für Bilder ist nicht verwendbar</translation>
+    </message>
+    <message>
+        <source>The model&apos;s computation failed</source>
+        <translation>Die Berechnung des Modells ist fehlgeschlagen</translation>
     </message>
     <message>
         <source>{name} has no next-token layers (MTP): it cannot draft for itself.</source>
@@ -6793,12 +6857,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>eines seiner Steuertoken ist {longest:,} Byte lang</translation>
     </message>
     <message>
-        <source>The heads were made for a vocabulary of {num_tokens:,} tokens, and the target&apos;s has {number:,}.</source>
-        <translation>Die Köpfe wurden für ein Vokabular von {num_tokens:,} Token gemacht, das des Zielmodells hat {number:,}.</translation>
+        <source>The head reads hidden states of {wanted} numbers, and the target&apos;s have {width}: it belongs to another model.</source>
+        <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
-        <source>Its vocabulary map is no list of at most {limit:,} ids.</source>
-        <translation>Ihre Vokabularzuordnung ist keine Liste von höchstens {limit:,} IDs.</translation>
+        <source>The heads were made for a vocabulary of {num_tokens:,} tokens, and the target&apos;s has {number:,}.</source>
+        <translation>Die Köpfe wurden für ein Vokabular von {num_tokens:,} Token gemacht, das des Zielmodells hat {number:,}.</translation>
     </message>
     <message>
         <source>Open that model, and choose this file as its draft.</source>
@@ -6815,10 +6879,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>the next-token heads (MTP) of another model</source>
         <translation>die MTP-Köpfe eines anderen Modells</translation>
-    </message>
-    <message>
-        <source>{name} does not say how its tokenizer splits text, as files from before May 2024. Its answers may be worse; a newer file of this model is better.</source>
-        <translation>{name} sagt nicht, wie der Tokenizer Text aufteilt, wie Dateien aus der Zeit vor Mai 2024. Die Antworten können schlechter sein; eine neuere Datei dieses Modells ist besser.</translation>
     </message>
     <message>
         <source>{name} has no chat template: it gets messages in a form that it may not have been trained for.</source>
@@ -6889,10 +6949,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Diesem Build von llama.cpp fehlt {functions}; Köpfe der Art {method} brauchen das.</translation>
     </message>
     <message>
-        <source>The head reads hidden rows of {wanted} numbers, and the target&apos;s have {width}: it belongs to another model.</source>
-        <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
-    </message>
-    <message>
         <source>Use a file with only the pages that matter.</source>
         <translation>Verwenden Sie eine Datei, die nur die wichtigen Seiten enthält.</translation>
     </message>
@@ -6903,10 +6959,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Reading “{name}” takes more memory than a document of its size should.</source>
         <translation>„{name}“ braucht beim Lesen mehr Speicher, als ein Dokument dieser Größe sollte.</translation>
-    </message>
-    <message>
-        <source>“{name}” is damaged, or is not what its name says.</source>
-        <translation>„{name}“ ist beschädigt oder nicht das, was der Name sagt.</translation>
     </message>
     <message>
         <source>The lane {lane}: {reason}</source>
@@ -6927,10 +6979,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Attach text, code, a PDF with text, an office document, or a book as EPUB; others can be exported as one.</source>
         <translation>Hängen Sie Text, Code, ein PDF mit Text, ein Office-Dokument oder ein Buch als EPUB an; andere Dateien lassen sich in eines davon exportieren.</translation>
-    </message>
-    <message>
-        <source>Open it in its own program and save or print it anew, or copy the text that matters.</source>
-        <translation>Öffnen Sie die Datei im zugehörigen Programm und speichern oder drucken Sie sie neu, oder kopieren Sie den wichtigen Text.</translation>
     </message>
     <message>
         <source>The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.</source>
@@ -6977,20 +7025,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Hier gemessen: {speedup:.2f}× so schnell wie ohne Entwürfe, über die letzten {num_answers} Antworten.</translation>
     </message>
     <message>
-        <source>Choose the mode Off, or Auto, which drafts only where that pays.</source>
-        <translation>Wählen Sie den Modus „Aus“ oder „Auto“, der nur entwirft, wo es sich lohnt.</translation>
-    </message>
-    <message>
         <source>“{name}” is {size}; the limit is {limit}.</source>
         <translation>„{name}“ hat {size}; höchstens {limit} sind möglich.</translation>
     </message>
     <message>
         <source>{name} was not made for embeddings.</source>
-        <translation>{name} ist kein Modell für Einbettungen.</translation>
-    </message>
-    <message>
-        <source>Choose a model that was, such as Nomic Embed or EmbeddingGemma, in the settings.</source>
-        <translation>Wählen Sie in den Einstellungen eines, das dafür gemacht ist, etwa Nomic Embed oder EmbeddingGemma.</translation>
+        <translation>{name} ist kein Embedding-Modell.</translation>
     </message>
     <message>
         <source>The project could not be used</source>
@@ -7025,10 +7065,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es gibt zu viele Projekte.</translation>
     </message>
     <message>
-        <source>The projects could not be kept: {reason}</source>
-        <translation>Die Projekte konnten nicht gespeichert werden: {reason}</translation>
-    </message>
-    <message>
         <source>Add some: paceline projects add {name} FOLDER</source>
         <translation>Fügen Sie welche hinzu: paceline projects add {name} ORDNER</translation>
     </message>
@@ -7037,16 +7073,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Projekt {name} hat keine Dateien.</translation>
     </message>
     <message>
-        <source>It has another vocabulary, with {percent:.0f}% of the target&apos;s tokens.</source>
-        <translation>Es hat ein anderes Vokabular, mit {percent:.0f} % der Token des Zielmodells.</translation>
-    </message>
-    <message>
         <source>Shares {percent:.0f}% of the target&apos;s tokens</source>
         <translation>Hat {percent:.0f} % der Token mit dem Zielmodell gemeinsam</translation>
-    </message>
-    <message>
-        <source>Wrong bytes arrived</source>
-        <translation>Es kamen falsche Bytes an</translation>
     </message>
     <message>
         <source>A proxy or a mirror may be changing the file. Try another network.</source>
@@ -7067,10 +7095,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Set the environment variable HF_TOKEN instead. Paceline does not write tokens to files.</source>
         <translation>Setzen Sie stattdessen die Umgebungsvariable HF_TOKEN. Paceline schreibt keine Token in Dateien.</translation>
-    </message>
-    <message>
-        <source>Ask for another link where you found this one.</source>
-        <translation>Fragen Sie dort nach einem anderen Link, wo Sie diesen gefunden haben.</translation>
     </message>
     <message>
         <source>The connection may be intercepted. Ask the operator of the server or of your network.</source>
@@ -7099,10 +7123,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No model that could be checked can draft for {target}.</source>
         <translation>Von den prüfbaren Modellen kann keines für {target} entwerfen.</translation>
-    </message>
-    <message>
-        <source>The page of releases got too many requests from this network.</source>
-        <translation>Die Seite der Versionen bekam zu viele Anfragen aus diesem Netzwerk.</translation>
     </message>
     <message>
         <source>A remote server cannot continue a text with pictures.</source>
@@ -7167,10 +7187,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The conversation does not fit the context of {host}.</source>
         <translation>Die Unterhaltung passt nicht in den Kontext von {host}.</translation>
-    </message>
-    <message>
-        <source>{host} does not have this page.</source>
-        <translation>{host} hat diese Seite nicht.</translation>
     </message>
     <message>
         <source>{host} accepts no requests at the moment ({status}).</source>
@@ -7318,7 +7334,19 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The memory has room for one answer at a time: a second one takes {size} more.</source>
-        <translation>Der Speicher hat Platz für eine Antwort zurzeit: Eine zweite braucht {size} mehr.</translation>
+        <translation>Der Speicher hat Platz für nur eine Antwort auf einmal: Eine zweite braucht {size} mehr.</translation>
+    </message>
+    <message>
+        <source>Open it in its own program and save or print it again, or copy the text that matters.</source>
+        <translation>Öffnen Sie die Datei im zugehörigen Programm und speichern oder drucken Sie sie neu, oder kopieren Sie den wichtigen Text.</translation>
+    </message>
+    <message>
+        <source>Its list of tools is too long: only pages 1 to {number} were read.</source>
+        <translation>Seine Werkzeugliste ist zu lang: Nur die Seiten 1 bis {number} wurden gelesen.</translation>
+    </message>
+    <message>
+        <source>Its vocabulary differs and has {percent:.0f}% of the target&apos;s tokens.</source>
+        <translation>Es hat ein anderes Vokabular, mit {percent:.0f} % der Token des Zielmodells.</translation>
     </message>
     <message>
         <source>The project {name} was imported.</source>
@@ -7357,12 +7385,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Dieses Modell liest kurze und lange Kontexte verschieden; es gibt daher eine Antwort nach der anderen.</translation>
     </message>
     <message>
-        <source>nothing</source>
-        <translation>nichts</translation>
+        <source>{name} says that it has next-token layers (MTP), but they are not in the file: they were left out when it was made. A file with them drafts for itself.</source>
+        <translation>{name} gibt an, MTP-Schichten zu haben, aber sie fehlen in der Datei: Sie wurden beim Erstellen weggelassen. Eine Datei, die sie enthält, entwirft selbst.</translation>
     </message>
     <message>
-        <source>The file says {found} of its {key}; it must be 1 to {most:,}.</source>
-        <translation>Die Datei nennt als {key} {found}; es muss 1 bis {most:,} sein.</translation>
+        <source>nothing</source>
+        <translation>nichts</translation>
     </message>
     <message>
         <source>The file does not say whether its heads are of the kind medusa or hydra.</source>
@@ -7405,16 +7433,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Kopf nennt nicht die drei Schichten des Zielmodells, die er liest.</translation>
     </message>
     <message>
-        <source>The head drafts blocks of {size} tokens, which is no size of a block.</source>
-        <translation>Der Kopf schlägt Blöcke von {size} Tokens vor; so groß ist kein Block.</translation>
-    </message>
-    <message>
         <source>The head does not name its mask token.</source>
         <translation>Der Kopf nennt sein Masken-Token nicht.</translation>
-    </message>
-    <message>
-        <source>{method} heads read the target&apos;s layers, and llama.cpp cannot give those of {architecture} models.</source>
-        <translation>{method}-Köpfe lesen die Schichten des Modells, und llama.cpp kann die von {architecture}-Modellen nicht geben.</translation>
     </message>
     <message>
         <source>The head does not name the layers of the target that it reads.</source>
@@ -7437,24 +7457,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{key} des Kopfes ist anders als beim Modell: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
-        <source>The head cannot forget what it drafted.</source>
-        <translation>Der Kopf kann nicht vergessen, was er entworfen hat.</translation>
-    </message>
-    <message>
         <source>another model</source>
         <translation>ein anderes Modell</translation>
     </message>
     <message>
-        <source>The heads were made for {name}, whose tokens are others than this model&apos;s.</source>
-        <translation>Die Köpfe wurden für {name} gemacht, dessen Token andere sind als die dieses Modells.</translation>
-    </message>
-    <message>
         <source>The heads use the target&apos;s {name}, which has another shape or kind.</source>
         <translation>Die Köpfe benutzen {name} des Zielmodells, das eine andere Form oder Art hat.</translation>
-    </message>
-    <message>
-        <source>The ids of its vocabulary map do not ascend, or are none of the target&apos;s.</source>
-        <translation>Die Nummern ihrer Vokabularliste steigen nicht an oder gehören nicht zum Zielmodell.</translation>
     </message>
     <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
@@ -7469,20 +7477,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Gerät {name} wird nicht benutzt: Es konnte nicht mit einem kleinen Modell geprüft werden.</translation>
     </message>
     <message>
-        <source>Close what else uses its memory, and start Paceline again.</source>
-        <translation>Schließen Sie, was seinen Speicher sonst benutzt, und starten Sie Paceline neu.</translation>
-    </message>
-    <message>
-        <source>The device {name} is not used: the graphics processor of this computer failed a test.</source>
-        <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Rechners hat einen Test nicht bestanden.</translation>
-    </message>
-    <message>
         <source>A newer driver may help; “paceline doctor” says more.</source>
         <translation>Ein neuerer Treiber kann helfen; mehr sagt „paceline doctor“.</translation>
-    </message>
-    <message>
-        <source>There is no device {name}: llama.cpp finds none beside the processor.</source>
-        <translation>Es gibt kein Gerät {name}: llama.cpp findet außer dem Prozessor keines.</translation>
     </message>
     <message>
         <source>The device {name} is named twice.</source>
@@ -7505,10 +7501,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
     </message>
     <message>
-        <source>llama.cpp gave no hidden rows of the head.</source>
-        <translation>llama.cpp gab keine inneren Zeilen des Kopfes.</translation>
-    </message>
-    <message>
         <source>There is no memory for the weights of the heads.</source>
         <translation>Für die Gewichte der Köpfe ist kein Speicher da.</translation>
     </message>
@@ -7522,15 +7514,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Choose another split: layer by layer works everywhere.</source>
-        <translation>Wählen Sie eine andere Aufteilung: Schicht für Schicht geht überall.</translation>
+        <translation>Wählen Sie eine andere Aufteilung: Schicht für Schicht funktioniert überall.</translation>
     </message>
     <message>
         <source>Give it another size: very narrow pictures are refused by some models.</source>
         <translation>Geben Sie ihm eine andere Größe: Sehr schmale Bilder lehnen manche Modelle ab.</translation>
-    </message>
-    <message>
-        <source>Install llama-cpp-python again; “make run” builds it whole.</source>
-        <translation>Installieren Sie llama-cpp-python neu; „make run“ baut es vollständig.</translation>
     </message>
     <message>
         <source>Choose a side file (mmproj) for pictures.</source>
@@ -7553,16 +7541,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{path} hört, sieht aber nicht: Die Datei hat keinen Encoder für Bilder.</translation>
     </message>
     <message>
-        <source>{path} is of another model: it puts marks around pictures that this model does not know.</source>
-        <translation>{path} gehört zu einem anderen Modell: Es setzt Marken um Bilder, die dieses Modell nicht kennt.</translation>
-    </message>
-    <message>
         <source>The encoder could not read the picture: {reason}.</source>
         <translation>Der Encoder konnte das Bild nicht lesen: {reason}.</translation>
-    </message>
-    <message>
-        <source>The picture takes {places} places, and this model has to see all of them at once: at most {most}.</source>
-        <translation>Das Bild belegt {places} Plätze, und dieses Modell muss alle auf einmal sehen: höchstens {most}.</translation>
     </message>
     <message>
         <source>{path} is damaged: its encoder gave numbers that are not finite.</source>
@@ -7589,10 +7569,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>llama.cpp konnte Schichten von {file} nicht weglassen: {reason}.</translation>
     </message>
     <message>
-        <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends the engine with it.</source>
-        <translation>RPC von llama.cpp kennt weder Anmeldung noch Verschlüsselung: Wer den Port erreicht, kann mitlesen, was berechnet wird, und den Rechner benutzen. Nutzen Sie es nur in einem Netz, dem Sie vertrauen. Bricht die Verbindung ab, beendet llama.cpp damit auch die Engine.</translation>
-    </message>
-    <message>
         <source>This build of llama.cpp cannot use {name}: it has no RPC backend.</source>
         <translation>Dieses llama.cpp kann {name} nicht benutzen: Es wurde ohne RPC-Backend kompiliert.</translation>
     </message>
@@ -7601,24 +7577,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Kompilieren Sie es mit CMAKE_ARGS=-DGGML_RPC=ON, oder wählen Sie ein anderes Gerät.</translation>
     </message>
     <message>
-        <source>{name} names no RPC server: it has to be rpc:host:port.</source>
-        <translation>{name} benennt keinen RPC-Server: Es muss rpc:host:port sein.</translation>
-    </message>
-    <message>
         <source>An example is rpc:192.168.1.20:50052.</source>
         <translation>Ein Beispiel ist rpc:192.168.1.20:50052.</translation>
     </message>
     <message>
         <source>The RPC server {name} does not answer; it may serve another program.</source>
         <translation>Der RPC-Server {name} antwortet nicht; vielleicht bedient er gerade ein anderes Programm.</translation>
-    </message>
-    <message>
-        <source>What answers at {name} is no RPC server of llama.cpp.</source>
-        <translation>Was bei {name} antwortet, ist kein RPC-Server von llama.cpp.</translation>
-    </message>
-    <message>
-        <source>Check that “ggml-rpc-server” of the same llama.cpp runs there and serves nobody else, and the address.</source>
-        <translation>Prüfen Sie die Adresse, und ob dort „ggml-rpc-server“ desselben llama.cpp läuft und niemand anderen bedient.</translation>
     </message>
     <message>
         <source>The RPC server {name} speaks version {theirs}, and Paceline&apos;s llama.cpp {ours}.</source>
@@ -7649,10 +7613,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bei Gewichten vom Typ {kinds} hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
     </message>
     <message>
-        <source>llama.cpp is without the set-up&apos;s kernels here, so rounding depends on how many tokens a pass has, and words may change with the mode.</source>
-        <translation>llama.cpp hat hier nicht die Kernel der Einrichtung. Das Runden hängt daher davon ab, wie viele Token ein Durchlauf hat, und Wörter können sich mit dem Modus ändern.</translation>
-    </message>
-    <message>
         <source>llama.cpp uses this processor&apos;s {names}, with which rounding depends on how many tokens a pass has, so words may change with the mode.</source>
         <translation>llama.cpp nutzt {names} dieses Prozessors. Damit hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
     </message>
@@ -7681,10 +7641,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{mode} mit der gewählten Entwurfslänge {depth}</translation>
     </message>
     <message>
-        <source>{mode}: drafts where it saves time here</source>
-        <translation>{mode}: entwirft, wo es hier Zeit spart</translation>
-    </message>
-    <message>
         <source>drafting is off</source>
         <translation>Entwürfe sind aus</translation>
     </message>
@@ -7693,24 +7649,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Entwurf pausiert, weil er sich nicht lohnen würde: {share}</translation>
     </message>
     <message>
-        <source>text lookup paused, since it would not pay off: {percent:.0f}% expected</source>
-        <translation>Textsuche pausiert, weil sie sich nicht lohnen würde: {percent:.0f}&#xa0;% erwartet</translation>
-    </message>
-    <message>
         <source>draft on as chosen, but it does not pay off: {share}</source>
         <translation>Entwurf an wie gewählt, aber er lohnt sich nicht: {share}</translation>
     </message>
     <message>
-        <source>text lookup paused, since it would not pay off: {percent:.0f}% accepted</source>
-        <translation>Textsuche pausiert, weil sie sich nicht lohnen würde: {percent:.0f}&#xa0;% akzeptiert</translation>
-    </message>
-    <message>
         <source>No more pictures can be told apart in one run of the program.</source>
         <translation>In einem Lauf des Programms lassen sich nicht mehr Bilder unterscheiden.</translation>
-    </message>
-    <message>
-        <source>A picture of this conversation is not kept any more.</source>
-        <translation>Ein Bild dieser Unterhaltung ist nicht mehr vorhanden.</translation>
     </message>
     <message>
         <source>it does not begin with the letters GGUF</source>
@@ -7726,35 +7670,15 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>the draft is not used: it would slow this model down here; repeated text is used instead</source>
-        <translation>Das Entwurfsmodell wird nicht genutzt: Mit ihm wäre dieses Modell hier langsamer; stattdessen wird wiederholter Text genutzt</translation>
+        <translation>das Entwurfsmodell wird nicht genutzt: Mit ihm wäre dieses Modell hier langsamer; stattdessen wird wiederholter Text genutzt</translation>
     </message>
     <message>
         <source>Send the message again.</source>
         <translation>Senden Sie die Nachricht noch einmal.</translation>
     </message>
     <message>
-        <source>Choose another model that sees.</source>
-        <translation>Wählen Sie ein anderes Modell, das sieht.</translation>
-    </message>
-    <message>
-        <source>{name} is no side file (mmproj): its architecture is {architecture}, not clip.</source>
-        <translation>{name} ist keine Nebendatei (mmproj): Die Architektur ist {architecture}, nicht clip.</translation>
-    </message>
-    <message>
         <source>{name} does not see: it has no encoder for pictures.</source>
         <translation>{name} sieht nicht: Die Datei hat keinen Encoder für Bilder.</translation>
-    </message>
-    <message>
-        <source>{name} is of a kind that is not read here ({projector}).</source>
-        <translation>{name} ist von einer Art, die hier nicht gelesen wird ({projector}).</translation>
-    </message>
-    <message>
-        <source>{name} is of another model: it is for {family}, and this one is {architecture}.</source>
-        <translation>{name} gehört zu einem anderen Modell: Die Datei ist für {family}, und dieses ist {architecture}.</translation>
-    </message>
-    <message>
-        <source>{name} is of another model: it gives {width} numbers a place, and this one takes {wanted}.</source>
-        <translation>{name} gehört zu einem anderen Modell: Die Datei ergibt {width} Zahlen pro Platz, und dieses nimmt {wanted}.</translation>
     </message>
     <message>
         <source>{name} is damaged: its {key} is {number}.</source>
@@ -7779,10 +7703,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Choose another embedding model if it happens again.</source>
         <translation>Wählen Sie ein anderes Embedding-Modell, wenn es wieder geschieht.</translation>
-    </message>
-    <message>
-        <source>The process that had {name} ended without an answer.</source>
-        <translation>Der Prozess, der {name} hatte, endete ohne Antwort.</translation>
     </message>
     <message>
         <source>Input {number} has no tokens.</source>
@@ -7829,14 +7749,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wählen Sie für Werkzeuge ein anderes Modell.</translation>
     </message>
     <message>
-        <source>Change what was said last, or choose another model.</source>
-        <translation>Ändern Sie, was zuletzt gesagt wurde, oder wählen Sie ein anderes Modell.</translation>
-    </message>
-    <message>
-        <source>Message {number} ({role}) does not reach the prompt: the model&apos;s chat template takes no such conversation{reason}.</source>
-        <translation>Nachricht {number} ({role}) erreicht die Eingabe nicht: Die Chat-Vorlage des Modells nimmt keine solche Unterhaltung an{reason}.</translation>
-    </message>
-    <message>
         <source>The chat template of this model leaves the tools out.</source>
         <translation>Die Chat-Vorlage dieses Modells lässt die Werkzeuge weg.</translation>
     </message>
@@ -7853,16 +7765,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das geladene Modell kann keine Bilder sehen: Keine Nebendatei (mmproj) ist mit ihm geladen.</translation>
     </message>
     <message>
-        <source>Give its side file with --mmproj, choose a model that sees, or leave the pictures out.</source>
-        <translation>Geben Sie seine Nebendatei mit --mmproj an, wählen Sie ein Modell, das sieht, oder lassen Sie die Bilder weg.</translation>
-    </message>
-    <message>
         <source>Leave some out.</source>
         <translation>Lassen Sie einige weg.</translation>
-    </message>
-    <message>
-        <source>The chat template of this model does not write each picture once.</source>
-        <translation>Die Chat-Vorlage dieses Modells schreibt nicht jedes Bild genau einmal.</translation>
     </message>
     <message>
         <source>Choose another model for pictures.</source>
@@ -7873,28 +7777,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Auf das Bild folgt nichts.</translation>
     </message>
     <message>
-        <source>Write something behind it.</source>
-        <translation>Schreiben Sie etwas dahinter.</translation>
-    </message>
-    <message>
         <source>The conversation has {count} pictures; at most {most} are read.</source>
         <translation>Die Unterhaltung hat {count} Bilder; höchstens {most} werden gelesen.</translation>
     </message>
     <message>
-        <source>No token of this model can go on as the grammar wants it.</source>
-        <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
-    </message>
-    <message>
-        <source>The graphics processor failed a test with a small model, so models run on the processor. A newer driver may help.</source>
-        <translation>Der Grafikprozessor hat einen Test mit einem kleinen Modell nicht bestanden, daher laufen Modelle auf dem Prozessor. Ein neuerer Treiber kann helfen.</translation>
-    </message>
-    <message>
         <source>llama.cpp crashed over this grammar.</source>
         <translation>llama.cpp ist an dieser Grammatik abgestürzt.</translation>
-    </message>
-    <message>
-        <source>Make it simpler: fewer groups in each other.</source>
-        <translation>Machen Sie sie einfacher: weniger ineinander geschachtelte Gruppen.</translation>
     </message>
     <message>
         <source>The grammar could not be read in time.</source>
@@ -7905,20 +7793,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Machen Sie sie einfacher.</translation>
     </message>
     <message>
-        <source>it has no rule called root, or one that is not there</source>
-        <translation>Sie hat keine Regel namens root, oder eine fehlt</translation>
-    </message>
-    <message>
         <source>A grammar must have rules, and {most:,} characters at most.</source>
         <translation>Eine Grammatik muss Regeln haben und darf höchstens {most:,} Zeichen haben.</translation>
     </message>
     <message>
         <source>a rule begins with itself</source>
         <translation>Eine Regel beginnt mit sich selbst</translation>
-    </message>
-    <message>
-        <source>llama.cpp gives no hidden rows of {architecture} models.</source>
-        <translation>llama.cpp gibt die inneren Zustände von {architecture}-Modellen nicht aus.</translation>
     </message>
     <message>
         <source>{path} is damaged: its head gave numbers that are not finite.</source>
@@ -7949,10 +7829,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ hat mehr als {limit} MB.</translation>
     </message>
     <message>
-        <source>“{name}” is no PNG, JPEG, WebP or GIF picture.</source>
-        <translation>„{name}“ ist kein Bild in PNG, JPEG, WebP oder GIF.</translation>
-    </message>
-    <message>
         <source>“{name}” has {width} x {height} pixels, more than {limit} million in all.</source>
         <translation>„{name}“ hat {width} x {height} Pixel, insgesamt mehr als {limit} Millionen.</translation>
     </message>
@@ -7977,10 +7853,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{path} ist beschädigt: Die ersten Durchläufe ergaben Zahlen, die nicht endlich sind.</translation>
     </message>
     <message>
-        <source>{path} is damaged: behind a picture the numbers are not finite.</source>
-        <translation>{path} ist beschädigt: Hinter einem Bild sind die Zahlen nicht endlich.</translation>
-    </message>
-    <message>
         <source>{joined} of {num_passes} passes were made together with those of other answers</source>
         <translation>{joined} von {num_passes} Durchläufen liefen zusammen mit denen anderer Antworten</translation>
     </message>
@@ -7993,10 +7865,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Unterhaltung hat {num_ids:,} Token, {num_places:,} davon für Bilder, der Kontext fasst aber nur {size:,}, und die Antwort braucht Platz.</translation>
     </message>
     <message>
-        <source>An answer that waited for room could not go on.</source>
-        <translation>Eine Antwort, die auf Platz wartete, konnte nicht weitergehen.</translation>
-    </message>
-    <message>
         <source>Ask again.</source>
         <translation>Fragen Sie noch einmal.</translation>
     </message>
@@ -8005,20 +7873,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Antwort wurde gestoppt.</translation>
     </message>
     <message>
-        <source>The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to before them, so it runs without drafting.</source>
-        <translation>Der Speicher dieses Modells ({architecture}) kann abgelehnte Token weder vergessen noch vor sie zurückgesetzt werden; daher läuft es ohne Entwürfe.</translation>
-    </message>
-    <message>
         <source>This model has no next-token layers (MTP), and no file with a head for it is chosen.</source>
         <translation>Dieses Modell hat keine MTP-Schichten, und es ist keine Datei mit einem Kopf dafür gewählt.</translation>
     </message>
     <message>
         <source>The model&apos;s own heads cannot be used: {reason}</source>
         <translation>Die eigenen Köpfe des Modells sind nicht benutzbar: {reason}</translation>
-    </message>
-    <message>
-        <source>The draft model that is chosen drafts in its place; choose none to use it.</source>
-        <translation>Das gewählte Entwurfsmodell entwirft an seiner Stelle; wählen Sie keines, um den Kopf zu benutzen.</translation>
     </message>
     <message>
         <source>A head drafts, and no draft model is chosen.</source>
@@ -8047,10 +7907,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The model ends its answers at once, so nothing can be measured.</source>
         <translation>Das Modell beendet seine Antworten sofort; so lässt sich nichts messen.</translation>
-    </message>
-    <message>
-        <source>Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
-        <translation>Ohne {number} seiner {n_layer} Schichten sagt es bei {agreement:.0f} % von {num_tokens} Token dasselbe, und ein Token kostet {share:.0f} % eines Durchlaufs des ganzen Modells.</translation>
     </message>
     <message>
         <source>It would have to agree more often than that to pay, so drafting with it gains nothing.</source>
@@ -8177,10 +8033,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{key} ist darin {own}</translation>
     </message>
     <message>
-        <source>The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” compiles it anew; README says how else.</source>
-        <translation>Die schnellen Kernel dieses Builds von llama.cpp versagen auf diesem Prozessor, deshalb werden langsamere benutzt. „make run“ kompiliert es neu; wie es sonst geht, sagt README.</translation>
-    </message>
-    <message>
         <source>The kernels for this processor give wrong numbers.</source>
         <translation>Die Kernel für diesen Prozessor liefern falsche Zahlen.</translation>
     </message>
@@ -8255,10 +8107,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{name} is {reason}, and does not write text.</source>
         <translation>{name} ist {reason} und schreibt keinen Text.</translation>
-    </message>
-    <message>
-        <source>The depth must be between 0 and {most}.</source>
-        <translation>Die Tiefe muss zwischen 0 und {most} liegen.</translation>
     </message>
     <message>
         <source>The target&apos;s tokenizer is {target}, the draft&apos;s is {draft}.</source>
@@ -8341,10 +8189,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es gibt keine Nachricht zu beantworten.</translation>
     </message>
     <message>
-        <source>A message has the role {role!r}; known are {names}.</source>
-        <translation>Eine Nachricht hat die Rolle {role!r}; bekannt sind {names}.</translation>
-    </message>
-    <message>
         <source>The model computed values that are not numbers.</source>
         <translation>Das Modell hat Werte berechnet, die keine Zahlen sind.</translation>
     </message>
@@ -8365,10 +8209,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es ist kein Entwurfsmodell gewählt.</translation>
     </message>
     <message>
-        <source>The memory of {name} ({architecture}) can neither forget rejected tokens nor be taken back to before them.</source>
-        <translation>Der Speicher von {name} ({architecture}) kann abgelehnte Token weder vergessen noch vor sie zurückgesetzt werden.</translation>
-    </message>
-    <message>
         <source>The model&apos;s memory could not forget the rejected tokens.</source>
         <translation>Der Speicher des Modells konnte die abgelehnten Token nicht vergessen.</translation>
     </message>
@@ -8387,6 +8227,182 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The conversation is longer than any context holds.</source>
         <translation>Die Unterhaltung ist länger, als irgendein Kontext fasst.</translation>
+    </message>
+    <message>
+        <source>The head&apos;s file does not give the attention windows of its layers.</source>
+        <translation>Die Datei des Kopfes nennt die Attention-Fenster seiner Schichten nicht.</translation>
+    </message>
+    <message>
+        <source>The head drafts blocks of {size} tokens, which is not a valid size.</source>
+        <translation>Der Kopf entwirft Blöcke von {size} Token; diese Größe ist ungültig.</translation>
+    </message>
+    <message>
+        <source>{method} heads read the target&apos;s layers, and llama.cpp does not provide those of {architecture} models.</source>
+        <translation>{method}-Köpfe lesen die Schichten des Zielmodells, und llama.cpp gibt die von {architecture}-Modellen nicht aus.</translation>
+    </message>
+    <message>
+        <source>The head cannot discard its rejected drafts.</source>
+        <translation>Der Kopf kann abgelehnte Entwürfe nicht verwerfen.</translation>
+    </message>
+    <message>
+        <source>The heads were made for {name}, whose tokens differ from this model&apos;s.</source>
+        <translation>Die Köpfe wurden für {name} gemacht, dessen Token sich von denen dieses Modells unterscheiden.</translation>
+    </message>
+    <message>
+        <source>The ids of its vocabulary map do not ascend, or are not in the target&apos;s vocabulary.</source>
+        <translation>Die Nummern ihrer Vokabularliste steigen nicht an oder gehören nicht zum Zielmodell.</translation>
+    </message>
+    <message>
+        <source>Close other programs that use its memory, and start Paceline again.</source>
+        <translation>Schließen Sie andere Programme, die seinen Speicher benutzen, und starten Sie Paceline neu.</translation>
+    </message>
+    <message>
+        <source>The device {name} is not used: the GPU of this computer failed a test.</source>
+        <translation>Das Gerät {name} wird nicht benutzt: Die GPU dieses Rechners hat einen Test nicht bestanden.</translation>
+    </message>
+    <message>
+        <source>There is no device {name}: llama.cpp finds none besides the processor.</source>
+        <translation>Es gibt kein Gerät {name}: llama.cpp findet außer dem Prozessor keines.</translation>
+    </message>
+    <message>
+        <source>llama.cpp gave no hidden states of the head.</source>
+        <translation>llama.cpp gab keine inneren Zustände des Kopfes aus.</translation>
+    </message>
+    <message>
+        <source>Install llama-cpp-python again; “make run” builds all of it.</source>
+        <translation>Installieren Sie llama-cpp-python neu; „make run“ baut es vollständig.</translation>
+    </message>
+    <message>
+        <source>{path} belongs to another model: it puts pictures between markers that this model does not know.</source>
+        <translation>{path} gehört zu einem anderen Modell: Die Datei setzt Bilder zwischen Marken, die dieses Modell nicht kennt.</translation>
+    </message>
+    <message>
+        <source>The picture takes {places} positions, and this model has to see them all at once: at most {most}.</source>
+        <translation>Das Bild belegt {places} Positionen, und dieses Modell muss alle auf einmal sehen: höchstens {most}.</translation>
+    </message>
+    <message>
+        <source>llama.cpp&apos;s RPC has no authentication and no encryption: anyone who reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends the whole engine.</source>
+        <translation>RPC von llama.cpp kennt weder Anmeldung noch Verschlüsselung: Wer den Port erreicht, kann mitlesen, was berechnet wird, und den Rechner benutzen. Nutzen Sie es nur in einem Netz, dem Sie vertrauen. Bricht die Verbindung ab, beendet llama.cpp damit auch die Engine.</translation>
+    </message>
+    <message>
+        <source>{name} is not an RPC server: it has to be rpc:host:port.</source>
+        <translation>{name} ist kein RPC-Server: Es muss rpc:host:port sein.</translation>
+    </message>
+    <message>
+        <source>The program at {name} is not an RPC server of llama.cpp.</source>
+        <translation>Das Programm bei {name} ist kein RPC-Server von llama.cpp.</translation>
+    </message>
+    <message>
+        <source>Check the address, and that “ggml-rpc-server” of the same llama.cpp runs there and serves no other program.</source>
+        <translation>Prüfen Sie die Adresse, und ob dort „ggml-rpc-server“ desselben llama.cpp läuft und kein anderes Programm bedient.</translation>
+    </message>
+    <message>
+        <source>llama.cpp lacks the set-up&apos;s kernels here, so rounding depends on how many tokens a pass has, and words may change with the mode.</source>
+        <translation>Diesem llama.cpp fehlen die Kernel der Einrichtung. Das Runden hängt daher davon ab, wie viele Token ein Durchlauf hat, und Wörter können sich mit dem Modus ändern.</translation>
+    </message>
+    <message>
+        <source>The draft length must be between 0 and {most}.</source>
+        <translation>Die Entwurfslänge muss zwischen 0 und {most} liegen.</translation>
+    </message>
+    <message>
+        <source>{mode}: drafts when it saves time here</source>
+        <translation>{mode}: entwirft, wenn es hier Zeit spart</translation>
+    </message>
+    <message>
+        <source>repeated text paused, since it would not pay off: {percent:.0f}% expected</source>
+        <translation>wiederholter Text pausiert, weil er sich nicht lohnen würde: {percent:.0f}&#xa0;% erwartet</translation>
+    </message>
+    <message>
+        <source>repeated text paused, since it would not pay off: {percent:.0f}% accepted</source>
+        <translation>wiederholter Text pausiert, weil er sich nicht lohnen würde: {percent:.0f}&#xa0;% akzeptiert</translation>
+    </message>
+    <message>
+        <source>A picture of this conversation is no longer available.</source>
+        <translation>Ein Bild dieser Unterhaltung ist nicht mehr vorhanden.</translation>
+    </message>
+    <message>
+        <source>Choose another model that sees pictures.</source>
+        <translation>Wählen Sie ein anderes Modell, das Bilder sehen kann.</translation>
+    </message>
+    <message>
+        <source>{name} is not a side file (mmproj): its architecture is {architecture}, not clip.</source>
+        <translation>{name} ist keine Nebendatei (mmproj): Die Architektur ist {architecture}, nicht clip.</translation>
+    </message>
+    <message>
+        <source>{name} is of a kind that is not supported ({projector}).</source>
+        <translation>{name} ist von einer Art, die nicht unterstützt wird ({projector}).</translation>
+    </message>
+    <message>
+        <source>{name} belongs to another model: it is for {family}, and this one is {architecture}.</source>
+        <translation>{name} gehört zu einem anderen Modell: Die Datei ist für {family}, und dieses ist {architecture}.</translation>
+    </message>
+    <message>
+        <source>{name} belongs to another model: it gives {width} numbers per position, this model takes {wanted}.</source>
+        <translation>{name} gehört zu einem anderen Modell: Die Datei ergibt {width} Zahlen pro Position, und dieses nimmt {wanted}.</translation>
+    </message>
+    <message>
+        <source>The process that ran {name} ended without an answer.</source>
+        <translation>Der Prozess, der {name} ausführte, endete ohne Antwort.</translation>
+    </message>
+    <message>
+        <source>another program killed it, or the system did because memory ran out</source>
+        <translation>ein anderes Programm hat ihn beendet, oder das System, weil der Speicher nicht reichte</translation>
+    </message>
+    <message>
+        <source>A message has the role {role!r}; known roles are {names}.</source>
+        <translation>Eine Nachricht hat die Rolle {role!r}; bekannt sind {names}.</translation>
+    </message>
+    <message>
+        <source>Change the last message, or choose another model.</source>
+        <translation>Ändern Sie die letzte Nachricht, oder wählen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>Message {number} ({role}) is not in the prompt: the model&apos;s chat template does not accept this conversation{reason}.</source>
+        <translation>Nachricht {number} ({role}) ist nicht in der Eingabe: Die Chat-Vorlage des Modells nimmt diese Unterhaltung nicht an{reason}.</translation>
+    </message>
+    <message>
+        <source>Give its side file with --mmproj, choose a model that sees pictures, or leave them out.</source>
+        <translation>Geben Sie seine Nebendatei mit --mmproj an, wählen Sie ein Modell, das Bilder sehen kann, oder lassen Sie sie weg.</translation>
+    </message>
+    <message>
+        <source>The chat template of this model does not write every picture exactly once.</source>
+        <translation>Die Chat-Vorlage dieses Modells schreibt nicht jedes Bild genau einmal.</translation>
+    </message>
+    <message>
+        <source>Write something after it.</source>
+        <translation>Schreiben Sie etwas dahinter.</translation>
+    </message>
+    <message>
+        <source>No token of this model can continue as the grammar requires.</source>
+        <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
+    </message>
+    <message>
+        <source>Make it simpler: fewer nested groups.</source>
+        <translation>Machen Sie sie einfacher: weniger verschachtelte Gruppen.</translation>
+    </message>
+    <message>
+        <source>it has no rule called root, or names a rule that is missing</source>
+        <translation>Sie hat keine Regel namens root, oder nennt eine, die fehlt</translation>
+    </message>
+    <message>
+        <source>The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” compiles it again; README names other ways.</source>
+        <translation>Die schnellen Kernel dieses Builds von llama.cpp versagen auf diesem Prozessor, deshalb werden langsamere benutzt. „make run“ kompiliert es neu; andere Wege stehen in README.</translation>
+    </message>
+    <message>
+        <source>Flash attention or sampling fails on this GPU or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
+        <translation>Flash Attention oder das Sampling versagt auf dieser GPU oder mit ihrem Treiber; dort ist daher beides aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
+    </message>
+    <message>
+        <source>The GPU failed a test with a small model, so models run on the processor. A newer driver may help.</source>
+        <translation>Die GPU hat einen Test mit einem kleinen Modell nicht bestanden, daher laufen Modelle auf dem Prozessor. Ein neuerer Treiber kann helfen.</translation>
+    </message>
+    <message>
+        <source>The GPU could not be tried with a small model: its memory may be full, or it did not answer in time. So models run on the processor. Close other programs that use it, and start Paceline again.</source>
+        <translation>Die GPU konnte nicht mit einem kleinen Modell geprüft werden: Vielleicht ist ihr Speicher voll, oder sie hat nicht rechtzeitig geantwortet. Deshalb laufen Modelle auf dem Prozessor. Schließen Sie andere Programme, die sie benutzen, und starten Sie Paceline neu.</translation>
+    </message>
+    <message>
+        <source>“{name}” is not a PNG, JPEG, WebP or GIF picture.</source>
+        <translation>„{name}“ ist kein Bild in PNG, JPEG, WebP oder GIF.</translation>
     </message>
     <message>
         <source>Start a new chat.</source>
@@ -8421,8 +8437,40 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>es ist abgestürzt</translation>
     </message>
     <message>
+        <source>llama.cpp gives no hidden states of {architecture} models.</source>
+        <translation>llama.cpp gibt die inneren Zustände von {architecture}-Modellen nicht aus.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: after a picture the numbers are not finite.</source>
+        <translation>{path} ist beschädigt: Nach einem Bild sind die Zahlen nicht endlich.</translation>
+    </message>
+    <message>
+        <source>An answer that waited for free space could not continue.</source>
+        <translation>Eine Antwort, die auf freien Platz wartete, konnte nicht fortgesetzt werden.</translation>
+    </message>
+    <message>
+        <source>The memory of {name} ({architecture}) can neither drop rejected tokens nor return to an earlier state.</source>
+        <translation>Der Speicher von {name} ({architecture}) kann abgelehnte Token nicht entfernen und auch nicht zu einem früheren Stand zurückkehren.</translation>
+    </message>
+    <message>
+        <source>The chosen draft model drafts instead of the head; choose none to use the head.</source>
+        <translation>Das gewählte Entwurfsmodell entwirft anstelle des Kopfes; wählen Sie keines, um den Kopf zu benutzen.</translation>
+    </message>
+    <message>
+        <source>The memory of this model ({architecture}) can neither drop rejected tokens nor return to an earlier state, so it runs without drafting.</source>
+        <translation>Der Speicher dieses Modells ({architecture}) kann abgelehnte Token nicht entfernen und auch nicht zu einem früheren Stand zurückkehren; daher läuft es ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <source>It drafts for one answer at a time, and another is being written.</source>
+        <translation>Es entwirft nur für eine Antwort auf einmal, und gerade wird eine andere geschrieben.</translation>
+    </message>
+    <message>
         <source>without drafting: {reason}</source>
         <translation>ohne Entwürfe: {reason}</translation>
+    </message>
+    <message>
+        <source>Without {number} of its {n_layer} layers it gives the same token at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
+        <translation>Ohne {number} seiner {n_layer} Schichten sagt es bei {agreement:.0f} % von {num_tokens} Token dasselbe, und ein Token kostet {share:.0f} % eines Durchlaufs des ganzen Modells.</translation>
     </message>
     <message>
         <source>Drafting with it can pay off: up to {gain:.2f} times the speed without drafting.</source>
@@ -8435,10 +8483,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The messages use every private character of Unicode, so none is left to mark them.</source>
         <translation>Die Nachrichten verwenden jedes private Zeichen von Unicode, sodass keines bleibt, um sie zu markieren.</translation>
-    </message>
-    <message>
-        <source>It drafts for one answer at a time, and another is being made.</source>
-        <translation>Es entwirft nur für eine Antwort zurzeit, und gerade wird eine andere geschrieben.</translation>
     </message>
     <message>
         <source>draft left out: {reason}</source>
@@ -8473,14 +8517,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ein unerwarteter Fehler ({name}) steht im Protokoll in {logs}.</translation>
     </message>
     <message>
-        <source>It is {parent}.</source>
-        <translation>Es ist {parent}.</translation>
-    </message>
-    <message>
-        <source>{name} is gone.</source>
-        <translation>{name} ist weg.</translation>
-    </message>
-    <message>
         <source>The key in {file} cannot be used, or other users may read it.</source>
         <translation>Der Schlüssel in {file} ist nicht brauchbar, oder andere Benutzer können ihn lesen.</translation>
     </message>
@@ -8501,7 +8537,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ihr Text ist sicher. Die Engine endete mit diesem Modell zweimal, deshalb wird es nicht neu geladen.</translation>
     </message>
     <message>
-        <source>Your text is safe. Choose a model to go on.</source>
+        <source>Your text is safe. Choose a model to continue.</source>
         <translation>Ihr Text ist sicher. Wählen Sie ein Modell, um fortzufahren.</translation>
     </message>
     <message>
@@ -8525,16 +8561,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die {lanes} Bahnen brauchen zusammen etwa {needed:.1f} GB; {free:.1f} GB sind frei.</translation>
     </message>
     <message>
-        <source>What came was discarded. Check the link.</source>
-        <translation>Was ankam, wurde verworfen. Prüfen Sie den Link.</translation>
-    </message>
-    <message>
         <source>The connection ended too early.</source>
         <translation>Die Verbindung endete zu früh.</translation>
-    </message>
-    <message>
-        <source>More bytes came than were announced.</source>
-        <translation>Es kamen mehr Bytes als angekündigt.</translation>
     </message>
     <message>
         <source>This link cannot be used</source>
@@ -8569,16 +8597,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Sein Manifest nennt keine Schichten.</translation>
     </message>
     <message>
-        <source>Its weights are not kept as a GGUF file, or it runs elsewhere.</source>
-        <translation>Seine Gewichte liegen nicht als GGUF-Datei vor, oder es läuft anderswo.</translation>
-    </message>
-    <message>
         <source>It needs an adapter, which Paceline does not load.</source>
         <translation>Es braucht einen Adapter, den Paceline nicht lädt.</translation>
-    </message>
-    <message>
-        <source>Its manifest names its weights by no SHA-256 digest.</source>
-        <translation>Sein Manifest nennt die Gewichte nicht mit einer SHA-256-Prüfsumme.</translation>
     </message>
     <message>
         <source>Its weights are not complete: pull it again with Ollama.</source>
@@ -8721,40 +8741,20 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{path} hat sich geändert, während der Kopf gelesen wurde.</translation>
     </message>
     <message>
-        <source>Could not ask for updates</source>
-        <translation>Nach Aktualisierungen konnte nicht gefragt werden</translation>
-    </message>
-    <message>
-        <source>Check the network and the proxy, then ask again.</source>
-        <translation>Prüfen Sie Netzwerk und Proxy, und fragen Sie dann noch einmal.</translation>
-    </message>
-    <message>
         <source>No version was released yet.</source>
         <translation>Noch ist keine Version erschienen.</translation>
     </message>
     <message>
-        <source>The page of releases did not answer in time.</source>
-        <translation>Die Seite der Versionen hat nicht rechtzeitig geantwortet.</translation>
-    </message>
-    <message>
-        <source>The page of releases cannot be reached.</source>
-        <translation>Die Seite der Versionen ist nicht erreichbar.</translation>
-    </message>
-    <message>
-        <source>The answer about releases names no version.</source>
-        <translation>Die Antwort zu den Versionen nennt keine Version.</translation>
-    </message>
-    <message>
-        <source>The answer about releases is far too long.</source>
-        <translation>Die Antwort zu den Versionen ist viel zu lang.</translation>
-    </message>
-    <message>
-        <source>The page of releases answered with HTTP {status}.</source>
-        <translation>Die Seite der Versionen hat mit HTTP {status} geantwortet.</translation>
-    </message>
-    <message>
         <source>Its weights lie in several files; one is needed.</source>
         <translation>Seine Gewichte liegen in mehreren Dateien; nötig ist eine.</translation>
+    </message>
+    <message>
+        <source>{name} is missing.</source>
+        <translation>{name} fehlt.</translation>
+    </message>
+    <message>
+        <source>It is at {parent}.</source>
+        <translation>Er liegt unter {parent}.</translation>
     </message>
 </context>
 <context>
@@ -8829,8 +8829,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Was das Modell in jedem Chat dieses Projekts wissen und beachten soll</translation>
     </message>
     <message>
-        <source>Whichever is loaded</source>
-        <translation>Das gerade geladene</translation>
+        <source>The loaded model</source>
+        <translation>Das geladene Modell</translation>
     </message>
     <message>
         <source>Another file…</source>
@@ -8894,7 +8894,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Every question in this project is answered with passages of these files. They are read on this computer, and stay where they are: a change in a folder is noticed. Drop files or folders here to add them.</source>
-        <translation>Jede Frage in diesem Projekt wird mit Stellen aus diesen Dateien beantwortet. Sie werden auf diesem Computer gelesen und bleiben, wo sie sind; Änderungen in einem Ordner werden bemerkt. Ziehen Sie Dateien oder Ordner hierher, um sie hinzuzufügen.</translation>
+        <translation>Jede Frage in diesem Projekt wird mit Stellen aus diesen Dateien beantwortet. Sie werden auf diesem Rechner gelesen und bleiben, wo sie sind; Änderungen in einem Ordner werden bemerkt. Ziehen Sie Dateien oder Ordner hierher, um sie hinzuzufügen.</translation>
     </message>
     <message>
         <source>{done} of {total}: {name}</source>
@@ -9281,6 +9281,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zeit für das Vorschlagen von Token.</translation>
     </message>
     <message>
+        <source>Tokens per second of this lane&apos;s own time, without reading the prompt.</source>
+        <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Eingabe.</translation>
+    </message>
+    <message>
+        <source>Speed relative to the reference lane.</source>
+        <translation>Tempo im Verhältnis zur Vergleichsbahn.</translation>
+    </message>
+    <message>
         <source>Answer of the lane {name}</source>
         <translation>Antwort der Bahn {name}</translation>
     </message>
@@ -9291,10 +9299,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>tok/s</source>
         <translation>Tok/s</translation>
-    </message>
-    <message>
-        <source>Tokens per second of this lane&apos;s own time, reading the prompt left out.</source>
-        <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Eingabe.</translation>
     </message>
     <message>
         <source>the speed of {base}</source>
@@ -9381,16 +9385,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Eine andere Frage oder andere Bahnen</translation>
     </message>
     <message>
-        <source>Choose what is raced</source>
-        <translation>Auswahl für das Rennen</translation>
-    </message>
-    <message>
         <source>The race is over. The Race page shows the result.</source>
         <translation>Das Rennen ist vorbei. Die Seite „Rennen“ zeigt das Ergebnis.</translation>
-    </message>
-    <message>
-        <source>Speed in relation to the lane that the others are compared with.</source>
-        <translation>Tempo im Verhältnis zur Bahn, mit der die anderen verglichen werden.</translation>
     </message>
     <message>
         <source>reference</source>
@@ -9399,10 +9395,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Delete this race?</source>
         <translation>Dieses Rennen löschen?</translation>
-    </message>
-    <message>
-        <source>Its figures and answers are removed from this computer.</source>
-        <translation>Seine Zahlen und Antworten werden von diesem Rechner entfernt.</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -9500,6 +9492,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{number} Token</translation>
     </message>
     <message>
+        <source>Set up the race</source>
+        <translation>Rennen einrichten</translation>
+    </message>
+    <message>
+        <source>Its statistics and answers are removed from this computer.</source>
+        <translation>Seine Zahlen und Antworten werden von diesem Rechner entfernt.</translation>
+    </message>
+    <message>
         <source>Rounds</source>
         <translation>Runden</translation>
     </message>
@@ -9510,6 +9510,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Temperature</source>
         <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>This race had pictures, which are not saved with it. Race the question again from its chat.</source>
+        <translation>Dieses Rennen hatte Bilder, die nicht mit ihm gespeichert werden. Starten Sie das Rennen aus dem Chat noch einmal.</translation>
     </message>
     <message>
         <source>More rounds make the result more certain.</source>
@@ -9526,10 +9530,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
-    </message>
-    <message>
-        <source>This race had pictures, which are not kept with it. Race the question again from its chat.</source>
-        <translation>Dieses Rennen hatte Bilder, die nicht mit ihm aufbewahrt werden. Starten Sie das Rennen aus dem Chat noch einmal.</translation>
     </message>
     <message>
         <source>Two lanes are the same. Choose another mode, draft length or model for one of them.</source>
@@ -9920,7 +9920,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>On a remote server, a seed may give another answer.</source>
-        <translation>Auf einem entfernten Server kann ein Seed eine andere Antwort ergeben.</translation>
+        <translation>Auf einem Remote-Server kann ein Seed eine andere Antwort ergeben.</translation>
     </message>
     <message>
         <source>The system prompt has changed.</source>
@@ -10478,6 +10478,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Gerät, auf dem das Entwurfsmodell läuft.</translation>
     </message>
     <message>
+        <source>the faster choice</source>
+        <translation>die schnellere Wahl</translation>
+    </message>
+    <message>
         <source>Split</source>
         <translation>Aufteilung</translation>
     </message>
@@ -10595,7 +10599,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Draft threads</source>
-        <translation>Entwurfs-Threads</translation>
+        <translation>Threads (Entwurf)</translation>
     </message>
     <message>
         <source>CPU threads for the draft model.</source>
@@ -10603,7 +10607,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Draft GPU layers</source>
-        <translation>Entwurfs-GPU-Schichten</translation>
+        <translation>GPU-Schichten (Entwurf)</translation>
     </message>
     <message>
         <source>Layers of the draft kept on the GPU; 0 runs it on the CPU, even with the target on the GPU.</source>
@@ -10611,7 +10615,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Draft cache type</source>
-        <translation>Entwurfs-Cache-Typ</translation>
+        <translation>Cache-Typ (Entwurf)</translation>
+    </message>
+    <message>
+        <source>How precisely the draft remembers the conversation; this affects only its proposals. With f16, its keys are q8_0 if that measured faster.</source>
+        <translation>Wie genau sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur seine Vorschläge. Mit f16 sind seine Keys q8_0, wenn sich das beim Messen als schneller erwies.</translation>
     </message>
     <message>
         <source>Models</source>
@@ -10647,15 +10655,27 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Embedding model</source>
-        <translation>Einbettungsmodell</translation>
+        <translation>Embedding-Modell</translation>
     </message>
     <message>
         <source>Finds passages of a project&apos;s files by their meaning as well as by their words. A GGUF file made for embeddings, such as Nomic Embed or EmbeddingGemma.</source>
-        <translation>Findet Stellen in den Dateien eines Projekts nicht nur nach den Wörtern, sondern auch nach der Bedeutung. Eine GGUF-Datei, die für Einbettungen gemacht ist, etwa Nomic Embed oder EmbeddingGemma.</translation>
+        <translation>Findet Stellen in den Dateien eines Projekts nicht nur nach den Wörtern, sondern auch nach der Bedeutung. Eine GGUF-Datei, die für Embeddings gemacht ist, etwa Nomic Embed oder EmbeddingGemma.</translation>
     </message>
     <message>
         <source>none: by words alone</source>
         <translation>keines: nur nach Wörtern</translation>
+    </message>
+    <message>
+        <source>Also drafts from the text of other chats. The data stays on this computer; turning this off deletes it.</source>
+        <translation>Entwirft auch aus dem Text anderer Chats. Die Daten bleiben auf diesem Rechner; Ausschalten löscht sie.</translation>
+    </message>
+    <message>
+        <source>As needed</source>
+        <translation>Nach Bedarf</translation>
+    </message>
+    <message>
+        <source>Maximum</source>
+        <translation>Maximal</translation>
     </message>
     <message>
         <source>Extra variables for the model&apos;s chat template. The pages of some models list them.</source>
@@ -10664,6 +10684,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Whether the model answers your message, or continues it as a text.</source>
         <translation>Ob das Modell Ihre Nachricht beantwortet oder sie als Text fortsetzt.</translation>
+    </message>
+    <message>
+        <source>The connection is not encrypted: allow other computers only in a network that you trust.</source>
+        <translation>Die Verbindung ist unverschlüsselt: Lassen Sie andere Rechner nur in einem Netz zu, dem Sie vertrauen.</translation>
     </message>
     <message>
         <source>Other models</source>
@@ -10676,10 +10700,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Further names</source>
         <translation>Weitere Namen</translation>
-    </message>
-    <message>
-        <source>Names that programs use for this computer beside its address, as those in containers do; others are refused.</source>
-        <translation>Namen, unter denen Programme diesen Rechner neben seiner Adresse ansprechen, etwa aus Containern; andere werden abgewiesen.</translation>
     </message>
     <message>
         <source>Lets the model call tools. A tool that could change or reveal something asks you first.</source>
@@ -10798,10 +10818,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Aus früheren Chats entwerfen</translation>
     </message>
     <message>
-        <source>Also drafts from what was written in other chats. The data stays on this computer; turning this off deletes it.</source>
-        <translation>Entwirft auch aus dem, was in anderen Chats geschrieben wurde. Die Daten bleiben auf diesem Rechner; Ausschalten löscht sie.</translation>
-    </message>
-    <message>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
@@ -10898,10 +10914,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Vorgabe des Modells</translation>
     </message>
     <message>
-        <source>As the question needs it</source>
-        <translation>Je nach Frage</translation>
-    </message>
-    <message>
         <source>Minimal</source>
         <translation>Minimal</translation>
     </message>
@@ -10920,10 +10932,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Very high</source>
         <translation>Sehr viel</translation>
-    </message>
-    <message>
-        <source>As much as it can</source>
-        <translation>So viel es kann</translation>
     </message>
     <message>
         <source>Up to 512 tokens</source>
@@ -11022,16 +11030,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Geräte, die das Modell halten, durch Kommas getrennt. „none“ nutzt nur den Prozessor; rpc:host:port ist ein Rechner, auf dem der RPC-Server von llama.cpp läuft.</translation>
     </message>
     <message>
-        <source>where it is faster</source>
-        <translation>wo es schneller ist</translation>
-    </message>
-    <message>
         <source>Puts tensors whose name matches a pattern on a device of their own, as llama.cpp&apos;s --override-tensor does.</source>
         <translation>Legt Tensoren, deren Name zu einem Muster passt, auf ein eigenes Gerät, wie --override-tensor von llama.cpp.</translation>
-    </message>
-    <message>
-        <source>How precisely the draft remembers the conversation; this affects only what it proposes. With f16, its keys are q8_0 where that measured faster.</source>
-        <translation>Wie genau sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur, was es vorschlägt. Mit f16 sind seine Keys q8_0, wo das gemessen schneller ist.</translation>
     </message>
     <message>
         <source>Appearance</source>
@@ -11062,10 +11062,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Erreichbar von</translation>
     </message>
     <message>
-        <source>The connection is not encrypted: let other computers in only where you trust the network.</source>
-        <translation>Die Verbindung ist unverschlüsselt: Lassen Sie andere Rechner nur in einem Netz zu, dem Sie vertrauen.</translation>
-    </message>
-    <message>
         <source>This computer only</source>
         <translation>Nur diesem Rechner</translation>
     </message>
@@ -11084,6 +11080,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>When off, programs on this computer need no key. Web pages are refused all the same, and other computers always need it.</source>
         <translation>Ist das aus, brauchen Programme auf diesem Rechner keinen Schlüssel. Webseiten werden trotzdem abgewiesen, und andere Rechner brauchen ihn immer.</translation>
+    </message>
+    <message>
+        <source>Other names that programs use for this computer, for example from a container; all others are refused.</source>
+        <translation>Andere Namen, unter denen Programme diesen Rechner ansprechen, etwa aus Containern; alle übrigen werden abgewiesen.</translation>
     </message>
     <message>
         <source>Built-in tools</source>
@@ -11537,10 +11537,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gesparte Zeit</translation>
     </message>
     <message>
-        <source>How much faster this answer was than it would have been without drafting, or its tokens per second if that is not certain. The speed without drafting is estimated from passes without a draft, in this answer and in the last minutes, with as much of the context in use. Shown from 64 tokens on.</source>
-        <translation>Wie viel schneller diese Antwort war, als sie ohne Entwürfe gewesen wäre, oder Token pro Sekunde, wenn das nicht sicher ist. Das Tempo ohne Entwürfe wird aus Durchläufen ohne Entwurf geschätzt, in dieser Antwort und in den letzten Minuten, bei ebenso vollem Kontext. Wird ab 64 Token angezeigt.</translation>
-    </message>
-    <message>
         <source>Estimated tokens per second of this answer without drafting.</source>
         <translation>Geschätzte Token pro Sekunde dieser Antwort ohne Entwürfe.</translation>
     </message>
@@ -11561,6 +11557,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Token der Eingabe und wie viele davon noch im Cache waren.</translation>
     </message>
     <message>
+        <source>The time of a pass by step, measured around each step and added up.</source>
+        <translation>Die Zeit eines Durchlaufs nach Schritten: jeder Schritt gemessen, dann summiert.</translation>
+    </message>
+    <message>
+        <source>Sources of the tokens</source>
+        <translation>Herkunft der Token</translation>
+    </message>
+    <message>
+        <source>The source of each token.</source>
+        <translation>Die Herkunft jedes Tokens.</translation>
+    </message>
+    <message>
         <source>Memory of the target&apos;s cache of the conversation, at full length.</source>
         <translation>Speicher für den Cache des Zielmodells, bei voller Länge der Unterhaltung.</translation>
     </message>
@@ -11569,8 +11577,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Speicher für den Cache des Entwurfsmodells, bei voller Länge der Unterhaltung.</translation>
     </message>
     <message>
+        <source>Compute buffers</source>
+        <translation>Rechenpuffer</translation>
+    </message>
+    <message>
         <source>Memory for the computations of both models.</source>
         <translation>Speicher für die Berechnungen beider Modelle.</translation>
+    </message>
+    <message>
+        <source>Weights, caches and compute buffers of target and draft together.</source>
+        <translation>Gewichte, Caches und Rechenpuffer von Ziel- und Entwurfsmodell zusammen.</translation>
     </message>
     <message>
         <source>Why the engine drafts the way it does now. Earlier reasons in this answer:</source>
@@ -11618,7 +11634,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Sample</source>
-        <translation>Auswahl</translation>
+        <translation>Sampling</translation>
     </message>
     <message>
         <source>Rest</source>
@@ -11707,6 +11723,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Show the totals as a table</source>
         <translation>Summen als Tabelle zeigen</translation>
+    </message>
+    <message>
+        <source>How much faster this answer was than it would have been without drafting, or its tokens per second if that is not certain. The speed without drafting is estimated from passes without a draft, in this answer and in the last minutes, with the context equally full. Shown from 64 tokens on.</source>
+        <translation>Wie viel schneller diese Antwort war, als sie ohne Entwürfe gewesen wäre, oder Token pro Sekunde, wenn das nicht sicher ist. Das Tempo ohne Entwürfe wird aus Durchläufen ohne Entwurf geschätzt, in dieser Antwort und in den letzten Minuten, bei ebenso vollem Kontext. Wird ab 64 Token angezeigt.</translation>
     </message>
     <message>
         <source>{times} the speed without drafting</source>
@@ -11841,10 +11861,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Token {place} · {reason}</translation>
     </message>
     <message>
-        <source>Where tokens came from</source>
-        <translation>Herkunft der Token</translation>
-    </message>
-    <message>
         <source>Why</source>
         <translation>Warum</translation>
     </message>
@@ -11899,10 +11915,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Draft, cache</source>
         <translation>Entwurfsmodell, Cache</translation>
-    </message>
-    <message>
-        <source>Working buffers</source>
-        <translation>Rechenpuffer</translation>
     </message>
     <message>
         <source>All models</source>
@@ -11961,16 +11973,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zeit, die gegenüber denselben Antworten ohne Entwürfe gespart wurde. Ein Minus heißt, dass sie länger dauerten.</translation>
     </message>
     <message>
-        <source>Where the time of a pass goes, measured around each step and added up.</source>
-        <translation>Wofür die Zeit eines Durchlaufs verwendet wird: jeder Schritt gemessen, dann summiert.</translation>
-    </message>
-    <message>
         <source>Tokens of the conversation in the context, out of those it has room for.</source>
         <translation>Token der Unterhaltung im Kontext, von denen, die hineinpassen.</translation>
-    </message>
-    <message>
-        <source>Where each token came from.</source>
-        <translation>Woher jedes Token kam.</translation>
     </message>
     <message>
         <source>Memory of the target&apos;s weights, main and GPU memory together.</source>
@@ -11979,10 +11983,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Memory of the draft model&apos;s weights, main and GPU memory together.</source>
         <translation>Speicher für die Gewichte des Entwurfsmodells, Arbeits- und GPU-Speicher zusammen.</translation>
-    </message>
-    <message>
-        <source>Weights, caches and working buffers of target and draft together.</source>
-        <translation>Gewichte, Caches und Rechenpuffer von Ziel- und Entwurfsmodell zusammen.</translation>
     </message>
     <message>
         <source>Tokens per second and speed-up of each pair of models in each mode. Long answers count more than short ones.</source>
@@ -12022,7 +12022,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Share of the time spent on everything else, such as rollback and text.</source>
-        <translation>Anteil der Zeit für alles Übrige: Zurücknehmen, Text, Übergabe.</translation>
+        <translation>Anteil der Zeit für alles Übrige, etwa Zurücknehmen und Text.</translation>
     </message>
     <message>
         <source>{tokens} tokens ({cached} cached)</source>
@@ -12073,7 +12073,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Draft</source>
-        <translation>Entwurf</translation>
+        <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <source>Mode</source>
@@ -12328,8 +12328,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bis zu {number} Token</translation>
     </message>
     <message>
-        <source>Reasons until so much is written</source>
-        <translation>Denkt nach, bis so viel geschrieben ist</translation>
+        <source>Reasons up to this length</source>
+        <translation>Denkt höchstens so lange nach</translation>
     </message>
 </context>
 <context>
@@ -12359,7 +12359,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <name>TokenBox</name>
     <message>
         <source>The token is stored in the system&apos;s keyring and sent only to the hub.</source>
-        <translation>Das Token wird im Schlüsselbund des Systems verwahrt und nur an den Hub gesendet.</translation>
+        <translation>Das Token wird im Schlüsselbund des Systems gespeichert und nur an den Hub gesendet.</translation>
     </message>
     <message>
         <source>This model is gated</source>
@@ -12418,7 +12418,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Was not finished</source>
-        <translation>Wurde nicht beendet</translation>
+        <translation>Nicht abgeschlossen</translation>
     </message>
     <message>
         <source>This call was not run: it is not valid, or the tool does not exist.</source>
@@ -12498,7 +12498,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Why not, for the model (optional)</source>
-        <translation>Warum nicht, für das Modell (freiwillig)</translation>
+        <translation>Warum nicht, für das Modell (optional)</translation>
     </message>
     <message>
         <source>Reason for the refusal</source>
@@ -12514,7 +12514,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>This call was not finished, and may have had an effect. Run it again?</source>
-        <translation>Dieser Aufruf wurde nicht beendet und hatte vielleicht eine Wirkung. Noch einmal ausführen?</translation>
+        <translation>Dieser Aufruf wurde nicht abgeschlossen und hatte vielleicht eine Wirkung. Noch einmal ausführen?</translation>
     </message>
     <message>
         <source>Arguments and result</source>
@@ -12622,16 +12622,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Importieren …</translation>
     </message>
     <message>
-        <source>“{name}” has you sign in here. Your browser will open it.</source>
-        <translation>Bei „{name}“ meldet man sich hier an. Ihr Browser öffnet die Seite.</translation>
-    </message>
-    <message>
         <source>Choose a file…</source>
         <translation>Datei wählen …</translation>
     </message>
     <message>
         <source>Import the servers of another app</source>
         <translation>Server eines anderen Programms übernehmen</translation>
+    </message>
+    <message>
+        <source>Sign in to “{name}” on this page. Your browser will open it.</source>
+        <translation>Melden Sie sich auf dieser Seite bei „{name}“ an. Ihr Browser öffnet sie.</translation>
     </message>
     <message>
         <source>Restart {name}</source>
@@ -12681,7 +12681,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Scroll to the end and stay there</source>
-        <translation>Ans Ende rollen und dort bleiben</translation>
+        <translation>Ans Ende scrollen und dort bleiben</translation>
     </message>
 </context>
 <context>
@@ -12946,6 +12946,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Passt</translation>
     </message>
     <message>
+        <source>Draft heads inside: next-token layers (MTP) in the model&apos;s own file</source>
+        <translation>Entwurfsköpfe in der Datei: MTP-Schichten des Modells selbst</translation>
+    </message>
+    <message>
         <source>Tight</source>
         <translation>Knapp</translation>
     </message>
@@ -12978,6 +12982,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>EAGLE-Kopf</translation>
     </message>
     <message>
+        <source>A draft head that reads the target&apos;s inner state. It cannot be used on its own.</source>
+        <translation>Ein Entwurfskopf, der den inneren Zustand des Zielmodells liest. Allein ist er nicht verwendbar.</translation>
+    </message>
+    <message>
+        <source>A draft head that proposes a block at once. It cannot be used on its own.</source>
+        <translation>Ein Entwurfskopf, der einen ganzen Block vorschlägt. Allein ist er nicht verwendbar.</translation>
+    </message>
+    <message>
         <source>Quantization data (imatrix)</source>
         <translation>Quantisierungsdaten (imatrix)</translation>
     </message>
@@ -13006,14 +13018,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zusätzliche Schichten, die mehrere Token auf einmal vorschlagen. Sie gehören zu einem Modell und können nicht chatten.</translation>
     </message>
     <message>
-        <source>A drafting head that reads the target&apos;s inner state. It cannot be used on its own.</source>
-        <translation>Ein Entwurfskopf, der den inneren Zustand des Zielmodells liest. Allein ist er nicht verwendbar.</translation>
-    </message>
-    <message>
-        <source>A drafting head that proposes a block at once. It cannot be used on its own.</source>
-        <translation>Ein Entwurfskopf, der einen ganzen Block vorschlägt. Allein ist er nicht verwendbar.</translation>
-    </message>
-    <message>
         <source>Measurements used when a model is quantized. Not for chatting.</source>
         <translation>Messwerte, die beim Quantisieren eines Modells gebraucht werden. Nicht zum Chatten.</translation>
     </message>
@@ -13028,10 +13032,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>A small model drafts for it</source>
         <translation>Ein kleines Modell entwirft</translation>
-    </message>
-    <message>
-        <source>Heads inside: next-token layers (MTP) in the model&apos;s own file</source>
-        <translation>Köpfe in der Datei: MTP-Schichten des Modells selbst</translation>
     </message>
     <message>
         <source>DFlash or DSpark head</source>

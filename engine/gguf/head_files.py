@@ -115,8 +115,8 @@ def own_heads_sentence(header: GgufHeader, name: str) -> str:
     count = num_next_token_layers(header)
     if are_stripped(header):
         return said(
-            "{name} says that it has next-token layers (MTP), but they are not in the file: whoever made it left them "
-            "out. A file with them drafts for itself.",
+            "{name} says that it has next-token layers (MTP), but they are not in the file: they were left out when "
+            "it was made. A file with them drafts for itself.",
             name=name,
         )
     if not count:

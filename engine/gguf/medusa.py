@@ -98,8 +98,8 @@ def medusa_reason(target: GgufHeader, head: GgufHeader) -> str:
     width, tokens = target.own("embedding_length"), target.arrays.get(TOKENS)
     if layout.width != width:
         return said(
-            "The head reads hidden rows of {wanted} numbers, and the target's have {width}: "
-            "it belongs to another model.",
+            "The head reads hidden states of {wanted} numbers, and the target's have {width}: it belongs to another "
+            "model.",
             wanted=layout.width,
             width=width if isinstance(width, int) else "?",
         )
@@ -160,7 +160,7 @@ def _number(header: GgufHeader, key: str, most: int) -> int:
         return found
     shown = said("nothing") if found is None else str(found)[:40]
     raise DraftRefusedError(
-        said("The file says {found} of its {key}; it must be 1 to {most:,}.", found=shown, key=key, most=most)
+        said("The file's {key} is {found}; it must be 1 to {most:,}.", found=shown, key=key, most=most)
     )
 
 
@@ -168,7 +168,7 @@ def _num_outputs(vocab_map: TensorInfo | None, n_vocab: int) -> int:
     if vocab_map is None:
         return n_vocab
     if vocab_map.type_name != "I32" or len(vocab_map.dims) != 1 or vocab_map.dims[0] > n_vocab:
-        raise DraftRefusedError(said("Its vocabulary map is no list of at most {limit:,} ids.", limit=n_vocab))
+        raise DraftRefusedError(said("Its vocabulary map is not a list of at most {limit:,} ids.", limit=n_vocab))
     return vocab_map.dims[0]
 
 

@@ -89,8 +89,8 @@ def weak_points(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
     if metadata.get("tokenizer.ggml.model") == "gpt2" and not metadata.get("tokenizer.ggml.pre"):
         found.append(
             said(
-                "{name} does not say how its tokenizer splits text, as files from before May 2024. Its answers may be "
-                "worse; a newer file of this model is better.",
+                "{name} does not say how its tokenizer splits text, as is usual in files from before May 2024. Its "
+                "answers may be worse; a newer file of this model is better.",
                 name=name,
             )
         )

@@ -104,7 +104,7 @@ def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
     if not isinstance(blocks, int) or not isinstance(windows, tuple) or windows[-2:] != (True, False):
         return said("The target's last two layers are not those that the head reads.")
     if not isinstance(own_windows, tuple) or not isinstance(number, int) or len(own_windows) < number:
-        return said("The head does not say what its layers see.")
+        return said("The head's file does not give the attention windows of its layers.")
     for key in ("attention.key_length", "attention.key_length_swa", "attention.sliding_window"):
         if head.own(key) != target.own(key):
             return said("The head's {key} is not the target's: it belongs to another model.", key=key)
@@ -136,7 +136,7 @@ def _block_reason(target: GgufHeader, head: GgufHeader) -> str:
     """Why a DFlash or DSpark head cannot draft for the target; llama.cpp checks little of this."""
     shape = block_shape(head)
     if not 2 <= shape.size <= MAX_BLOCK or (shape.num_candidates and not 2 <= shape.num_candidates <= MAX_CANDIDATES):
-        return said("The head drafts blocks of {size} tokens, which is no size of a block.", size=shape.size)
+        return said("The head drafts blocks of {size} tokens, which is not a valid size.", size=shape.size)
     if not isinstance(head.metadata.get("tokenizer.ggml.mask_token_id"), int):
         return said("The head does not name its mask token.")
     return (
@@ -150,7 +150,7 @@ def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_be
     """Why the target lacks the layers that a head reads; EAGLE-3 also reads the output of the last layer."""
     if target.architecture not in KEEPS_LAYER_INPUTS:
         return said(
-            "{method} heads read the target's layers, and llama.cpp cannot give those of {architecture} models.",
+            "{method} heads read the target's layers, and llama.cpp does not provide those of {architecture} models.",
             method=method,
             architecture=target.architecture or "?",
         )
@@ -182,7 +182,7 @@ def _width_reason(target: GgufHeader, wanted: object) -> str:
     if wanted == width:
         return ""
     return said(
-        "The head reads hidden rows of {wanted} numbers, and the target's have {width}: it belongs to another model.",
+        "The head reads hidden states of {wanted} numbers, and the target's have {width}: it belongs to another model.",
         wanted=wanted if isinstance(wanted, int) else "?",
         width=width if isinstance(width, int) else "?",
     )

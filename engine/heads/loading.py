@@ -252,7 +252,7 @@ def _tried(head: LoadedLayers, memory: MemoryUse | None) -> LoadedLayers:
         memory = replace(memory, compute_bytes=memory.compute_bytes + tap.num_bytes + given)
     try:
         if not try_rollback(head.sequence):
-            raise DraftRefusedError(said("The head cannot forget what it drafted."))
+            raise DraftRefusedError(said("The head cannot discard its rejected drafts."))
     except EngineError:
         head.close()
         raise

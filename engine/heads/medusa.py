@@ -93,9 +93,7 @@ def _check_tokenizer(layout: MedusaLayout, header: GgufHeader, target: Path) -> 
     if header.own("tokenizer_sha256") == tokenizer_sha256(target, read_header(target)):
         return
     name = layout.target_name or said("another model")
-    raise DraftRefusedError(
-        said("The heads were made for {name}, whose tokens are others than this model's.", name=name)
-    )
+    raise DraftRefusedError(said("The heads were made for {name}, whose tokens differ from this model's.", name=name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +134,9 @@ def _vocabulary(reader: _Reader, layout: MedusaLayout) -> NDArray[np.int64]:
         return np.arange(layout.n_vocab, dtype=np.int64)
     ids = reader.data(tensor, np.int32).astype(np.int64)
     if ids[0] < 0 or ids[-1] >= layout.n_vocab or (np.diff(ids) <= 0).any():
-        raise DraftRefusedError(said("The ids of its vocabulary map do not ascend, or are none of the target's."))
+        raise DraftRefusedError(
+            said("The ids of its vocabulary map do not ascend, or are not in the target's vocabulary.")
+        )
     return ids
 
 

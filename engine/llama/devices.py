@@ -95,15 +95,15 @@ def _gpu_of(name: str) -> int:
     if gpu_verdict.current() is gpu_verdict.GpuVerdict.UNTRIED:
         raise DeviceError(
             said("The device {name} is not used: it could not be tried with a small model.", name=name),
-            said("Close what else uses its memory, and start Paceline again."),
+            said("Close other programs that use its memory, and start Paceline again."),
         )
     if gpu_verdict.leaves_gpus_out():
         raise DeviceError(
-            said("The device {name} is not used: the graphics processor of this computer failed a test.", name=name),
+            said("The device {name} is not used: the GPU of this computer failed a test.", name=name),
             said("A newer driver may help; “paceline doctor” says more."),
         )
     if not known:
-        raise DeviceError(said("There is no device {name}: llama.cpp finds none beside the processor.", name=name))
+        raise DeviceError(said("There is no device {name}: llama.cpp finds none besides the processor.", name=name))
     raise DeviceError(said("There is no device {name}; llama.cpp finds: {names}.", name=name, names=", ".join(known)))
 
 

@@ -245,7 +245,7 @@ class BlockContext(RowContext):
             drafted = rows[first:].copy()
             confidences = given[first:, 0].copy() if shape.has_confidence else None
         if not self.rollback(past):
-            raise DecodeError(said("The head cannot forget what it drafted."))
+            raise DecodeError(said("The head cannot discard its rejected drafts."))
         return drafted, confidences
 
     def _given_rows(self, count: int) -> HiddenRows:
@@ -255,7 +255,7 @@ class BlockContext(RowContext):
             return self.no_rows
         address = function("llama_get_embeddings_nextn")(self.handle)
         if not address:
-            raise DecodeError(said("llama.cpp gave no hidden rows of the head."))
+            raise DecodeError(said("llama.cpp gave no hidden states of the head."))
         floats = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
         return np.ctypeslib.as_array(floats, (count, self._model.n_embd))
 

@@ -37,7 +37,7 @@ def _library() -> Any:  # noqa: ANN401  (the binding ships no types)
     except (ImportError, OSError, RuntimeError, AttributeError) as error:
         raise ModelLoadError(
             said("This llama.cpp cannot read pictures: its library libmtmd cannot be loaded ({reason}).", reason=error),
-            "Install llama-cpp-python again; “make run” builds it whole.",
+            "Install llama-cpp-python again; “make run” builds all of it.",
         ) from error
     mtmd_cpp.mtmd_helper_log_set(library.on_log, ctypes.c_void_p(0))
     return mtmd_cpp
@@ -140,7 +140,7 @@ class MtmdContext:
             found.close()
             raise PictureError(
                 said(
-                    "{path} is of another model: it puts marks around pictures that this model does not know.",
+                    "{path} belongs to another model: it puts pictures between markers that this model does not know.",
                     path=self.path.name,
                 ),
                 "Choose the side file (mmproj) that was published with this model.",
@@ -201,7 +201,7 @@ class MtmdContext:
         if chunk.num_places > most and self._lib.mtmd_decode_use_non_causal(self._handle, chunk.handle):
             raise PictureError(
                 said(
-                    "The picture takes {places} places, and this model has to see all of them at once: at most {most}.",
+                    "The picture takes {places} positions, and this model has to see them all at once: at most {most}.",
                     places=chunk.num_places,
                     most=most,
                 ),

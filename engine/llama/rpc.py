@@ -29,11 +29,11 @@ _LIMIT_S = 5.0
 _MOST_PORT = 65535
 _HELLO, _CAPS_BYTES = 14, 24
 _VERSION = (7, 0)  # RPC_PROTO_MAJOR_VERSION and _MINOR_VERSION of this llama.cpp
-_ADVICE = "Check that “ggml-rpc-server” of the same llama.cpp runs there and serves nobody else, and the address."
+_ADVICE = "Check the address, and that “ggml-rpc-server” of the same llama.cpp runs there and serves no other program."
 WARNING = said(
-    "llama.cpp's RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and "
-    "use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends the engine "
-    "with it."
+    "llama.cpp's RPC has no authentication and no encryption: anyone who reaches the port can read what is computed "
+    "and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends the "
+    "whole engine."
 )
 
 _BROKE = "The connection to an RPC server broke, and llama.cpp ends the program with it; what was answered is stored."
@@ -121,7 +121,7 @@ def _endpoint(name: str) -> str:
     found = _ENDPOINT.fullmatch(name.removeprefix(PREFIX)) if is_remote(name) else None
     if found is None or not 0 < int(found[2]) <= _MOST_PORT:
         raise DeviceError(
-            said("{name} names no RPC server: it has to be rpc:host:port.", name=name),
+            said("{name} is not an RPC server: it has to be rpc:host:port.", name=name),
             said("An example is rpc:192.168.1.20:50052."),
         )
     return found[0]
@@ -145,7 +145,7 @@ def _greet(name: str, endpoint: str) -> None:
         ) from error
     size, major, minor = struct.unpack_from("<QBB", answer)
     if size != 4 + _CAPS_BYTES:
-        raise DeviceError(said("What answers at {name} is no RPC server of llama.cpp.", name=name), said(_ADVICE))
+        raise DeviceError(said("The program at {name} is not an RPC server of llama.cpp.", name=name), said(_ADVICE))
     if major != _VERSION[0] or minor > _VERSION[1]:
         theirs, ours = f"{major}.{minor}", f"{_VERSION[0]}.{_VERSION[1]}"
         raise DeviceError(

@@ -68,8 +68,8 @@ def _of_file(path: str) -> str:
 def _of_build() -> str:
     if not library.has_every_kernel():
         return said(
-            "llama.cpp is without the set-up's kernels here, so rounding depends on how many tokens a pass has, and "
-            "words may change with the mode."
+            "llama.cpp lacks the set-up's kernels here, so rounding depends on how many tokens a pass has, and words "
+            "may change with the mode."
         )
     features = library.system_info()
     names = ", ".join(name for mark, name in _OTHER_PRODUCTS.items() if f"{mark} = 1" in features)

@@ -37,13 +37,13 @@ def choose_draft_length(mode: Mode, depth: int | None, *, can_pace: bool) -> Dra
         SettingError: the depth is outside 0 to `MAX_DEPTH`.
     """
     if depth is not None and not 0 <= depth <= MAX_DEPTH:
-        raise SettingError(said("The depth must be between 0 and {most}.", most=MAX_DEPTH))
+        raise SettingError(said("The draft length must be between 0 and {most}.", most=MAX_DEPTH))
     if mode is Mode.OFF:
         return DraftLength(0, paced=False, reason=said("drafting is off"))
     name = phrase("Modes", mode.value)
     if depth is not None:
         return DraftLength(depth, False, said("{mode} at the chosen draft length of {depth}", mode=name, depth=depth))
     if can_pace:
-        return DraftLength(MAX_DEPTH, True, said("{mode}: drafts where it saves time here", mode=name))
+        return DraftLength(MAX_DEPTH, True, said("{mode}: drafts when it saves time here", mode=name))
     fixed = FIXED_DEPTH[mode]
     return DraftLength(fixed, False, said("{mode} at draft length {depth}", mode=name, depth=fixed))

@@ -105,8 +105,8 @@ def text_not_paying(accepted: float, *, is_observed: bool) -> Sentence:
     """The match does not pay off, since only a share of it is ``accepted``."""
     percent = accepted * 100
     if is_observed:
-        return said("text lookup paused, since it would not pay off: {percent:.0f}% accepted", percent=percent)
-    return said("text lookup paused, since it would not pay off: {percent:.0f}% expected", percent=percent)
+        return said("repeated text paused, since it would not pay off: {percent:.0f}% accepted", percent=percent)
+    return said("repeated text paused, since it would not pay off: {percent:.0f}% expected", percent=percent)
 
 
 def _at_first(share: float, *, is_observed: bool) -> Sentence:

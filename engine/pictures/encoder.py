@@ -180,7 +180,7 @@ class PictureEncoder:
     def append(self, run: Run, context: LlamaContext) -> None:
         known = next((each for each in reversed(self._known.values()) if run.first_id in each.chunks), None)
         if known is None:
-            raise PictureError("A picture of this conversation is not kept any more.", "Send the message again.")
+            raise PictureError("A picture of this conversation is no longer available.", "Send the message again.")
         rows = self._rows.get(run.first_id)
         if rows is None:
             rows = self._encode(known, run)
@@ -204,7 +204,7 @@ class PictureEncoder:
         if known.whole is None:
             digest = next(digest for digest, one in self._known.items() if one is known)
             if digest not in self._pixels:
-                raise PictureError("A picture of this conversation is not kept any more.", "Send the message again.")
+                raise PictureError("A picture of this conversation is no longer available.", "Send the message again.")
             known.whole = self._mtmd.tokenize(self._pixels[digest])
         number = [part.first_id for part in known.parts if isinstance(part, Run)].index(run.first_id)
         rows = self._mtmd.encode(known.whole.chunks[number])

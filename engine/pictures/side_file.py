@@ -101,7 +101,7 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
     if header.architecture != _ARCHITECTURE:
         raise SideFileError(
             said(
-                "{name} is no side file (mmproj): its architecture is {architecture}, not clip.",
+                "{name} is not a side file (mmproj): its architecture is {architecture}, not clip.",
                 name=name,
                 architecture=header.architecture[:40] or said("not given"),
             )
@@ -115,14 +115,14 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
     projector = _projector(header)
     if projector in _DEPENDENT:
         raise SideFileError(
-            said("{name} is of a kind that is not read here ({projector}).", name=name, projector=projector),
-            "Choose another model that sees.",
+            said("{name} is of a kind that is not supported ({projector}).", name=name, projector=projector),
+            "Choose another model that sees pictures.",
         )
     family = _FAMILIES.get(projector)
     if family is not None and not target.architecture.startswith(family):
         raise SideFileError(
             said(
-                "{name} is of another model: it is for {family}, and this one is {architecture}.",
+                "{name} belongs to another model: it is for {family}, and this one is {architecture}.",
                 name=name,
                 family=family[0],
                 architecture=target.architecture,
@@ -132,7 +132,7 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
     if width is not None and width != wanted:
         raise SideFileError(
             said(
-                "{name} is of another model: it gives {width} numbers a place, and this one takes {wanted}.",
+                "{name} belongs to another model: it gives {width} numbers per position, this model takes {wanted}.",
                 name=name,
                 width=width,
                 wanted=wanted,

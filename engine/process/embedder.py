@@ -97,7 +97,7 @@ class Embedder:
         if not read.endswith(b"\n"):
             self._stop()
             raise ModelLoadError(
-                said("The process that had {name} ended without an answer.", name=self._path.name),
+                said("The process that ran {name} ended without an answer.", name=self._path.name),
                 "Choose another embedding model if it happens again.",
             )
         answer: dict[str, Any] = json.loads(read)

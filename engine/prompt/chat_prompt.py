@@ -365,7 +365,7 @@ class PromptBuilder:
             if message.role not in _ROLES:
                 raise PromptError(
                     said(
-                        "A message has the role {role!r}; known are {names}.",
+                        "A message has the role {role!r}; known roles are {names}.",
                         role=message.role,
                         names=", ".join(_ROLES),
                     )

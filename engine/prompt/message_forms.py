@@ -108,7 +108,7 @@ class MessageForms:
                     text = render(_applied(conversation, others))
                     if not _lost_words(probe, render(_applied(probe, others))):
                         return text
-            raise TemplateError(refusal.message, "Change what was said last, or choose another model.") from refusal
+            raise TemplateError(refusal.message, "Change the last message, or choose another model.") from refusal
 
     def _find(self, probe: TemplateInput, kept: Sequence[int], render: Render) -> tuple[Rewrite, ...]:
         found, lost, refusal = _first_that_carries(probe, render)
@@ -125,8 +125,8 @@ class MessageForms:
             )
         raise TemplateError(
             said(
-                "Message {number} ({role}) does not reach the prompt: the model's chat template takes no such"
-                " conversation{reason}.",
+                "Message {number} ({role}) is not in the prompt: the model's chat template does not accept this "
+                "conversation{reason}.",
                 number=kept[lost] + 1,
                 role=probe.messages[lost].role,
                 reason=reason,

@@ -70,7 +70,7 @@ class PictureMarks:
         numbers = pieces[1::2]
         if sorted(numbers) != sorted(map(str, range(len(self._pictures)))):
             raise TemplateError(
-                "The chat template of this model does not write each picture once.",
+                "The chat template of this model does not write every picture exactly once.",
                 "Choose another model for pictures.",
             )
         ids: list[int] = []
@@ -80,7 +80,7 @@ class PictureMarks:
             elif piece:
                 ids += tokenize(piece, bool(ids))
         if ids[-1] < 0:
-            raise PromptError("Nothing follows the picture.", "Write something behind it.")
+            raise PromptError("Nothing follows the picture.", "Write something after it.")
         return ids
 
 
@@ -109,5 +109,5 @@ def cannot_see() -> PictureError:
     """The error for a picture that is given to a model that does not see."""
     return PictureError(
         "The loaded model cannot see pictures: no side file (mmproj) is loaded with it.",
-        "Give its side file with --mmproj, choose a model that sees, or leave the pictures out.",
+        "Give its side file with --mmproj, choose a model that sees pictures, or leave them out.",
     )

@@ -321,7 +321,7 @@ class Sampler:
         everything = everything[everything < len(row)]
         everything = everything[row[everything] > -np.inf]
         if not len(everything):
-            raise GrammarError("No token of this model can go on as the grammar wants it.")
+            raise GrammarError("No token of this model can continue as the grammar requires.")
         return everything
 
     def _banned_at(self, history: History, pending: list[int]) -> NDArray[np.int64]:

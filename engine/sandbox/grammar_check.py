@@ -36,7 +36,7 @@ def check_grammar(text: str) -> str:
         return text
     if ended.output.strip() == _BAD:
         raise GrammarError(said("The grammar cannot be read: {reason}.", reason=_reason(ended.complaints)))
-    raise GrammarError("llama.cpp crashed over this grammar.", "Make it simpler: fewer groups in each other.")
+    raise GrammarError("llama.cpp crashed over this grammar.", "Make it simpler: fewer nested groups.")
 
 
 def _reason(complaints: str) -> str:
@@ -47,7 +47,7 @@ def _reason(complaints: str) -> str:
             return reason[:200].rstrip(" .")
         if "left recursion" in line:
             return said("a rule begins with itself")
-    return said("it has no rule called root, or one that is not there")
+    return said("it has no rule called root, or names a rule that is missing")
 
 
 def parse(words: list[str]) -> int:  # noqa: ARG001  (every helper takes words)

@@ -32,8 +32,8 @@ _KERNELS_FORMAT = 2
 _EXACT = " exact"  # suffix of a key: whether rows have the same bits in every pass
 _KERNELS_LIMIT_S = 60.0
 _FALLBACK = said(
-    "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. "
-    "“make run” compiles it anew; README says how else."
+    "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” "
+    "compiles it again; README names other ways."
 )
 _FALLBACK_OF_BUNDLE = said(
     "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. "
@@ -45,17 +45,15 @@ _MOST_KEPT = 20
 _GPUS_LIMIT_S = 120.0  # for each of the two trials: at its first start a driver may compile programs for a minute
 _SENTENCES: dict[GpuVerdict, Sentence] = {
     GpuVerdict.REDUCED: said(
-        "Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the "
-        "cache is f16. "
-        "A newer driver may help."
+        "Flash attention or sampling fails on this GPU or its driver, so both are off there, and the cache is f16. A "
+        "newer driver may help."
     ),
     GpuVerdict.PROCESSOR_ONLY: said(
-        "The graphics processor failed a test with a small model, so models run on the processor. "
-        "A newer driver may help."
+        "The GPU failed a test with a small model, so models run on the processor. A newer driver may help."
     ),
     GpuVerdict.UNTRIED: said(
-        "The graphics processor could not be tried with a small model: its memory may be full, or it did not answer in "
-        "time. So models run on the processor. Close what else uses it, and start Paceline again."
+        "The GPU could not be tried with a small model: its memory may be full, or it did not answer in time. So "
+        "models run on the processor. Close other programs that use it, and start Paceline again."
     ),
 }
 

@@ -78,7 +78,7 @@ def _ask_child(data: bytes, name: str, limit_s: float) -> bytes:
 
 def _refusal(kind: str, name: str, answer: dict[str, Any]) -> PictureError:
     if kind == "kind":
-        return PictureError(said("“{name}” is no PNG, JPEG, WebP or GIF picture.", name=name), _CONVERT)
+        return PictureError(said("“{name}” is not a PNG, JPEG, WebP or GIF picture.", name=name), _CONVERT)
     if kind == "large":
         size = {"width": int(answer["width"]), "height": int(answer["height"])}
         return PictureError(

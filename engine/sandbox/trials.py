@@ -172,7 +172,7 @@ def _run_head(target: LoadedModel, head: LoadedHead) -> None:
     target.sequence.forward(ids[:-1], _READ)
     if not head.tap.gave_rows(_READ):
         raise DraftRefusedError(
-            said("llama.cpp gives no hidden rows of {architecture} models.", architecture=target.info.architecture)
+            said("llama.cpp gives no hidden states of {architecture} models.", architecture=target.info.architecture)
         )
     row = head.sequence.forward(ids, 1)[0]
     for _ in range(min(_DRAFTED, head.reach or _DRAFTED)):
@@ -218,9 +218,7 @@ def _show(encoder: PictureEncoder, context: LlamaContext, side: Path, word: int)
         for _ in sequence.prefill(np.asarray([word, *ids], dtype=np.int32)):
             pass
         if not np.isfinite(sequence.forward([word], 1)).all():
-            raise ModelLoadError(
-                said("{path} is damaged: behind a picture the numbers are not finite.", path=side.name)
-            )
+            raise ModelLoadError(said("{path} is damaged: after a picture the numbers are not finite.", path=side.name))
 
 
 def compare_vocabularies(words: list[str]) -> dict[str, Any]:

@@ -375,7 +375,7 @@ class Batcher:
         self._evict_idle()
         saved, waiting.saved, waiting.space_wanted = waiting.saved, None, 0
         if saved is not None and not self._sequence(waiting).adopt(saved):
-            self._fail(waiting, DecodeError("An answer that waited for room could not go on.", "Ask again."))
+            self._fail(waiting, DecodeError("An answer that waited for free space could not continue.", "Ask again."))
 
     def _sequence(self, task: _Task) -> CachedSequence:
         assert self.target is not None  # noqa: S101  (its cache is full)

@@ -158,8 +158,8 @@ def check_memory(draft: LoadedModel) -> None:
     if not draft.can_rollback:
         raise DraftRefusedError(
             said(
-                "The memory of {name} ({architecture}) can neither forget rejected tokens nor be taken "
-                "back to before them.",
+                "The memory of {name} ({architecture}) can neither drop rejected tokens nor return to an earlier "
+                "state.",
                 name=draft.info.name,
                 architecture=draft.info.architecture,
             )

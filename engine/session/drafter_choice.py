@@ -29,7 +29,7 @@ from engine.tools.outlines import call_outlines
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
 NO_DRAFT = said("No draft model is chosen.")
-_DRAFT_INSTEAD = said("The draft model that is chosen drafts in its place; choose none to use it.")
+_DRAFT_INSTEAD = said("The chosen draft model drafts instead of the head; choose none to use the head.")
 _HEAD_INSTEAD = said("A head drafts, and no draft model is chosen.")
 _WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.AUTO})
 WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # with a draft model, or a head
@@ -116,8 +116,8 @@ def unavailable_modes(
     """Say which modes are not available and why; the arguments say why there is no draft, and no head."""
     if not target.can_rollback:
         reason = said(
-            "The memory of this model ({architecture}) can neither forget rejected tokens nor be taken back to "
-            "before them, so it runs without drafting.",
+            "The memory of this model ({architecture}) can neither drop rejected tokens nor return to an earlier "
+            "state, so it runs without drafting.",
             architecture=target.info.architecture,
         )
         return {mode: reason for mode in Mode if mode is not Mode.OFF}

@@ -287,7 +287,7 @@ class Session:
             other._use_draft(draft)
             other._translate_as(self, draft)
         elif self._draft is not None:
-            other._draft_reason = said("It drafts for one answer at a time, and another is being made.")
+            other._draft_reason = said("It drafts for one answer at a time, and another is being written.")
         other._costs = self._pair_costs().of_slot(other._target)
         return other
 

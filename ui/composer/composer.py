@@ -80,7 +80,7 @@ def thinking_name(name: str) -> str:
 
 def thinking_line(name: str) -> str:
     if name.isdecimal():
-        return translate("Thinking", "Reasons until so much is written")
+        return translate("Thinking", "Reasons up to this length")
     return translate("Thinking", _LINES[name])
 
 

@@ -221,7 +221,7 @@ class ConversationModel(QAbstractListModel):
             )
             return words.format(text=text, state=_state(item))
         if not isinstance(item, Heading) and item.left_machine and role in SPOKEN:
-            text = f"{text} · {tr('has left this computer')}"
+            text = f"{text} · {tr('was sent to a remote server')}"
         activity = self.activity_of(item)
         if activity and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             text = f"{text} · {tr(activity)}"

@@ -137,7 +137,7 @@ class EngineCard(QFrame):
             name=tr("Chat with a model on {host}").format(host=record.host),
         )
         self.ask_button = button(
-            tr("Refresh"), lambda: self._ask(requests), name=tr("Refresh what {host} offers").format(host=record.host)
+            tr("Refresh"), lambda: self._ask(requests), name=tr("Refresh the models of {host}").format(host=record.host)
         )
         self.key_button = button(
             tr("Change key"),

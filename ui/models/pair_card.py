@@ -208,7 +208,7 @@ class PairCard(QFrame):
 
     def _show_verdict(self, pair: PairView) -> None:
         if pair.draft is None and pair.drafting is Drafting.HEADS_INSIDE:
-            words = tr("Drafts for itself: heads inside (MTP)")
+            words = tr("Draft heads in its own file (MTP)")
             is_known = pair.fit is not None  # its header was read
             self.verdict.show_mark(*(("circle-check", words, "good") if is_known else ("info", words, "muted")))
         elif pair.draft is None:

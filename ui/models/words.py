@@ -55,11 +55,11 @@ KINDS = {  # the name of each kind of file, and its explanation
     ),
     FileKind.EAGLE: (
         tr.mark("EAGLE head"),
-        tr.mark("A drafting head that reads the target's inner state. It cannot be used on its own."),
+        tr.mark("A draft head that reads the target's inner state. It cannot be used on its own."),
     ),
     FileKind.DFLASH: (
         tr.mark("DFlash or DSpark head"),
-        tr.mark("A drafting head that proposes a block at once. It cannot be used on its own."),
+        tr.mark("A draft head that proposes a block at once. It cannot be used on its own."),
     ),
     FileKind.IMATRIX: (
         tr.mark("Quantization data (imatrix)"),
@@ -73,7 +73,7 @@ KINDS = {  # the name of each kind of file, and its explanation
 }
 DRAFTING_WORDS = {
     Drafting.DRAFT_MODEL: tr.mark("A small model drafts for it"),
-    Drafting.HEADS_INSIDE: tr.mark("Heads inside: next-token layers (MTP) in the model's own file"),
+    Drafting.HEADS_INSIDE: tr.mark("Draft heads inside: next-token layers (MTP) in the model's own file"),
     Drafting.SIDE_FILE: tr.mark("A head in a file of its own (MTP, EAGLE-3, DFlash, DSpark or Medusa)"),
     Drafting.TEXT: tr.mark("Text that repeats is drafted; no second model is needed"),
 }

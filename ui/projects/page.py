@@ -114,7 +114,7 @@ class ProjectPage(Dialog):
 
     def _fill_model(self, loaded: tuple[str, str] | None) -> None:
         kept = self.project.model_path
-        self.model.addItem(translate("ProjectPage", "Whichever is loaded"), "")
+        self.model.addItem(translate("ProjectPage", "The loaded model"), "")
         if loaded is not None:
             self.model.addItem(printable(loaded[1]), loaded[0])
         if kept and self.model.findData(kept) < 0:

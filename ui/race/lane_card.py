@@ -217,12 +217,12 @@ class LaneCard(QFrame):
         self.name_label = ElidedLabel(name, "heading")
         self.state_label = label("", "caption")
         self.speed = LargeFigure(
-            theme, tr("tok/s"), tr("Tokens per second of this lane's own time, reading the prompt left out.")
+            theme, tr("tok/s"), tr("Tokens per second of this lane's own time, without reading the prompt.")
         )
         self.ratio = LargeFigure(
             theme,
             tr("the speed of {base}").format(base=base_name) if base_name else tr("reference"),
-            tr("Speed in relation to the lane that the others are compared with."),
+            tr("Speed relative to the reference lane."),
         )
         self.lines = {key: LineFigure(theme, tr(title), tr(words)) for key, (title, words) in LINES.items()}
         self.bar = LaneBar(theme)

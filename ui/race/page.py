@@ -224,7 +224,7 @@ class RacePage(QWidget):
 
     def _setup_page(self) -> QWidget:
         page = page_column(self.form, 8, self.earlier_title, self.earlier, width_px=COLUMN_PX, spacing=12)
-        return scrolled(page, tr("Choose what is raced"))
+        return scrolled(page, tr("Set up the race"))
 
     def _connect(self) -> None:
         self.form.start_requested.connect(self.start_requested)
@@ -307,7 +307,7 @@ class RacePage(QWidget):
         question = ConfirmDialog(
             self,
             tr("Delete this race?"),
-            tr("Its figures and answers are removed from this computer."),
+            tr("Its statistics and answers are removed from this computer."),
             tr("Delete"),
             danger=True,
         )

@@ -445,7 +445,7 @@ class SetupForm(QFrame):
             row.show_reason(unavailable_text(self._reason(row.choice)))
         words = self._blocked
         if not words and self._lost_pictures:
-            words = tr("This race had pictures, which are not kept with it. Race the question again from its chat.")
+            words = tr("This race had pictures, which are not saved with it. Race the question again from its chat.")
         if not words and len(set(choices)) < len(choices):
             words = tr("Two lanes are the same. Choose another mode, draft length or model for one of them.")
         runs = not any(self._reason(choice) for choice in choices)

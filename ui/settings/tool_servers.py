@@ -129,7 +129,7 @@ class ToolServers(QWidget):
 
     def _ask_to_open(self, name: str, address: str) -> None:
         """Ask before opening the sign-in page in the browser."""
-        words = tr("“{name}” has you sign in here. Your browser will open it.").format(name=name)
+        words = tr("Sign in to “{name}” on this page. Your browser will open it.").format(name=name)
         self.question = link_dialog(self, address, words)
         if self.question is None:
             self._requests.sign_in_stopped.emit(name)

@@ -37,10 +37,9 @@ _FIGURES = {  # the name of each, and its explanation
     "headline": (
         tr.mark("Speed"),
         tr.mark(
-            "How much faster this answer was than it would have been without drafting, or its tokens per "
-            "second if that is not certain. The speed without drafting is estimated from passes without a "
-            "draft, in this answer and in the last minutes, with as much of the context in use. Shown from 64 "
-            "tokens on."
+            "How much faster this answer was than it would have been without drafting, or its tokens per second if "
+            "that is not certain. The speed without drafting is estimated from passes without a draft, in this "
+            "answer and in the last minutes, with the context equally full. Shown from 64 tokens on."
         ),
     ),
     "now": (tr.mark("This answer"), tr.mark("Tokens per second of this answer.")),
@@ -104,13 +103,13 @@ _FIGURES = {  # the name of each, and its explanation
     ),
     "split": (
         tr.mark("Time of a pass"),
-        tr.mark("Where the time of a pass goes, measured around each step and added up."),
+        tr.mark("The time of a pass by step, measured around each step and added up."),
     ),
     "context": (
         tr.mark("Context used"),
         tr.mark("Tokens of the conversation in the context, out of those it has room for."),
     ),
-    "source": (tr.mark("Where tokens came from"), tr.mark("Where each token came from.")),
+    "source": (tr.mark("Sources of the tokens"), tr.mark("The source of each token.")),
     "target_weights": (
         tr.mark("Target, weights"),
         tr.mark("Memory of the target's weights, main and GPU memory together."),
@@ -127,8 +126,8 @@ _FIGURES = {  # the name of each, and its explanation
         tr.mark("Draft, cache"),
         tr.mark("Memory of the draft model's cache of the conversation, at full length."),
     ),
-    "compute": (tr.mark("Working buffers"), tr.mark("Memory for the computations of both models.")),
-    "memory": (tr.mark("All models"), tr.mark("Weights, caches and working buffers of target and draft together.")),
+    "compute": (tr.mark("Compute buffers"), tr.mark("Memory for the computations of both models.")),
+    "memory": (tr.mark("All models"), tr.mark("Weights, caches and compute buffers of target and draft together.")),
     "why": (
         tr.mark("Why it drafts this way"),
         tr.mark("Why the engine drafts the way it does now. Earlier reasons in this answer:"),

@@ -17,7 +17,9 @@ from ui.text.setting_words import sentence
 tr = Translator("Figures")
 
 # The English beginnings, which every decision has, also one that was stored as plain text.
-_OF_DRAFTING = re.compile(r"(token \d+: )?((the )?draft|n-gram on|using repeated|text lookup|plain decoding)")
+_OF_DRAFTING = re.compile(
+    r"(token \d+: )?((the )?draft|n-gram on|using repeated|repeated text|text lookup|plain decoding)"
+)
 _OF_TEXT = re.compile(r"(token \d+: )?(n-gram on: the text repeats|using repeated text \(n-gram\))")
 _WITH_PLACE = re.compile(r"token (?P<place>\d+): (?P<reason>.+)", re.DOTALL)
 
@@ -35,7 +37,8 @@ _MISSING = {
     ),
 }
 SHORT_TOKENS = 8  # of an answer that ends before drafting could begin
-_PAUSED, _TEXT_PAUSED = "draft paused", "text lookup paused"
+_PAUSED = "draft paused"
+_TEXT_PAUSED = re.compile("(repeated text|text lookup) paused")  # stored answers have the second
 _AT_DEPTH = "at the chosen draft length of 0"
 _UNUSED = "the draft is not used"  # while text is
 
@@ -46,7 +49,7 @@ class _Cause:
     help: str
 
 
-PLAIN = _Cause("", mark("NothingDrafted", "The mode “Auto” drafts where that pays off."))
+PLAIN = _Cause("", mark("NothingDrafted", "The mode “Auto” drafts only when that pays off."))
 NO_LENGTH = _Cause(
     mark("NothingDrafted", "the draft length is 0"),
     mark("NothingDrafted", "Set the draft length to “Auto” to have tokens drafted."),
@@ -90,7 +93,7 @@ def cause_of(stats: RunStats) -> _Cause:
         return NO_LENGTH
     if any(_PAUSED in each or _UNUSED in each for each in said):
         return UNUSED_DRAFT
-    if any(_TEXT_PAUSED in each for each in said):
+    if any(_TEXT_PAUSED.search(each) for each in said):
         return UNLIKELY_TEXT
     return SHORT if stats.tokens < SHORT_TOKENS or stats.mode is Mode.DRAFT else NEW_TEXT
 
@@ -195,7 +198,7 @@ def _length_part(stats: RunStats) -> tuple[str, str]:
     if stats.time_to_first_token_s is None:
         return words, meaning
     first = tr("{tokens}, the first after {time}")
-    took = tr("The first came {time} after the question: the model reads the prompt before.")
+    took = tr("The first came {time} after the question: the model reads the prompt first.")
     time = duration(stats.time_to_first_token_s)
     return first.format(tokens=words, time=time), f"{meaning} {took.format(time=time)}"
 
@@ -241,7 +244,7 @@ def _forced_parts(stats: RunStats) -> list[tuple[str, str]]:
     if not stats.forced_accepted:
         return []
     words = tr("{number} fixed by the schema")
-    meaning = tr("Of the drafted tokens, those that a schema left no choice about: they needed no draft model.")
+    meaning = tr("Drafted tokens that a schema fixed. They needed no draft model.")
     return [(words.format(number=count(stats.forced_accepted)), meaning)]
 
 

@@ -30,7 +30,7 @@ class ModeWords:
 _WORDS: dict[Mode, ModeWords] = {
     Mode.AUTO: ModeWords(
         tr.mark("Auto"),
-        tr.mark("Chooses what should be fastest for each pass, which may be no drafting."),
+        tr.mark("Chooses the method that should be fastest for each pass, or no drafting."),
         tr.mark("Nothing. With a draft model it has one more choice."),
         tr.mark("A second or two of measuring after a model is loaded, and an occasional pass to measure again."),
     ),
@@ -42,14 +42,16 @@ _WORDS: dict[Mode, ModeWords] = {
     ),
     Mode.NGRAM: ModeWords(
         tr.mark("N-gram (prompt lookup)"),
-        tr.mark("Drafts what followed the same words earlier in this chat."),
+        tr.mark("Drafts the words that followed the same words earlier in this chat."),
         tr.mark("Text that repeats itself: code, quotations, lists, corrections. No second model."),
         tr.mark("Almost nothing; a wrong guess makes one pass a little longer."),
     ),
     Mode.SUFFIX: ModeWords(
         tr.mark("Suffix decoding"),
-        tr.mark("Drafts what most often followed the longest match, here and in past chats if they may be used."),
-        tr.mark("Text that repeats itself, or resembles what was said before. No second model."),
+        tr.mark(
+            "Drafts the most frequent continuation of the longest match, here and in past chats if they may be used."
+        ),
+        tr.mark("Text that repeats itself, or resembles earlier text. No second model."),
         tr.mark("A little memory for the index; a wrong guess makes one pass a little longer."),
     ),
     Mode.DRAFT: ModeWords(
@@ -62,7 +64,7 @@ _WORDS: dict[Mode, ModeWords] = {
         tr.mark("Head (MTP, EAGLE-3, DFlash)"),
         tr.mark("Layers that read the target's hidden state draft tokens; the target checks them in one pass."),
         tr.mark("A model with next-token layers (MTP), or a head made for this very model, chosen as the draft."),
-        tr.mark("Memory and time for a layer or a few; on some machines it makes answers slower."),
+        tr.mark("Memory and time for one or a few layers; on some machines it makes answers slower."),
     ),
 }
 _SHORT_NAMES: dict[str, str] = {
@@ -74,10 +76,10 @@ _SHORT_NAMES: dict[str, str] = {
     "auto": tr.mark("auto"),
 }
 _SUMMARIES: dict[str, str] = {
-    "auto": tr.mark("Whatever is fastest, pass by pass"),
+    "auto": tr.mark("The fastest method for each pass"),
     "off": tr.mark("Without drafting: the speed to compare with"),
     "ngram": tr.mark("Guesses from words used before in this chat"),
-    "suffix": tr.mark("Guesses what most often followed the same words"),
+    "suffix": tr.mark("Guesses the most frequent continuation"),
     "draft": tr.mark("A small model guesses ahead, the large one checks"),
     "head": tr.mark("The model's own extra layers guess ahead"),
 }

@@ -259,7 +259,7 @@ class EmptyState(QScrollArea):
         if self._completes:
             return (
                 tr("Continue a text"),
-                tr("Write the beginning of a text below; the model goes on with it."),
+                tr("Write the beginning of a text below; the model continues it."),
             )
         if untold:
             return (

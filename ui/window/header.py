@@ -179,7 +179,7 @@ def describe(model: ModelInfo) -> str:
         words = (
             tr("{name}\nOn {host} ({engine}), another program on this computer.")
             if stays_here(model.engine_url)
-            else tr("{name}\nOn {host} ({engine}); what you write leaves this computer.")
+            else tr("{name}\nOn {host} ({engine}); your messages leave this computer.")
         )
         words = words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
         return f"{words} {in_language(model.inexact)}".rstrip()
@@ -536,7 +536,7 @@ class Header(QFrame):
         elif view.draft:
             parts.append(tr("Draft: {words}").format(words=describe(view.draft)))
             if view.draft.speaks is not None:
-                speaks = tr("It has another vocabulary, with {share} of the target's tokens.")
+                speaks = tr("Its vocabulary differs and has {share} of the target's tokens.")
                 parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
         elif view.own_head:
             words = tr("Draft: a head in the model's own file ({method}).")

@@ -295,7 +295,7 @@ def _own_heads(client: HubClient, details: RepoDetails) -> str:
     try:
         known = read_remote_header(client, details.summary.repo_id, smallest)
     except (HubError, EngineError) as error:
-        return f"Whether {smallest.name} drafts for itself is not known: {error.message}"
+        return f"It is not known whether {smallest.name} has draft heads: {error.message}"
     return own_heads_sentence(known.header, known.name)
 
 
@@ -327,7 +327,7 @@ def _remove(options: argparse.Namespace) -> int:
     elif freed:
         print(f"{model.name} was deleted; {size_words(freed)} are free again.")
     else:
-        print(f"{model.name} is forgotten; no file was deleted.")
+        print(f"{model.name} was removed from the list; no file was deleted.")
     return 0
 
 

@@ -34,7 +34,7 @@ def resolve_names(options: argparse.Namespace) -> None:
         if options.draft is None and target.draft:
             draft = library.find(target.draft)
             if draft.missing:
-                print(f"paceline: its draft {draft.name} is missing, so it runs without.", file=sys.stderr)
+                print(f"paceline: the draft {draft.name} is missing, so the model runs without it.", file=sys.stderr)
                 draft = None
             else:
                 print(f"paceline: with its draft {draft.name}", file=sys.stderr)

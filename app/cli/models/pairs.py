@@ -68,7 +68,7 @@ def _print_search(search: DraftSearch) -> None:
     for candidate in search.unchecked:
         print(f"not checked: {candidate.name} ({_where(candidate)}): {candidate.reason}")
     for candidate in search.rejected:
-        print(f"not {candidate.name} ({_where(candidate)}): {candidate.reason}")
+        print(f"not suitable: {candidate.name} ({_where(candidate)}): {candidate.reason}")
     if search.matching or others:
         print()
     print(search.words)

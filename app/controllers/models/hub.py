@@ -243,7 +243,7 @@ class HubController(PartsController):
             if len(answers) < IDLE_ANSWERS or not was_idle or self._state.models.names != pair:
                 return
             self._idle_drafts.add(pair)
-            words = tr("The draft “{name}” gave no token in the last {number} answers. It takes {size}.")
+            words = tr("The draft “{name}” added no token to the last {number} answers. It takes {size} of memory.")
             used = draft.memory.all_bytes if draft.memory is not None else draft.size_bytes
             words = words.format(name=draft.name, number=count(IDLE_ANSWERS), size=size(used))
             action = tr("Use no draft")
@@ -368,7 +368,7 @@ class HubController(PartsController):
                 self.report(
                     Problem(
                         "Model not found",
-                        translate("Problems", "{name} is gone.").format(name=target.name),
+                        translate("Problems", "{name} is missing.").format(name=target.name),
                         "Download it again.",
                     )
                 )

@@ -162,7 +162,7 @@ class HubLibraryController(HubPartController):
             self._report(
                 Problem(
                     "The folder could not be opened",
-                    translate("Problems", "It is {parent}.").format(parent=folder),
+                    translate("Problems", "It is at {parent}.").format(parent=folder),
                     translate("HubController", "Open the folder with your file manager."),
                 )
             )

@@ -35,7 +35,7 @@ AFTER_THE_ANSWERS = mark("Controller", "This happens when all answers are finish
 LOADED_AGAIN = mark("Problems", "Your text is safe; the model is being loaded again.")
 IS_LOADED_AGAIN = mark("Problems", "Your text is safe; the model is loaded again.")
 ENDED_TWICE = mark("Problems", "Your text is safe. The engine ended twice with this model, so it is not loaded again.")
-NOTHING_LOADED = mark("Problems", "Your text is safe. Choose a model to go on.")
+NOTHING_LOADED = mark("Problems", "Your text is safe. Choose a model to continue.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ DIFFER = tr.mark("The vocabularies differ.")
 # Where a draft was found, as the search names it.
 PLACES = (tr.mark("on this computer"), tr.mark("recommended"), tr.mark("on the hub"))
 AGREE = tr.mark("Both vocabularies have the same tokens and settings.")
-BELONGS = tr.mark("This head matches the target, by its file header.")
+BELONGS = tr.mark("By its file header, this head matches the target.")
 
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:

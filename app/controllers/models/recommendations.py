@@ -49,7 +49,7 @@ from ui.text.setting_words import sentence
 
 tr = Translator("Recommendations")
 
-HEAD_LATER = mark("HubRecommendations", "How much its head helps is shown once its header has been read.")
+HEAD_LATER = mark("HubRecommendations", "The gain from its head is shown once the file's header is read.")
 NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
 
 

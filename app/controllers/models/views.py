@@ -102,7 +102,7 @@ def sorted_rows(rows: Sequence[RepoRow], order: str, *, only_fitting: bool) -> l
 
 def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -> FileRow:
     fit = guess_fit(model.size_bytes, free_bytes)
-    words = tr("Estimated from its size; “Find a draft…” reads its header and shows exactly what it needs.")
+    words = tr("Estimated from its size; “Find a draft…” reads its header and shows the exact need.")
     if model.size_bytes is not None:
         words = tr("{weights} of weights; {free} of memory free. {words}").format(
             weights=size(model.size_bytes), free=size(free_bytes), words=words

@@ -255,6 +255,6 @@ def _problem(failure: Exception, setup: ServerSetup) -> Problem:
         message = said("Another program uses port {port}.", port=setup.port)
         return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")
     if isinstance(failure, AppError):
-        message = said("The system does not let it listen at port {port}.", port=setup.port)
+        message = said("The system does not allow the server to use port {port}.", port=setup.port)
         return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")
     return Problem(NOT_STARTED, "Something unexpected went wrong; the log has the details.", "Turn it on again.")

@@ -109,7 +109,9 @@ def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
         "memory": DocumentDamagedError(
             said("Reading “{name}” takes more memory than a document of its size should.", name=name)
         ),
-        "damaged": DocumentDamagedError(said("“{name}” is damaged, or is not what its name says.", name=name)),
+        "damaged": DocumentDamagedError(
+            said("“{name}” is damaged, or not the kind of file that its name says.", name=name)
+        ),
     }
     return refusals.get(kind, refusals["damaged"])
 

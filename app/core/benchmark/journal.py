@@ -145,7 +145,7 @@ def _record(run: BenchmarkRun, words: str) -> dict[str, object]:
 def _run(record: dict[str, Any]) -> BenchmarkRun:
     stats = stats_from_text(json.dumps(record["stats"]))
     if stats is None:
-        raise ValueError("its figures cannot be read")
+        raise ValueError("its numbers cannot be read")
     depth, wall_s = record["depth"], record["wall_s"]
     return BenchmarkRun(
         prompt_id=str(record["prompt"]),

@@ -32,7 +32,7 @@ def _read_lane(word: str) -> LaneChoice:
     if not colon:
         return LaneChoice(Mode(mode))
     if not depth.isdecimal() or mode in (Mode.OFF, Mode.AUTO):
-        raise ValueError(f"The lane {word} has no depth that can be used: off and auto have none, others a number.")
+        raise ValueError(f"The lane {word} has an invalid depth: off and auto have none, others a number.")
     try:
         choose_draft_length(Mode(mode), int(depth), can_pace=True)
     except SettingError as error:

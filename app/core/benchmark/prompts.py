@@ -55,7 +55,7 @@ def prompt_files(source: Path) -> list[Path]:
     inside = [path for path in source.iterdir() if path.suffix == ".jsonl" and not path.name.startswith(".")]
     if files := sorted(path for path in inside if path.is_file()):
         return files
-    raise ValueError(f"The folder {source} holds no prompts: no file right in it ends in .jsonl.")
+    raise ValueError(f"The folder {source} holds no prompts: it has no file that ends in .jsonl.")
 
 
 def distinct(prompts: Iterable[BenchmarkPrompt]) -> list[BenchmarkPrompt]:
@@ -74,7 +74,7 @@ def distinct(prompts: Iterable[BenchmarkPrompt]) -> list[BenchmarkPrompt]:
 
 def _prompt(record: object) -> BenchmarkPrompt:
     if not isinstance(record, dict):
-        raise TypeError("it is no JSON object")
+        raise TypeError("it is not a JSON object")
     messages = record.get("messages")
     if messages is None:
         return BenchmarkPrompt(str(record["id"]), str(record["category"]), (Message("user", _text(record["prompt"])),))
@@ -85,7 +85,7 @@ def _prompt(record: object) -> BenchmarkPrompt:
 
 def _message(record: object) -> Message:
     if not isinstance(record, dict):
-        raise TypeError("a message is no JSON object")
+        raise TypeError("a message is not a JSON object")
     if record["role"] not in _ROLES:
         raise ValueError(f"a role must be one of {', '.join(_ROLES)}")
     return Message(str(record["role"]), _text(record["content"]))

@@ -35,7 +35,7 @@ def _speed(verdict: LaneVerdict, labels: Sequence[str]) -> str:
         return f"{speed} (one round, so without an interval)"
     if high > TOO_WIDE * low:
         return f"{speed} ({verdict.num_rounds} rounds that differ too much for an interval)"
-    unsure = ", so neither is surely faster" if low <= 1.0 <= high else ""
+    unsure = ", so it is not certain which is faster" if low <= 1.0 <= high else ""
     return f"{speed} ({low:.2f}-{high:.2f} over {verdict.num_rounds} rounds{unsure})"
 
 
@@ -47,11 +47,11 @@ def _answers(verdict: LaneVerdict) -> str:
         if verdict.is_complete:
             return "identical answers, token for token"
         return "identical answers up to the point where the race stopped"
-    where = f"differs at token {found.token}"
+    where = f"the answers differ at token {found.token}"
     if found.num_rounds < verdict.num_rounds:
         where += f" in {found.num_rounds} of {verdict.num_rounds} rounds"
     if found.is_fault:
-        return f"{where}, which is a fault: on this machine answers are exact to the bit. Please report it"
+        return f"{where}. This should not happen: answers are exact on this computer. Please report it"
     return f"{where}. {found.reason}" if found.reason else where
 
 

@@ -132,11 +132,11 @@ def answers_verdict(rows: Sequence[Row], inexact: str) -> tuple[str, bool]:
     if not total:
         return "", False
     if same == total:
-        return f"All {total} answers with drafting are identical to the plain ones, token for token.", False
-    differ = f"{total - same} of {total} answers with drafting differ from the plain ones"
+        return f"All {total} answers with drafting are identical to those without, token for token.", False
+    differ = f"{total - same} of {total} answers with drafting differ from those without"
     if inexact:
         return f"{differ}. {inexact}", False
-    return f"{differ}, which is a fault: on this machine answers are exact to the bit. Please report it.", True
+    return f"{differ}. This should not happen: answers are exact on this computer. Please report it.", True
 
 
 def _same_answers(variant: Variant, runs: Sequence[BenchmarkRun]) -> float | None:

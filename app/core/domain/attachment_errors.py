@@ -47,7 +47,7 @@ class DocumentLockedError(AttachmentError):
 class DocumentDamagedError(AttachmentError):
     """The document cannot be understood, or takes too long."""
 
-    default_advice = "Open it in its own program and save or print it anew, or copy the text that matters."
+    default_advice = "Open it in its own program and save or print it again, or copy the text that matters."
 
 
 class TooManyFilesError(AttachmentError):

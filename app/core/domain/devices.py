@@ -22,7 +22,7 @@ def device_names(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
         if _DEVICE.fullmatch(name) is None:
-            raise ValueError(said("{name} is no name of a device; several are separated by commas.", name=name))
+            raise ValueError(said("{name} is not a device name; separate several names with commas.", name=name))
     if NO_DEVICE in names and len(names) > 1:
         raise ValueError(said("“none” stands for the processor alone: name it without other devices."))
     if len(names) > MOST_PARTS:

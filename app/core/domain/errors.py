@@ -27,7 +27,7 @@ class PortTakenError(AppError):
 class PeerError(AppError):
     """A peer of a benchmark could not be started, or failed."""
 
-    title = "The peer could not be measured"
+    title = "The other program could not be measured"
     default_advice = "Check its path and its configurations, or leave it out."
 
 
@@ -42,7 +42,7 @@ class StatisticsExportError(AppError):
 
 
 class RaceStoreError(AppError):
-    title = "The kept races could not be used"
+    title = "The saved races could not be used"
 
 
 class RaceExportError(AppError):

@@ -24,7 +24,7 @@ def host_name(text: str) -> str:
         ValueError: it is invalid.
     """
     if _HOST_NAME.fullmatch(text) is None:
-        raise ValueError(said("{text} is no name, such as host.docker.internal.", text=repr(text[:80])))
+        raise ValueError(said("{text} is not a name such as host.docker.internal.", text=repr(text[:80])))
     return text.lower()
 
 

@@ -34,7 +34,7 @@ def checked(variables: Iterable[tuple[str, TemplateValue]]) -> tuple[tuple[str, 
     found: dict[str, TemplateValue] = {}
     for name, value in variables:
         if not _NAME.fullmatch(name):
-            raise ValueError(said("{name} is no name of a variable.", name=repr(name[:80])))
+            raise ValueError(said("{name} is not a valid variable name.", name=repr(name[:80])))
         if name in RESERVED:
             raise ValueError(said("{name} is set by Paceline itself.", name=name))
         if isinstance(value, str) and len(value) > MAX_CHARS:

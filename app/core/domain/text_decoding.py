@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.core.domain.attachment_errors import NotTextError
 from engine.sentences import said
 
-GUESSED = "“{name}” is not UTF-8 and was read as Western European text. Where letters look wrong, save it as UTF-8."
+GUESSED = "“{name}” is not UTF-8 and was read as Western European text. If letters look wrong, save it as UTF-8."
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is its prefix
     (codecs.BOM_UTF32_BE, "utf-32"),

@@ -57,7 +57,7 @@ class HubAnswerError(HubError):
 class HubBytesError(HubAnswerError):
     """Other bytes than requested: another range, another number, or compressed. A new start may help."""
 
-    title = "Wrong bytes arrived"
+    title = "Wrong data was downloaded"
     default_advice = "A proxy or a mirror may be changing the file. Try another network."
 
 

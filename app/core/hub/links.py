@@ -236,17 +236,17 @@ def redirected(url: str, target: str) -> str:
     except (ValueError, HubAnswerError) as error:
         raise LinkRefusedError(
             said("{host} redirects to an invalid address.", host=before),
-            "Ask for another link where you found this one.",
+            "Ask the source of this link for a new one.",
         ) from error
     if is_near(host) and not is_near(before):
         raise LinkRefusedError(
             said("{host} redirects to {target}, which lies in your own network.", host=before, target=host),
-            "Ask for another link where you found this one.",
+            "Ask the source of this link for a new one.",
         )
     if scheme != "https" and not (is_this_machine(host) and is_this_machine(before)):
         raise LinkRefusedError(
             said("{host} redirects to an unencrypted address.", host=before),
-            "Ask for another link where you found this one.",
+            "Ask the source of this link for a new one.",
         )
     return joined
 

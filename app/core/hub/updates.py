@@ -23,8 +23,8 @@ MAX_NOTES_CHARS = 4000
 
 
 class UpdatesError(AppError):
-    title = "Could not ask for updates"
-    default_advice = "Check the network and the proxy, then ask again."
+    title = "Could not check for updates"
+    default_advice = "Check the network and the proxy, then try again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,17 @@ def newest_release(address: str = RELEASES, current: str = "", timeout_s: float 
         with closing(http_client(timeout_s)) as client, client.stream("GET", address, headers=headers) as answer:
             status, body = answer.status_code, small_body(answer, MAX_BYTES)
             if len(body) > MAX_BYTES:
-                raise UpdatesError("The answer about releases is far too long.")
+                raise UpdatesError("The answer of the releases page is far too long.")
     except library.TimeoutException as error:
-        raise UpdatesError("The page of releases did not answer in time.") from error
+        raise UpdatesError("The releases page did not answer in time.") from error
     except (library.HTTPError, library.InvalidURL, OSError, ValueError, ImportError) as error:
-        raise UpdatesError("The page of releases cannot be reached.") from error
+        raise UpdatesError("The releases page cannot be reached.") from error
     if status == 404:
         raise UpdatesError("No version was released yet.", "Try again later.")
     if status in (403, 429):
-        raise UpdatesError("The page of releases got too many requests from this network.", "Try again in an hour.")
+        raise UpdatesError("The releases page got too many requests from this network.", "Try again in an hour.")
     if status != 200:
-        raise UpdatesError(said("The page of releases answered with HTTP {status}.", status=status))
+        raise UpdatesError(said("The releases page answered with HTTP {status}.", status=status))
     return release_of(body, current or app.__version__)
 
 
@@ -78,7 +78,7 @@ def release_of(body: bytes, current: str) -> Release:
         facts: Any = json.loads(body)
         version = Version(facts["tag_name"])
     except (ValueError, RecursionError, KeyError, TypeError, InvalidVersion) as error:
-        raise UpdatesError("The answer about releases names no version.", "Try again later.") from error
+        raise UpdatesError("The releases page names no version.", "Try again later.") from error
     notes, page = facts.get("body"), facts.get("html_url")
     text = notes[:MAX_NOTES_CHARS] if isinstance(notes, str) else ""
     shown = "".join(char for char in text if char.isprintable() or char == "\n")

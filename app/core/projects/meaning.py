@@ -44,7 +44,7 @@ class PassageEmbedder:
         if model.pooling in (Pooling.NONE, Pooling.RANK):
             raise ModelLoadError(
                 said("{name} was not made for embeddings.", name=model.name),
-                said("Choose a model that was, such as Nomic Embed or EmbeddingGemma, in the settings."),
+                said("Choose a model made for them, such as Nomic Embed or EmbeddingGemma, in the settings."),
             )
 
     def meaning(self, question: str) -> Meaning:

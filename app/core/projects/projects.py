@@ -97,7 +97,7 @@ class Projects:
             try:
                 self._file.write({"schema": SCHEMA, "projects": list(map(_table, change(self._read())))})
             except SettingsWriteError as error:
-                raise ProjectError(said("The projects could not be kept: {reason}", reason=error.message)) from error
+                raise ProjectError(said("The projects could not be saved: {reason}", reason=error.message)) from error
 
     def _read(self) -> list[Project]:
         read = self._file.read()

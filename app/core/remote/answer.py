@@ -235,7 +235,7 @@ class RemoteAnswer:
             return error
         return EngineRefusedError(
             said("The remote server refused the conversation with its pictures. {reason}", reason=error.message),
-            "Choose a model that sees, or leave the pictures out.",
+            "Choose a model that sees pictures, or leave them out.",
         )
 
     # ---- what came -------------------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def _other(status: int, host: str, reason: str, code: str, *, has_error: bool) -
     if _GONE.search(f"{reason} {code}") or (status == 404 and has_error):
         return ModelGoneError(said("{host} does not offer the model.", host=host))
     if status == 404:
-        return EngineAnswerError(said("{host} does not have this page.", host=host))
+        return EngineAnswerError(said("{host} does not have this address.", host=host))
     if status in (408, 429, 503, 529):
         return EngineBusyError(said("{host} accepts no requests at the moment ({status}).", host=host, status=status))
     if reason:
@@ -173,7 +173,7 @@ def normal_url(text: str) -> str:
         scheme, _host, _port = origin(text)
         parts = urlsplit(text)
     except (HubAnswerError, ValueError) as error:
-        raise EngineAddressError("This is no http or https address.") from error
+        raise EngineAddressError("This is not an http or https address.") from error
     has_odd = any(char.isspace() or not char.isprintable() or char in ODD for char in text)
     if parts.query or parts.fragment or has_odd or len(text) > MAX_ADDRESS_CHARS:
         raise EngineAddressError("The address may contain only a host, a port and a path.")

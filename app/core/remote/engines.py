@@ -26,7 +26,7 @@ class Engines:
     """The list of remote servers. Thread-safe; methods that use a server or the keyring block."""
 
     def __init__(self, path: Path) -> None:
-        self._file = TomlFile(path, said("engines"), said("no engines"))
+        self._file = TomlFile(path, said("remote servers"), said("no remote servers"))
         self._lock = threading.Lock()
         read = self._file.read()
         self.problem: Problem | None = read.problem

@@ -43,7 +43,7 @@ UNEXPECTED = Problem(
     "An unexpected error stopped this step; the log has the details.",
     "Try again; if it happens again, restart Paceline.",
 )
-NOT_HERE = said("The server decides how it drafts; its card under Models, Remote servers shows what it reports.")
+NOT_HERE = said("The server decides how it drafts; its card under Models, Remote servers shows the details.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class RaceStore:
                 self._write([summary_of(kept), *self._summaries()])
             except OSError as error:
                 raise RaceStoreError(
-                    said("The race could not be kept: {reason}.", reason=error.strerror or error),
+                    said("The race could not be saved: {reason}.", reason=error.strerror or error),
                     "Export it, then check the disk.",
                 ) from error
             return kept

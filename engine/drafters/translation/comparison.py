@@ -40,4 +40,4 @@ def speaks_words(speaks: float, *, is_listed: bool = False) -> Sentence:
     """
     if is_listed:
         return said("Shares {percent:.0f}% of the target's tokens", percent=100.0 * speaks)
-    return said("It has another vocabulary, with {percent:.0f}% of the target's tokens.", percent=100.0 * speaks)
+    return said("Its vocabulary differs and has {percent:.0f}% of the target's tokens.", percent=100.0 * speaks)

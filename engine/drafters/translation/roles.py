@@ -116,8 +116,8 @@ def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | Non
         one, other = ours.get(joint), theirs.get(joint)
         if one is not None and one != other:
             return said(
-                "Both read what the target's chat template writes: at {place} that is {ours}, and the draft's own has "
-                "{theirs}.",
+                "Both models read the target's chat template. At {place} it writes {ours}, and the draft's own "
+                "writes {theirs}.",
                 place=words,
                 ours=_spelled_out(target.tokenizer, one),
                 theirs=_spelled_out(draft.tokenizer, other or ()),
@@ -133,8 +133,8 @@ def _spelled_out(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
 
 def _missing_mark(tokenizer: Tokenizer, mark: Sequence[int], words: Sentence) -> Sentence:
     return said(
-        "The target's chat template writes the control token {token} at {place}, and the draft's has nothing there: "
-        "it leaves these messages out.",
+        "At {place}, the target's chat template writes the control token {token}. The draft's template leaves out "
+        "these messages.",
         token=_name(tokenizer, mark[0]),
         place=words,
     )

@@ -124,7 +124,9 @@ def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Token
             of_target[token_id], of_draft[own] = own, token_id
     target_ids = np.flatnonzero(of_target >= 0)
     if not len(target_ids):
-        raise DraftRefusedError("The two vocabularies have no token in common, so the draft cannot be translated.")
+        raise DraftRefusedError(
+            "The two vocabularies have no token in common, so the draft's tokens cannot be translated."
+        )
     draft_ids = of_target[target_ids].astype(np.int64)
     ends = usual_end(target), usual_end(draft)
     if ends[0] is not None and ends[1] is not None:

@@ -36,7 +36,7 @@ def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.Capt
     assert main(["bench", *options]) == 0
     told = capsys.readouterr()
     assert "| **all** | auto |" in told.out
-    assert "answers with drafting are identical to the plain ones, token for token." in told.err
+    assert "answers with drafting are identical to those without, token for token." in told.err
     report = json.loads(out.read_text(encoding="utf-8"))
     assert {row["mode"] for row in report["rows"]} == set(Mode) - {Mode.HEAD}  # this pair has none
     needed = {"category", "temperature", "engine", "mode", "depth", "tokens", "seconds", "tokens_per_second"}
@@ -191,7 +191,7 @@ def test_what_was_measured_before_a_peer_died_is_reported(
     ("options", "sentence"),
     [
         (["--prompts", "no/such.jsonl"], "no/such.jsonl"),
-        (["--depths", "99"], "The depth must be between 0 and 32"),
+        (["--depths", "99"], "The draft length must be between 0 and 32"),
         (["--temperature", "0,-1"], "The temperature must be between 0 and 100"),
         (["--repeat", "0"], "--repeat must be 1 or more"),
         (["--until", "0"], "--until must be more than 0"),
@@ -215,7 +215,7 @@ def test_bad_options_are_one_sentence(capsys: pytest.CaptureFixture[str], option
 def test_a_peer_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", *SHORT, "--modes", "off", "--peer", f"llama-server={tmp_path / 'none'}"]) == 1
     said = capsys.readouterr().err
-    assert "The peer could not be measured: There is no llama-server at" in said
+    assert "The other program could not be measured: There is no llama-server at" in said
     assert said.count("\n") == 1
 
 

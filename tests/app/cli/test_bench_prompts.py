@@ -62,7 +62,7 @@ def test_without_prompts_the_built_in_pairs_are_used() -> None:
 def test_a_folder_without_prompts_is_one_sentence(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no prompts", encoding="utf-8")
     assert main(["bench", "--prompts", str(tmp_path)]) == 1
-    said = f"The folder {tmp_path} holds no prompts: no file right in it ends in .jsonl. Change the option or the file."
+    said = f"The folder {tmp_path} holds no prompts: it has no file that ends in .jsonl. Change the option or the file."
     assert capsys.readouterr().err.strip() == f"paceline: This cannot be measured: {said}"
 
 

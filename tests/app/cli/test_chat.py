@@ -97,7 +97,7 @@ def test_commands(capsys: Capture) -> None:
     talk("/help", "/xyzzy", "/retry")
     told = capsys.readouterr().err
     assert "/clear" in told
-    assert told.count("is no command, or") == 2
+    assert told.count("is unknown, or") == 2
 
 
 def test_a_message_that_cannot_be_answered_is_told_and_forgotten(capsys: Capture) -> None:

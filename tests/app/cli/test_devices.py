@@ -24,7 +24,7 @@ def test_the_list_has_names_kinds_and_memory(monkeypatch: pytest.MonkeyPatch, ca
     monkeypatch.setattr(devices, "find_gpus", lambda: FOUND)
     assert main(["devices"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == ["device", "what", "it", "is", "kind", "memory", "free"]
+    assert lines[0] == ["device", "description", "kind", "memory", "free"]
     assert lines[1] == ["CUDA0", "NVIDIA", "RTX", "4090", "GPU", "24.0", "GB", "20.0", "GB"]
     assert lines[2] == ["Vulkan0", "Radeon", "780M", "integrated", "GPU", "unknown", "unknown"]
 
@@ -63,5 +63,5 @@ def test_nothing_beside_the_processor(monkeypatch: pytest.MonkeyPatch, capsys: C
     monkeypatch.setattr(rpc, "is_supported", lambda: False)
     assert main(["devices"]) == 0
     out = capsys.readouterr().out
-    assert "no device beside the processor" in out
+    assert "no device besides the processor" in out
     assert "no RPC backend" in out

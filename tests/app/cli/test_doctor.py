@@ -71,7 +71,7 @@ def test_commands_that_need_a_broken_llama_say_one_sentence(
         ("v999.0.0", PAGE, f" note  Updates: Paceline 999.0.0 is out.\n       -> See {PAGE}.\n"),
         ("v999.0.0", "https://example.org", " note  Updates: Paceline 999.0.0 is out.\n"),
         ("v0.0.1", PAGE, "   ok  Updates: 0.0.1 is the newest version.\n"),
-        ("newest", PAGE, " note  Updates: The answer about releases names no version.\n       -> Try again later.\n"),
+        ("newest", PAGE, " note  Updates: The releases page names no version.\n       -> Try again later.\n"),
     ],
 )
 def test_asked_for_updates_it_tells_of_the_newest_version(

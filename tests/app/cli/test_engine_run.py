@@ -56,7 +56,7 @@ def test_the_key_of_a_variable_is_sent_and_never_shown(capsys: Capture, monkeypa
     ("words", "sentence"),
     [
         (("--engine", "http://192.0.2.1:8000"), "unencrypted"),
-        (("--engine", "ftp://a"), "no http or https address"),
+        (("--engine", "ftp://a"), "not an http or https address"),
         (("--engine", "{url}", "--draft", "x.gguf"), "--draft works with local models only"),
         (("--engine", "{url}", "--key-env", "NOT_THERE"), "NOT_THERE has no key"),
         (("--engine", "{url}", "--model", "other"), "It has: org/model."),
@@ -109,7 +109,7 @@ def test_a_way_to_think_is_sent_as_the_engine_takes_it(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("engine", "sentence"),
     [
-        ({"kind": "ollama", "family": "gptoss"}, "It knows: medium, low, high."),
+        ({"kind": "ollama", "family": "gptoss"}, "Choose one of: medium, low, high."),
         ({"kind": "other"}, "The remote server reports no reasoning modes for org/model."),
     ],
 )

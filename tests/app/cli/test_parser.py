@@ -49,7 +49,7 @@ def test_a_command_that_is_missing_is_reported_with_those_that_there_are(capsys:
     with pytest.raises(SystemExit) as ended:
         main(["models"])
     assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("paceline models: say what to do: search, show, pull, ")
+    assert capsys.readouterr().err.startswith("paceline models: name a command: search, show, pull, ")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_ctrl_c_while_a_command_is_loaded_ends_without_a_traceback(monkeypatch: 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["bench", "--modes", "off,fast"], "argument --modes: must be of off, ngram"),
+        (["bench", "--modes", "off,fast"], "argument --modes: must be from off, ngram"),
         (["bench", "--depths", "auto,deep"], "argument --depths: must be numbers or auto"),
         (["bench", "--temperature", "0,warm"], "argument --temperature: must be numbers"),
         (["serve", "--idle-unload", "soon"], "argument --idle-unload: must be a number above 0"),

@@ -121,7 +121,7 @@ def test_the_prompt_from_a_file_or_standard_input(
     [
         ((), "There is no prompt"),
         (("--prompt", "x", "--max-tokens", "0"), "--max-tokens must be 1 or more"),
-        (("--prompt", "x", "--depth", "99"), "The depth must be between 0 and 32"),
+        (("--prompt", "x", "--depth", "99"), "The draft length must be between 0 and 32"),
         (("--prompt", "x", "--top-p", "2"), "The top-p must be above 0"),
         (("--prompt-file", "/no/such/file"), "/no/such/file cannot be read: No such file or directory."),
         (("--prompt", "x", "--history", __file__), "--history names a folder, and"),
@@ -141,7 +141,7 @@ def test_bad_input_is_one_sentence_and_exit_1(
 def test_a_prompt_that_is_no_text_is_one_sentence(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "prompt.txt").write_bytes(b"caf\xe9")
     assert main(words("--prompt-file", str(tmp_path / "prompt.txt"))) == 1
-    assert "The prompt is no UTF-8 text." in capsys.readouterr().err
+    assert "The prompt is not UTF-8 text." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])  # of the terminal's locale
@@ -151,7 +151,7 @@ def test_a_prompt_from_a_pipe_that_is_no_text_is_the_same_sentence(
     stream = io.TextIOWrapper(io.BytesIO("Grüße".encode("latin-1")), encoding=encoding, errors="surrogateescape")
     monkeypatch.setattr("sys.stdin", stream)
     assert main(words("--prompt-file", "-")) == 1
-    assert "The prompt is no UTF-8 text." in capsys.readouterr().err
+    assert "The prompt is not UTF-8 text." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
@@ -223,7 +223,7 @@ def test_should_llama_cpp_end_the_program_that_is_one_sentence(capsys: Capture) 
     done = subprocess.run([sys.executable, "-c", END], capture_output=True, text=True, check=False, timeout=120)
     told = json.loads(done.stdout)["error"]
     assert done.returncode == 1
-    assert told["message"] == "llama.cpp failed, and ended the program with it (file.cpp:12: failed)."
+    assert told["message"] == "llama.cpp failed and ended the program (file.cpp:12: failed)."
     assert done.stderr == f"paceline: {told['title']}: {told['message']} {told['advice']}\n"
 
 
@@ -260,10 +260,10 @@ def test_check_proves_that_rows_are_equal_to_the_last_bit(capsys: Capture, monke
     rows = Compared(PassShape(1, (4,)), 0, 16, 3, 0.25)
     monkeypatch.setattr("app.cli.check.compare_passes", lambda *_, **__: iter([rows]))
     assert main(["check", str(builtin_target())]) == 1
-    assert "3 of 16 rows differ in passes of other shapes, which is a fault" in capsys.readouterr().out
+    assert "3 of 16 rows differ when computed in other passes. This should not happen" in capsys.readouterr().out
     monkeypatch.setattr("app.cli.check.why_inexact", lambda _path: "Because.")
     assert main(["check", str(builtin_target())]) == 0
-    assert "3 of 16 rows differ in passes of other shapes. Because." in capsys.readouterr().out
+    assert "3 of 16 rows differ when computed in other passes. Because." in capsys.readouterr().out
 
 
 def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:
 def test_check_says_how_much_a_draft_with_another_vocabulary_speaks(capsys: Capture) -> None:
     pair = [shared_model("stories260K-f16.gguf"), shared_model("aidreams260K-f32.gguf")]
     assert main(["check", *pair]) == 0
-    assert "can draft for stories260K-f16.gguf. It has another vocabulary, with 92% of" in capsys.readouterr().out
+    assert "can draft for stories260K-f16.gguf. Its vocabulary differs and has 92% of" in capsys.readouterr().out
     assert main(["check", *pair, "--json"]) == 0
     verdict = json.loads(capsys.readouterr().out)
     assert verdict["reason"] is None

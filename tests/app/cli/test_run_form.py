@@ -88,7 +88,7 @@ def test_an_answer_follows_the_grammar(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("option", "content", "sentence"),
     [
-        ("--json-schema", '{"type": ', "colours.txt is no JSON"),
+        ("--json-schema", '{"type": ', "colours.txt is not JSON"),
         ("--json-schema", "[" * 100_000, "colours.txt is nested too deep."),
         ("--json-schema", '{"type": "colour"}', "A type of the schema is none of JSON's."),
         ("--grammar", "root = yes", "grammar"),
@@ -110,7 +110,7 @@ def test_a_form_that_nothing_can_follow_is_one_sentence(
 def test_a_form_that_cannot_be_read_or_has_no_end_is_one_sentence(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "latin.json").write_bytes('{"enum": ["Grün"]}'.encode("latin-1"))
     assert main([*WORDS, "--json-schema", str(tmp_path / "latin.json")]) == 1
-    assert "latin.json is no UTF-8 text." in capsys.readouterr().err
+    assert "latin.json is not UTF-8 text." in capsys.readouterr().err
     (tmp_path / "long.json").write_text('"' + "x" * MAX_PROMPT_CHARS + '"')
     assert main([*WORDS, "--json-schema", str(tmp_path / "long.json")]) == 1
     assert "The schema has more than 4,000,000 characters, which no context holds." in capsys.readouterr().err

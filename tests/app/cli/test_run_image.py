@@ -85,7 +85,7 @@ def test_a_model_without_a_side_file_is_told_before_it_is_loaded(
     assert "There is no matching side file (mmproj) beside model.gguf" in capsys.readouterr().err
     other = side_file("llava", n_embd=32).write(tmp_path / "mmproj-other.gguf")
     assert run("--model", str(model), "--image", str(image), "--mmproj", str(other)) == 1
-    assert "mmproj-other.gguf is of another model" in capsys.readouterr().err
+    assert "mmproj-other.gguf belongs to another model" in capsys.readouterr().err
     assert run("--model", str(model), "--image", str(image), "--mmproj", str(tmp_path / "nothing.gguf")) == 1
     assert "nothing.gguf" in capsys.readouterr().err
 

@@ -76,4 +76,4 @@ def test_a_long_prompt_or_attachment_is_reported_with_its_option(
     assert "chat" not in told
     (tmp_path / "long.txt").write_text("word " * 400)
     assert main([*start, "--prompt", "Read it", "--attach", str(tmp_path / "long.txt")]) == 1
-    assert "Shorten the prompt or what is attached" in capsys.readouterr().err
+    assert "Shorten the prompt or its attachments" in capsys.readouterr().err

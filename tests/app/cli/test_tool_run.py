@@ -189,7 +189,7 @@ def test_a_huge_result_is_cut_to_what_the_context_holds(run: Run, capsys: Captur
 def test_the_turn_ends_at_its_limit(run: Run, capsys: Capture) -> None:
     code, session = run("--tools", called("calculate", expression="1"))
     assert (code, len(session.requests)) == (0, MAX_STEPS)
-    assert f"the turn was ended after {MAX_STEPS} answers with calls" in capsys.readouterr().err
+    assert f"Stopped after {MAX_STEPS} answers with tool calls" in capsys.readouterr().err
 
 
 def test_an_answer_without_a_word_is_told(run: Run, capsys: Capture) -> None:

@@ -163,15 +163,15 @@ def test_what_is_said_of_gpus(
 @pytest.mark.parametrize(
     ("verdict", "notice", "level", "words"),
     [
-        (None, None, Level.FINE, "not tried yet"),
-        ("fine", None, Level.FINE, "ran right"),
+        (None, None, Level.FINE, "not tested yet"),
+        ("fine", None, Level.FINE, "ran correctly"),
         ("processor only", "It failed.", Level.NOTE, "It failed."),
     ],
 )
 def test_what_is_said_of_the_trial_of_a_gpu(verdict: str | None, notice: str | None, level: Level, words: str) -> None:
     gpu = {"name": "Arc", "total_bytes": None, "free_bytes": None}
     _, finding = doctor._gpus({"gpus": [gpu], "gpu_verdict": verdict, "gpu_notice": notice})
-    assert finding.subject == "GPU trial"
+    assert finding.subject == "GPU test"
     assert finding.level is level
     assert words in finding.message
     assert bool(finding.advice) is (level is Level.NOTE)
@@ -181,7 +181,7 @@ def test_without_a_compiler_nothing_is_at_fault(paths: Paths, monkeypatch: pytes
     monkeypatch.setenv("PATH", "")
     finding = found(examine(paths), "Compiler")
     assert (finding.level, finding.message) == (Level.FINE, "None. It is needed only to compile llama.cpp.")
-    assert finding.advice == "To compile llama.cpp anew, type: sudo apt install gcc g++"
+    assert finding.advice == "To compile llama.cpp again, type: sudo apt install gcc g++"
 
 
 def test_what_the_library_notes_and_models_that_are_missing_are_told(

@@ -324,13 +324,13 @@ def test_a_good_file_is_known_and_passes_the_trial(kind: str, tmp_path: Path) ->
 
 
 BAD_BLOCKS: dict[str, GgufFile] = {
-    "llama.cpp cannot give those of qwen2 models": dflash_for(),
+    "llama.cpp does not provide those of qwen2 models": dflash_for(),
     "does not name the layers": dflash_for(dflash__target_layers=(Kind.STRING, "0 1")),
     "reads layer 2 of its target, and this one has 1": dflash_for(layers=(0, 2)),
     "blocks of 1 tokens": dflash_for(size=1),
     "blocks of 99999 tokens": dflash_for(dflash__block_size=(Kind.UINT32, 99999)),
     "does not name its mask token": dflash_for().with_metadata(tokenizer__ggml__mask_token_id=None),
-    "rows of 32 numbers, and the target's have 64": dflash_for(dflash__embedding_length=(Kind.UINT32, 32)),
+    "states of 32 numbers, and the target's have 64": dflash_for(dflash__embedding_length=(Kind.UINT32, 32)),
 }
 
 
@@ -353,7 +353,7 @@ BAD_ASSISTANTS: dict[str, GgufFile] = {
     "attention.head_count_kv is not the target's": assistant_for(
         **{"gemma4-assistant__attention__head_count_kv": (Kind.UINT32, 1)}
     ),
-    "rows of 128 numbers, and the target's have 64": assistant_for(
+    "states of 128 numbers, and the target's have 64": assistant_for(
         **{"gemma4-assistant__embedding_length_out": (Kind.UINT32, 128)}
     ),
 }

@@ -254,17 +254,17 @@ def test_heads_that_cannot_serve_are_refused_in_a_sentence(tmp_path: Path) -> No
     more = tensor("blk.0.attn_q.weight", np.zeros((1, 32)))
     damaged = np.full((N_EMBD, N_EMBD), np.nan)
     cases: dict[str, GgufFile | bytes] = {
-        "made for tiny, whose tokens are others": good.with_metadata(medusa__tokenizer_sha256=(Kind.STRING, "0" * 64)),
-        "rows of 128 numbers, and the target's have 64": good.with_metadata(
+        "made for tiny, whose tokens differ": good.with_metadata(medusa__tokenizer_sha256=(Kind.STRING, "0" * 64)),
+        "states of 128 numbers, and the target's have 64": good.with_metadata(
             medusa__embedding_length=(Kind.UINT32, 128)
         ),
         "of the kind medusa or hydra": good.with_metadata(medusa__kind=(Kind.STRING, "lizard")),
-        "says 99 of its head_count": good.with_metadata(medusa__head_count=(Kind.UINT32, 99)),
+        "head_count is 99": good.with_metadata(medusa__head_count=(Kind.UINT32, 99)),
         "lacks the tensor head.3.block.0.weight": good.with_metadata(medusa__head_count=(Kind.UINT32, 4)),
         "has 128 × 64 values": replace(good, tensors=(wide, *good.tensors[1:])),
         "which no such head has": replace(good, tensors=(*good.tensors, more)),
         "do not ascend": replace(good, tensors=(*good.tensors[:-1], back)),
-        "none of the target's": replace(good, tensors=(*good.tensors[:-1], beyond)),
+        "not in the target's vocabulary": replace(good, tensors=(*good.tensors[:-1], beyond)),
         "numbers that are not finite": good.with_tensor(
             "head.0.block.0.weight", data=damaged.astype(np.float32).tobytes()
         ),
@@ -273,7 +273,7 @@ def test_heads_that_cannot_serve_are_refused_in_a_sentence(tmp_path: Path) -> No
     cases["vocabulary of 999 tokens"] = random_heads(target).with_metadata(medusa__vocab_size=(Kind.UINT32, 999))
     for words, head in cases.items():
         reason = refusal(tmp_path, head)
-        if words == "rows of 128 numbers, and the target's have 64":
+        if words == "states of 128 numbers, and the target's have 64":
             assert words in reason or "values, and should have" in reason
         elif words == "vocabulary of 999 tokens":
             assert "values, and should have" in reason

@@ -322,7 +322,7 @@ def test_a_head_that_cannot_forget_is_refused_and_freed(
     monkeypatch.setattr(RowContext, "rollback", lambda *_: False)
     monkeypatch.setattr(RowContext, "close", lambda self: (closed.append(self), close(self))[1])
     target = open_model(files[0], LoadOptions(n_ctx=LONG, threads=1, heads=files[1] is None))
-    with pytest.raises(DraftRefusedError, match="cannot forget what it drafted"):
+    with pytest.raises(DraftRefusedError, match="cannot discard its rejected drafts"):
         open_head(files, target)
     assert len(closed) == 1
     assert np.isfinite(target.sequence.forward(text(5), 1)).any()

@@ -86,7 +86,7 @@ def test_a_model_with_moved_experts_computes_the_same(moe: Path) -> None:
 
 def test_a_device_that_is_missing_is_named_with_those_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.llama.devices._gpu_handles", tuple)
-    with pytest.raises(DeviceError, match=r"There is no device CUDA1: llama\.cpp finds none beside the processor\."):
+    with pytest.raises(DeviceError, match=r"There is no device CUDA1: llama\.cpp finds none besides the processor\."):
         LlamaModel(builtin_target(), placement=Placement(("CUDA1",)))
 
 

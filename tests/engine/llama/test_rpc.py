@@ -62,9 +62,9 @@ def fixture_has_rpc(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (hello(6, 0), r"speaks version 6\.0, and Paceline's llama\.cpp 7\.0"),
         (hello(7, 1), r"speaks version 7\.1"),
-        (hello(7, 0, size=4), "is no RPC server of llama"),
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is no RPC server of llama"),
-        (b"", "is no RPC server of llama"),
+        (hello(7, 0, size=4), "is not an RPC server of llama"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is not an RPC server of llama"),
+        (b"", "is not an RPC server of llama"),
     ],
 )
 def test_who_answers_otherwise_is_refused(reply: bytes, sentence: str) -> None:

@@ -267,13 +267,13 @@ def test_what_was_never_seen_is_reported_as_expected() -> None:
 def test_text_that_does_not_pay_is_reported_where_there_is_no_draft_model() -> None:
     looked_up = TextOnly(0.2)
     looked_up.run(60)
-    assert re.fullmatch(r"text lookup paused, since it would not pay off: \d+% accepted", looked_up.pacer.reason)
+    assert re.fullmatch(r"repeated text paused, since it would not pay off: \d+% accepted", looked_up.pacer.reason)
     looked_up.chance = 0.95
     looked_up.run(200)
     assert looked_up.pacer.reason == "using repeated text (n-gram)"
     looked_up.chance = 0.1
     looked_up.run(200)
-    assert looked_up.pacer.reason.startswith("text lookup paused")
+    assert looked_up.pacer.reason.startswith("repeated text paused")
 
 
 def test_a_draft_that_is_left_out_beside_text_is_named() -> None:
@@ -319,7 +319,7 @@ def test_text_that_did_not_pay_beside_a_draft_is_not_reported_without() -> None:
 def test_text_that_cannot_pay_at_any_acceptance_rests() -> None:
     looked_up = TextOnly(0.9, {n: 1.0 if n == 1 else 40.0 + n for n in range(1, 34)})
     looked_up.run(5)
-    assert looked_up.pacer.reason.startswith("text lookup paused")
+    assert looked_up.pacer.reason.startswith("repeated text paused")
 
 
 def test_beside_a_draft_model_the_reason_is_the_drafts() -> None:

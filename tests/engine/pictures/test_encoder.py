@@ -84,7 +84,7 @@ def test_a_picture_that_is_computed_in_several_pieces(tmp_path: Path, family: st
 def test_a_picture_whose_places_see_each_other_needs_room_for_all(tmp_path: Path) -> None:
     """llama.cpp would end the process."""
     with opened(tmp_path, "gemma3", at_once=0) as narrow:
-        with pytest.raises(PictureError, match=r"144 places.*at most 128"):
+        with pytest.raises(PictureError, match=r"144 positions.*at most 128"):
             narrow.row(narrow.ids("xy", ONE, "cd"))
         assert narrow.context.num_past == narrow.sequence.num_past == 4
         assert np.isfinite(narrow.row(narrow.ids("abcd"))).all()
@@ -195,7 +195,7 @@ def test_pictures_are_encoded_once_and_again_when_their_rows_had_no_room(
     seeing.encoder.release()
     seeing.sequence.clear()
     seeing.row(seeing.ids(picture(13), "x"))
-    with pytest.raises(PictureError, match="not kept any more"):
+    with pytest.raises(PictureError, match="no longer available"):
         seeing.row(ids)
 
 
@@ -205,7 +205,7 @@ def test_pictures_that_were_forgotten_are_told(seeing: Seeing, monkeypatch: pyte
     ids = seeing.ids("abc ", picture(20), " def")
     for seed in (21, 22):
         seeing.ids(picture(seed))
-    with pytest.raises(PictureError, match="not kept any more"):
+    with pytest.raises(PictureError, match="no longer available"):
         seeing.row(ids)
     assert np.isfinite(seeing.row(seeing.ids("abc ", picture(22), " def"))).all()
 

@@ -22,7 +22,9 @@ def test_what_belongs_together_fits_and_tells_its_width(tmp_path: Path, family: 
     assert row_width(read_header(pair.side)) == 64
     assert num_at_once(pair.side) == {"gemma3": 256, "gemma4v": 1_120}.get(family, 0)
     wide = side_file(family, n_embd=96).with_metadata(clip__vision__projection_dim=(Kind.UINT32, 64))
-    with pytest.raises(SideFileError, match="of another model: it gives 96 numbers a place, and this one takes 64"):
+    with pytest.raises(
+        SideFileError, match="belongs to another model: it gives 96 numbers per position, this model takes 64"
+    ):
         check_side_file(wide.write(tmp_path / "wide.gguf"), read_header(pair.model))
 
 
@@ -33,7 +35,7 @@ def _without(name: str) -> GgufFile:
 @pytest.mark.parametrize(
     ("made", "sentence"),
     [
-        (tiny_llama(), "is no side file"),
+        (tiny_llama(), "is not a side file"),
         (_without("clip.has_vision_encoder"), "does not see"),
         (side_file("llava").with_metadata(clip__has_vision_encoder=(Kind.BOOL, False)), "does not see"),
         (_without("clip.vision.image_size"), "vision.image_size is None"),
@@ -98,5 +100,5 @@ def test_one_of_another_family_is_refused_though_it_is_as_wide(tmp_path: Path, f
     pair = write_pair(tmp_path, family)
     other = tiny_llama().write(tmp_path / "other.gguf")
     assert read_header(other).own("embedding_length") == row_width(read_header(pair.side))
-    with pytest.raises(SideFileError, match=r"is of another model: it is for \w+, and this one is llama\."):
+    with pytest.raises(SideFileError, match=r"belongs to another model: it is for \w+, and this one is llama\."):
         check_side_file(pair.side, read_header(other))

@@ -127,7 +127,7 @@ def test_tools_are_described_where_a_template_cannot_do_without() -> None:
 
 def test_a_message_that_no_form_carries_is_named_by_its_number() -> None:
     no_answers = "{% for m in messages if m.role == 'user' %}{{ m.content }};{% endfor %}"
-    with pytest.raises(TemplateError, match=r"Message 2 \(assistant\) does not reach the prompt"):
+    with pytest.raises(TemplateError, match=r"Message 2 \(assistant\) is not in the prompt"):
         built(no_answers, user("a"), said("b"), user("c"))
     refuses = "{% for m in messages %}{% if m.role == 'assistant' %}{{ raise_exception('no answers') }}{% endif %}x"
     refuses += "{{ m.content }};{% endfor %}"

@@ -73,7 +73,7 @@ def test_a_template_may_move_messages_but_not_lose_or_double_a_picture() -> None
     turned = "{% for m in messages | reverse %}{{ m.content }};{% endfor %}"
     assert readable(builder(turned).build([user("a@"), Message("assistant", "x"), user("b$")])) == "b<##>;x;a<##>;"
     twice = "{% for m in messages %}{{ m.content }} {{ m.content }}{% endfor %};"
-    with pytest.raises(TemplateError, match="each picture once"):
+    with pytest.raises(TemplateError, match="every picture exactly once"):
         builder(twice).build([user("a@")])
     lost = "{% for m in messages %}{{ m.content[:3] }}{{ 'Zyxwvut' if 'Zyxwvut' in m.content }}{% endfor %};"
     with pytest.raises(TemplateError):
@@ -153,7 +153,7 @@ def test_unwritten_pictures_of_a_result_are_shown_by_the_user() -> None:
     assert "[tool:ab=ab][user:<##><##> why?]:" in text
     once = twice.replace("={{ m.content }}", "")
     assert "[tool:a<##>b]:" in readable(builder(once).build(result("a@b")))
-    with pytest.raises(TemplateError, match="each picture once"):
+    with pytest.raises(TemplateError, match="every picture exactly once"):
         builder(twice.replace("m.role == 'tool'", "true")).build(result("a@b"))
 
 

@@ -44,5 +44,5 @@ def test_a_grammar_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPat
 
 def test_without_a_reason_the_likeliest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     run_instead(monkeypatch, "print('bad')")
-    with pytest.raises(GrammarError, match="it has no rule called root, or one that is not there"):
+    with pytest.raises(GrammarError, match="it has no rule called root, or names a rule that is missing"):
         check_grammar('root ::= "never read either"')

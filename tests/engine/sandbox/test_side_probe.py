@@ -60,7 +60,7 @@ def test_hostile_ones_end_the_child_and_nobody_else(tmp_path: Path, name: str) -
 def test_one_of_another_model_is_refused(tmp_path: Path) -> None:
     """Before anything opens it."""
     pair = Pair(write_pair(tmp_path, "llava").model, side_file("pixtral", n_embd=128).write(tmp_path / "other.gguf"))
-    with pytest.raises(ModelFileError, match=r"other\.gguf is of another model"):
+    with pytest.raises(ModelFileError, match=r"other\.gguf belongs to another model"):
         probe_side(pair.model, pair.side)
 
 
@@ -69,5 +69,7 @@ def test_one_whose_marks_the_model_does_not_know_is_of_another_model(tmp_path: P
     """As wide as the model, but libmtmd finds no tokens for what it puts around a picture."""
     target = tiny_llama().write(tmp_path / "plain.gguf")
     side = side_file("idefics3").write(tmp_path / "mmproj-slices.gguf")
-    with pytest.raises(EngineError, match=r"mmproj-slices\.gguf is of another model: it puts marks"):
+    with pytest.raises(
+        EngineError, match=r"mmproj-slices\.gguf belongs to another model: it puts pictures between markers"
+    ):
         probe_side(target, side)

@@ -46,7 +46,7 @@ def refused(folder: Path, target: GgufFile, head: GgufFile) -> str:
 
 
 def test_a_head_of_another_model_is_refused(tmp_path: Path) -> None:
-    assert "rows of 128 numbers, and the target's have 64" in refused(tmp_path, tiny_llama(), eagle3_for(width=128))
+    assert "states of 128 numbers, and the target's have 64" in refused(tmp_path, tiny_llama(), eagle3_for(width=128))
     assert "reads layer 9" in refused(tmp_path, tiny_llama(), eagle3_for(layers=(0, 1, 9)))
     assert "three layers" in refused(tmp_path, tiny_llama(), eagle3_for(layers=(0, 1)))
     other = eagle3_for()
@@ -58,7 +58,7 @@ def test_a_head_of_another_model_is_refused(tmp_path: Path) -> None:
         tmp_path, tiny_llama(), head_only(qwen35_with_mtp())
     )
     wider = head_only(qwen35_with_mtp()).with_metadata(qwen35__embedding_length=(Kind.UINT32, 128))
-    assert "rows of 128 numbers, and the target's have 64" in _reason_by_headers(tmp_path, tiny_qwen35(), wider)
+    assert "states of 128 numbers, and the target's have 64" in _reason_by_headers(tmp_path, tiny_qwen35(), wider)
 
 
 def test_half_a_heads_file_is_refused(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_target_whose_layers_cannot_be_read_is_never_asked_for_them(tmp_path: 
     renamed = {key.replace("llama.", "qwen2."): value for key, value in target.metadata.items()}
     renamed["general.architecture"] = (Kind.STRING, "qwen2")
     reason = _reason_by_headers(tmp_path, GgufFile(renamed, target.tensors), eagle3_for())
-    assert "cannot give those of qwen2 models" in reason
+    assert "does not provide those of qwen2 models" in reason
 
 
 def _reason_by_headers(folder: Path, target: GgufFile, head: GgufFile) -> str:

@@ -116,7 +116,7 @@ class FailingSession(Session):
     ("error", "message"),
     [
         (DecodeError("The pass failed."), "The pass failed."),
-        (SettingError("The depth must be between 0 and 32."), "The depth must be between 0 and 32."),
+        (SettingError("The draft length must be between 0 and 32."), "The draft length must be between 0 and 32."),
         (ValueError("a pass of 0 tokens"), UNEXPECTED.message),
         (RuntimeError("a surprise"), UNEXPECTED.message),
     ],
@@ -139,7 +139,9 @@ def test_a_depth_that_cannot_be_is_reported_as_a_setting(worker: Driver, events:
     worker.generate(replace(request(4), depth=99))
     failed = wait_for(events, EngineFailed)
     assert isinstance(failed, EngineFailed)
-    assert failed.problem == Problem("This setting cannot be used", "The depth must be between 0 and 32.", "Change it.")
+    assert failed.problem == Problem(
+        "This setting cannot be used", "The draft length must be between 0 and 32.", "Change it."
+    )
 
 
 @pytest.mark.parametrize("where", ["needs_measuring", "has_idle_work"])

@@ -204,7 +204,7 @@ def test_drafts_list_matching_first_then_rejected_with_reasons(place: ModelsPane
 
 
 def test_a_draft_with_another_vocabulary_is_offered_with_its_share(place: ModelsPanel) -> None:
-    words = "It has another vocabulary, with 90% of the target's tokens."
+    words = "Its vocabulary differs and has 90% of the target's tokens."
     place.open("drafts")
     rows = r.drafts().rows
     place.drafts.set_drafts(

@@ -474,9 +474,9 @@ def test_a_model_with_heads_inside_says_that_it_drafts_for_itself(place: ModelsP
     row = r.catalog()[0]
     pair = PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS), drafting=Drafting.HEADS_INSIDE)
     place.recommended.set_rows([replace(row, pair=pair)])
-    assert "Drafts for itself: heads inside (MTP)" in said(place.recommended.card)
+    assert "Draft heads in its own file (MTP)" in said(place.recommended.card)
     assert "No draft" not in said(place.recommended.card)
-    assert "Heads inside: next-token layers (MTP) in the model's own file" in said(place.recommended)
+    assert "Draft heads inside: next-token layers (MTP) in the model's own file" in said(place.recommended)
 
 
 def test_a_head_in_a_file_of_its_own_is_called_one(place: ModelsPanel) -> None:

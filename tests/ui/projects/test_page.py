@@ -23,7 +23,7 @@ def test_the_kept_model_is_shown_and_another_can_be_chosen(qtbot: QtBot, theme: 
     page = ProjectPage(theme, Project("a", "Garden", model_path="/m/own.gguf"), parent, ("/m/loaded.gguf", "Loaded"))
     box = page.model
     assert [box.itemText(row) for row in range(box.count())] == [
-        "Whichever is loaded",
+        "The loaded model",
         "Loaded",
         "own",
         "Another file…",

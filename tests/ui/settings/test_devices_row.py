@@ -103,7 +103,7 @@ def test_without_a_device_the_menu_says_so(row: DevicesRow) -> None:
 @pytest.mark.parametrize(
     ("key", "text", "sentence"),
     [
-        ("device", "CUDA0; CUDA1", "CUDA0; CUDA1 is no name of a device"),
+        ("device", "CUDA0; CUDA1", "CUDA0; CUDA1 is not a device name"),
         ("device", "none, CUDA0", "name it without other devices"),
         ("tensor_split", "3:1", "shares of the devices must be numbers such as 3,1"),
         ("tensor_overrides", "ffn_up", "must be written as a pattern and a device"),

@@ -180,7 +180,7 @@ def test_what_another_program_has_is_shown_before_it_is_added(
     page.preview.reject()
     file.write_text("{broken")
     page._preview(str(file))
-    assert "no JSON" in page.problem.text()
+    assert "not JSON" in page.problem.text()
     harness.close()
 
 

@@ -173,7 +173,7 @@ def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> N
     assert not page.acceptance.by_depth.isVisible()
     assert not page.acceptance.lengths.isVisible()
     assert page.not_drafted.text().startswith("No tokens were proposed")
-    assert page.not_drafted.text().endswith("Drafting is off. The mode “Auto” drafts where that pays off.")
+    assert page.not_drafted.text().endswith("Drafting is off. The mode “Auto” drafts only when that pays off.")
     shown.end(STATS)
     assert page.acceptance.lengths.isVisible()
     assert not page.not_drafted.isVisible()
@@ -357,11 +357,11 @@ def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPa
     assert panel.now.why.text() == "-"
     panel.show_stats(
         RunStats(
-            decisions=("auto: drafts where it saves time here", "draft paused: 31% of its first tokens are accepted")
+            decisions=("auto: drafts when it saves time here", "draft paused: 31% of its first tokens are accepted")
         )
     )
     assert panel.now.why.text() == "Draft paused: 31% of its first tokens are accepted."
-    assert "Auto: drafts where it saves time here." in panel.now.why.toolTip()
+    assert "Auto: drafts when it saves time here." in panel.now.why.toolTip()
 
 
 def test_the_token_of_a_decision_is_told_on_hover_only(panel: StatsPanel) -> None:

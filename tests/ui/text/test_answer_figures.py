@@ -96,7 +96,7 @@ def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
 
 def test_the_footer_says_why_nothing_was_drafted() -> None:
     decisions = (
-        "auto: drafts where it saves time here",
+        "auto: drafts when it saves time here",
         "token 1: draft paused: 31% of its first tokens are expected to be accepted, 44% needed here",
         "token 9: 2 to 1 thread: another program uses the cores",
     )

@@ -92,7 +92,7 @@ WORDS: tuple[tuple[Callable[[int], str], str, str], ...] = (
     (
         lambda number: _said(_looked_at("q", number, 0)).split(": ")[1],
         "1 repository, 0 checked in detail.",
-        "1 Repository, 0 davon genau gelesen.",
+        "1 Repository, 0 davon genauer geprüft.",
     ),
     (
         lambda number: _said(_none_of(number, "X")),

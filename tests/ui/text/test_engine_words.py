@@ -93,7 +93,7 @@ def noted(reason: Sentence, num_tokens: int) -> str:
         (noted(reasons.TEXT, 40), "Token 40: nutzt wiederholten Text (N-Gramm)"),
         (
             noted(reasons.text_not_paying(0.31, is_observed=True), 90),
-            "Token 90: Textsuche pausiert, weil sie sich nicht lohnen würde: 31\N{NO-BREAK SPACE}% akzeptiert",
+            "Token 90: wiederholter Text pausiert, weil er sich nicht lohnen würde: 31\N{NO-BREAK SPACE}% akzeptiert",
         ),
         (reasons.text_not_paying(0.31, is_observed=False), "31\N{NO-BREAK SPACE}% erwartet"),
         (

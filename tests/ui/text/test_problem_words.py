@@ -80,9 +80,9 @@ def test_every_template_is_given_the_fields_that_it_names() -> None:
 def test_a_composed_sentence_is_translated_before_it_is_filled(german: None) -> None:
     error = as_storage_error(UnicodeDecodeError("utf-8", b"x", 0, 1, "why"), Path("chats.db"))
     assert error.message == "chats.db cannot be read as a chats file."
-    assert in_language(error.message) == "chats.db kann nicht als Datei der Chats gelesen werden."
+    assert in_language(error.message) == "chats.db kann nicht als Chat-Datei gelesen werden."
     assert explanation(error.problem).startswith("chats.db kann nicht")
-    assert in_words(error.problem).title == "Die Datei der Chats war beschädigt"
+    assert in_words(error.problem).title == "Die Chat-Datei war beschädigt"
 
 
 def test_reasons_within_sentences_and_numbers_follow_the_language(german: None) -> None:

@@ -30,10 +30,10 @@ def test_the_hover_says_how_much_a_draft_with_another_vocabulary_speaks(qtbot: Q
     header = Header(Theme(ASSETS / "icons"))
     qtbot.addWidget(header)
     header.set_engine(READY)
-    assert "another vocabulary" not in header.model_button.toolTip()
+    assert "vocabulary differs" not in header.model_button.toolTip()
     assert READY.draft is not None
     header.set_engine(replace(READY, draft=replace(READY.draft, speaks=0.898)))
-    assert "It has another vocabulary, with 90% of the target's tokens." in header.model_button.toolTip()
+    assert "Its vocabulary differs and has 90% of the target's tokens." in header.model_button.toolTip()
 
 
 def test_the_drafts_name_gives_way_to_the_title(qtbot: QtBot) -> None:

@@ -106,7 +106,7 @@ def server_arguments(config: str, drafter: ServerDrafter | None, kinds: Sequence
             arguments += _sizes(ngram[1], ngram[2], ngram[3])
         else:
             ngrams = [kind for kind in kinds if kind.startswith("ngram-")]
-            raise ValueError(f"{part!r} is none of plain, draft-N, {', '.join(ngrams)}")
+            raise ValueError(f"{part!r} is not one of plain, draft-N, {', '.join(ngrams)}")
     return ["--spec-type", ",".join(types), *arguments]
 
 

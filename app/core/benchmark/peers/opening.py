@@ -93,7 +93,9 @@ def open_peers(
 def _without_draft(load: LoadRequest, ready: EngineReady, stack: ExitStack) -> OwnEngine:
     """Load the target again. Both sessions keep their own pass costs, in the same files."""
     if ready.draft is None:
-        raise PeerError(f"{NO_DRAFT} says nothing: there is no draft to leave out.", "Leave it out, or add a draft.")
+        raise PeerError(
+            f"{NO_DRAFT} compares nothing: there is no draft to leave out.", "Leave it out, or add a draft."
+        )
     session, _ready = _loaded(replace(load, draft=None), stack)
     return OwnEngine(session, [NO_DRAFT_AUTO])
 

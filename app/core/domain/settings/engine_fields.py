@@ -38,7 +38,7 @@ _DEVICE_FIELDS: tuple[SettingField, ...] = (
         "",
         "The device that runs the draft model.",
         maximum=500,
-        automatic="where it is faster",
+        automatic="the faster choice",
         check=device_names,
         example="CUDA1",
     ),
@@ -207,7 +207,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         minimum=0,
         maximum=10_000,
         step=1,
-        automatic="where it is faster",
+        automatic="the faster choice",
     ),
     SettingField(
         "draft_cache_type",
@@ -215,8 +215,8 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Draft cache type",
         FieldKind.CHOICE,
         CacheType.F16.value,
-        "How precisely the draft remembers the conversation; this affects only what it proposes. With f16, "
-        "its keys are q8_0 where that measured faster.",
+        "How precisely the draft remembers the conversation; this affects only its proposals. With f16, its keys are "
+        "q8_0 if that measured faster.",
         choices=_CACHE_CHOICES,
     ),
     *_DEVICE_FIELDS,

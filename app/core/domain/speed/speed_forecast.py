@@ -242,7 +242,7 @@ def losing_words(speed: PairSpeed) -> Sentence:
         num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
     )  # fmt: skip
     if not speed.draft:
-        return joined([lost, said("Choose the mode Off, or Auto, which drafts only where that pays.")])
+        return joined([lost, said("Choose the mode Off, or Auto, which drafts only when that pays.")])
     return joined([lost, said("Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).")])
 
 

@@ -530,7 +530,7 @@ def judge_model(path: Path) -> None:
     try:
         read_header(path)
     except EngineError as error:
-        raise DownloadError(error.problem.message, "What came was discarded. Check the link.") from error
+        raise DownloadError(error.problem.message, "The received data was discarded. Check the link.") from error
 
 
 class _Progress(TransferControl):

@@ -126,7 +126,7 @@ class PartFile:
         """
         self.close()
         if self.label is None:
-            raise DownloadError(said("{path} was never started.", path=short(self.path.name)))
+            raise DownloadError(said("The download of {path} was never started.", path=short(self.path.name)))
         if not matches(self.path, checksum, self.label.size_bytes, on_checked):
             self.discard()
             name = short(self.destination.name)

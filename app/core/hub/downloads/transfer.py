@@ -216,7 +216,7 @@ class _Transfer:
                 watch.check()
                 if part.size_bytes + len(chunk) > size:
                     part.start_over()  # the part may not belong to the file
-                    raise HubBytesError("More bytes came than were announced.")
+                    raise HubBytesError("More bytes came than announced.")
                 part.append(chunk)
                 watch.on_progress(part.size_bytes, size)
                 since_check += len(chunk)

@@ -226,7 +226,8 @@ class Library:
         for file in files:
             if not file.exists():
                 raise LibraryError(
-                    said("{file} does not exist.", file=file), "Check the path; of a model in parts all are needed."
+                    said("{file} does not exist.", file=file),
+                    "Check the path; a model in several parts needs all of them.",
                 )
             if not file.is_file():
                 raise LibraryError(said("{file} is not a regular file.", file=file), "Name the model's own file.")

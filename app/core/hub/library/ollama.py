@@ -119,7 +119,7 @@ def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (w
     kinds = [layer.get("mediaType") for layer in layers if isinstance(layer, dict)]
     weights = [layer for layer in layers if isinstance(layer, dict) and layer.get("mediaType") == MODEL_LAYER]
     if TENSOR_LAYER in kinds or (not weights and kinds):
-        raise _UnusableError(said("Its weights are not kept as a GGUF file, or it runs elsewhere."))
+        raise _UnusableError(said("Its weights are not stored as a GGUF file, or it runs elsewhere."))
     if len(weights) != 1:
         raise _UnusableError(said("Its weights lie in several files; one is needed."))
     if ADAPTER_LAYER in kinds:
@@ -127,7 +127,7 @@ def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (w
     reported = weights[0].get("digest")
     digest = _DIGEST.fullmatch(reported) if isinstance(reported, str) else None
     if digest is None:
-        raise _UnusableError(said("Its manifest names its weights by no SHA-256 digest."))
+        raise _UnusableError(said("Its manifest gives no SHA-256 digest of its weights."))
     blob = blobs / f"sha256-{digest[1]}"
     try:
         size = blob.stat().st_size

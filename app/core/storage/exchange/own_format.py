@@ -83,7 +83,7 @@ def chat_lines(file: IO[bytes], most: int) -> Iterator[bytes]:
         if line.rstrip() in _ENDS or (line.startswith(b"{") and line.endswith(b"\n")):
             yield bytes(text).rstrip().removesuffix(b",")
             text.clear()
-    raise ChatsImportError("The file ends in the middle.", "The chats before that were imported.")
+    raise ChatsImportError("The file is cut off.", "The chats before that were imported.")
 
 
 def chats_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ class ImportResult:
         if self.bad:
             (name, error), number = self.bad[0], len(self.bad)
             if number > 1:
-                sentences.append(said("{number:,} could not be imported; of the first:", number=number))
+                sentences.append(said("{number:,} could not be imported. The first:", number=number))
             reason = error.message if isinstance(error.message, Sentence) else said(error.message)
             named = said("{name} could not be imported: {reason}", name=name, reason=reason)
             sentences.append(reason if name in reason else named)

@@ -116,7 +116,7 @@ def read_entries_file(path: Path) -> tuple[ServerEntry, ...]:
     try:
         return read_entries(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise ToolFileError(said("{path} is no UTF-8 text.", path=path)) from error
+        raise ToolFileError(said("{path} is not UTF-8 text.", path=path)) from error
     except ToolFileError as error:
         raise ToolFileError(said("{path}: {reason}", path=path, reason=error.message), error.advice) from error
 
@@ -133,7 +133,7 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
         where = (
             said("line {line}", line=error.lineno) if isinstance(error, json.JSONDecodeError) else said("its nesting")
         )
-        raise ToolFileError(said("It is no JSON: see {where}.", where=where)) from error
+        raise ToolFileError(said("It is not JSON: see {where}.", where=where)) from error
     servers = next((data[key] for key in _KEYS if key in data), None) if isinstance(data, dict) else None
     if not isinstance(servers, dict):
         raise ToolFileError(said("It has no object “mcpServers”."))
@@ -267,7 +267,7 @@ def _free_name(name: str, taken: Mapping[str, object]) -> str:
 
 def _entry(name: str, value: object) -> ServerEntry:
     if not isinstance(value, dict):
-        return ServerEntry(name, problem=said("The entry is no object."))
+        return ServerEntry(name, problem=said("The entry is not an object."))
     flags = [value[key] is (key == "enabled") for key in ("disabled", "enabled") if isinstance(value.get(key), bool)]
     args = value["args"] if isinstance(value.get("args"), list) else []
     known = {"command", "args", "env", "cwd", "url", "headers", "disabled", "enabled"}

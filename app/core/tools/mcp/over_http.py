@@ -65,10 +65,10 @@ class _Transport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if self._observed.is_signed_in and self._observed.wants_sign_in:  # never ask again without the user's command
             raise self._observed.refused(
-                said("its sign-in has ended: sign in again, on the page of tools in the settings")
+                said("the sign-in has ended: sign in again, on the Tools page of the settings")
             )
         if not self._may_be_asked(str(request.url)):
-            raise self._observed.refused(said("it sends requests on to another address"))
+            raise self._observed.refused(said("it redirects requests to another address"))
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.HTTPError as error:
@@ -211,7 +211,7 @@ async def sign_in(
 
         async def show(page: str) -> None:
             if not may_be_asked(page, entry.url):
-                raise observed.refused(said("it sends people on to an address that may not be opened"))
+                raise observed.refused(said("its sign-in page is at an address that is not allowed"))
             place.expect(page)
             open_page(page)
 
@@ -234,9 +234,9 @@ def _why_not(entry: ServerEntry, observed: HttpObservations, error: Exception) -
     elif isinstance(error, TimeoutError):
         why = said("it took longer than {seconds:,.0f} seconds", seconds=PERSON_S)
     elif isinstance(error, OAuthRegistrationError):
-        why = said("its server of tokens does not take programs that it does not know")
+        why = said("its sign-in server accepts only programs that it knows")
     elif isinstance(error, httpx2.HTTPError):
         why = said("the connection to {host} failed", host=entry.place)
     else:  # untrusted answers: the package's errors may contain tokens
-        why = said("what it answered is no sign-in by OAuth")
+        why = said("its answer is not an OAuth sign-in")
     return ToolServerError(said("You are not signed in to “{name}”: {why}.", name=entry.name, why=why.rstrip(".")), "")

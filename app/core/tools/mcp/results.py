@@ -109,7 +109,7 @@ def readable_tools(given: object) -> tuple[list[Json], list[Sentence]]:
         if not isinstance(name, str) or not one_line(name):
             left_out.append(_left_out(f"#{place + 1}", said("it has no name")))
         elif (made := schema(parameters, is_bounded=False)) is None:
-            left_out.append(_left_out(name, said("its arguments are no object")))
+            left_out.append(_left_out(name, said("its arguments are not an object")))
         else:
             texts = {key: tool[key] for key in ("description", "title") if isinstance(tool.get(key), str)}
             title = tool["annotations"].get("title") if isinstance(tool.get("annotations"), dict) else None
@@ -132,7 +132,7 @@ def usable_tools(listed: Iterable[Tool], most: int) -> tuple[dict[str, Tool], li
         if len(found) >= most:
             left_out.append(_left_out(own_name, said("there are more than {most}", most=most)))
         elif parameters is None:
-            left_out.append(_left_out(own_name, said("its arguments are too many, or nested too deep")))
+            left_out.append(_left_out(own_name, said("it has too many arguments, or they are nested too deep")))
         elif size > room:
             left_out.append(_left_out(own_name, said("the arguments of the others leave no room")))
         else:

@@ -253,7 +253,9 @@ class McpServer:
         self.notice = joined(
             (
                 notice_of([*self._dispatcher.left_out, *left_out]),
-                said("Its list of tools was read up to page {number}; it goes on.", number=pages) if is_cut else "",
+                said("Its list of tools is too long: only pages 1 to {number} were read.", number=pages)
+                if is_cut
+                else "",
             )
         )
         self.definitions = {name: definition_of(name, tool, self.entry.name) for name, tool in tools.items()}
@@ -297,15 +299,17 @@ class McpServer:
         if self.entry.url and (reason := self._reason_of_http(error)):
             return reason
         if isinstance(error, RuntimeError):  # raised by the package
-            return said("it asks for more than Paceline can give it")
+            return said("it requires a feature that Paceline does not have")
         if isinstance(error, MCPError):
             words = one_line(error.message, 300)
             is_json = error.code != UNREADABLE
             return (
-                said("it says “{words}”", words=words) if is_json else said("it sent no JSON: “{words}”", words=words)
+                said("it says “{words}”", words=words)
+                if is_json
+                else said("it sent something that is not JSON: “{words}”", words=words)
             )
         log.info("a tool server failed: %s", type(error).__name__)
-        return said("what it sent is no answer in the protocol")
+        return said("its answer does not follow the protocol")
 
     async def _end_of_process(self, process: ServerProcess) -> Sentence:
         if process.fault:
@@ -329,7 +333,7 @@ class McpServer:
     def _words_of_status(self, status: int) -> Sentence:
         if status == 401 and self._observed.wants_sign_in:
             return said(
-                "it asks you to sign in: choose “Sign in” beside it on the page of tools in the settings, or put a "
+                "it asks you to sign in: choose “Sign in” beside it on the Tools page of the settings, or put a "
                 "token into “headers” of its entry as Authorization"
             )
         if status in (401, 403):

@@ -85,7 +85,7 @@ def test_search_show_pull_list_chat_remove(filled: LoopbackHub, capsys: Capture)
         (qwen35_with_mtp(num_layers=3), "tiny-Q4_0 drafts for itself: it has 3 next-token layers (MTP)."),
         (stripped(qwen35_with_mtp()), "tiny-Q4_0 says that it has next-token layers (MTP), but they are not in the"),
         (tiny_llama(), "tiny-Q4_0 has no next-token layers (MTP): it cannot draft for itself."),
-        (None, "Whether tiny-Q4_0 drafts for itself is not known: "),
+        (None, "It is not known whether tiny-Q4_0 has draft heads: "),
     ],
 )
 def test_whether_a_repository_drafts_for_itself_is_read_from_a_header(

@@ -34,7 +34,7 @@ def test_drafts_of_the_library(target: Path, capsys: pytest.CaptureFixture[str])
     output = capsys.readouterr().out
     assert output.startswith("draft  (on this computer, 0.00 GB, ")
     assert "\nstranger  (on this computer, 0.00 GB, " in output
-    assert "It has another vocabulary, with 100% of the target's tokens.\n" in output
+    assert "Its vocabulary differs and has 100% of the target's tokens.\n" in output
     assert "2 of 2 can draft for target." in output
 
 

@@ -25,7 +25,7 @@ from engine.records import (
 from engine.requests import Request
 from tests.app.fakes import AppHarness
 
-BROKEN = Problem("The model stopped computing", "A pass failed.", "Try again.")
+BROKEN = Problem("The model's computation failed", "A pass failed.", "Try again.")
 
 
 def answer(harness: AppHarness, qtbot: QtBot, question: str, text: str) -> None:

@@ -93,7 +93,7 @@ def test_a_continuation_that_fails_leaves_the_answer_as_it_was(harness: AppHarne
     finish(harness, qtbot, "Half", FinishReason.CANCELLED)
     before = harness.messages()
     harness.window.transcript.continue_requested.emit(before[1].id)
-    broken = Problem("The model stopped computing", "A pass failed.", "Try again.")
+    broken = Problem("The model's computation failed", "A pass failed.", "Try again.")
     harness.engine.tell(EngineFailed(broken, harness.engine.requests[-1].request_id))
     qtbot.waitUntil(lambda: bool(harness.window.problems))
     assert harness.messages() == before

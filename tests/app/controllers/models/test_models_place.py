@@ -160,7 +160,7 @@ def test_a_model_that_is_gone_from_the_hub_is_told_by_its_name(harness: AppHarne
     harness.window.models.open("library")
     place.requests.chat_requested.emit(ModelRef(REPO, TARGET_FILE), None)  # it was removed since it was shown
     qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=WAIT_MS)
-    assert harness.window.problems[-1].message == f"{TARGET_FILE} is gone."
+    assert harness.window.problems[-1].message == f"{TARGET_FILE} is missing."
     _wait_for_jobs(harness, qtbot)
 
 

@@ -93,7 +93,7 @@ def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path)
 def test_a_draft_with_another_vocabulary_tells_how_much_it_speaks(tmp_path: Path) -> None:
     pair = judged(tmp_path, tiny_llama(n_ff=32).write(tmp_path / "other.gguf"))
     assert pair.match is VocabularyMatch.TRANSLATED
-    assert pair.match_words.startswith("It has another vocabulary, with ")
+    assert pair.match_words.startswith("Its vocabulary differs and has ")
     assert pair.match_words.endswith("% of the target's tokens.")
     assert pair.fit is not None
     assert any(part.draft_bytes for part in pair.fit.parts)
@@ -181,7 +181,7 @@ def test_how_a_target_drafts_is_read_from_the_headers(
     assert (view.drafting, view.match) == (drafting, match)
     assert view.fit is not None
     if drafting is Drafting.SIDE_FILE and match is VocabularyMatch.YES:
-        assert view.match_words == "This head matches the target, by its file header."
+        assert view.match_words == "By its file header, this head matches the target."
         assert any(part.draft_bytes for part in view.fit.parts)
 
 

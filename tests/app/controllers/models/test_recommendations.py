@@ -138,8 +138,8 @@ def test_what_drafts_is_shown_as_it_is_listed() -> None:
     assert (rows["glm-4.7-flash"].drafting, rows["glm-4.7-flash"].draft) == (Drafting.TEXT, None)
     assert rows["qwen3-8b"].draft is not None
     told = {row.key: row.expected for row in recommended(500 * GB, speed_forecast=read_at(40.0)).rows()}
-    assert told["gpt-oss-20b"].endswith("How much its head helps is shown once its header has been read.")
-    assert told["qwen3.8-27b"].endswith("How much its head helps is shown once its header has been read.")
+    assert told["gpt-oss-20b"].endswith("The gain from its head is shown once the file's header is read.")
+    assert told["qwen3.8-27b"].endswith("The gain from its head is shown once the file's header is read.")
     assert "head" not in told["qwen3-8b"]
 
 

@@ -187,6 +187,6 @@ def test_a_draft_that_gave_nothing_in_ten_answers_is_offered_for_removal(
         jobs_done(harness, qtbot)
     assert banner.action_button.isHidden() is bool(by_draft)
     if not by_draft:
-        assert "gave no token in the last 10 answers. It takes" in banner.message.text()
+        assert "added no token to the last 10 answers. It takes" in banner.message.text()
         qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
         assert harness.engine.drafts == [None]

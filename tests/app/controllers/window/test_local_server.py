@@ -272,7 +272,7 @@ def test_a_port_that_is_taken_is_one_sentence_and_another_one_helps(qtbot: QtBot
 @pytest.mark.parametrize(
     ("failure", "words"),
     [
-        (PermissionError(13, "Permission denied"), "The system does not let it listen at port {port}."),
+        (PermissionError(13, "Permission denied"), "The system does not allow the server to use port {port}."),
         (RuntimeError("surprise"), "Something unexpected went wrong; the log has the details."),
     ],
 )

@@ -55,7 +55,7 @@ def test_a_newer_one_is_reported_with_what_it_brings_and_its_page(
 
 def test_that_nobody_answers_is_a_sentence(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     def nobody() -> Release:
-        raise UpdatesError("The page of releases cannot be reached.")
+        raise UpdatesError("The releases page cannot be reached.")
 
     monkeypatch.setattr(updates, "newest_release", nobody)
     harness = open_app()

@@ -32,9 +32,9 @@ def test_lanes_are_modes_with_or_without_a_depth(text: str, found: tuple[LaneCho
         ("auto,auto", "two or three different lanes"),
         ("off,ngram,suffix,auto", "two or three different lanes"),
         ("off,fast", "There is no mode fast"),
-        ("off,auto:3", "The lane auto:3 has no depth"),
-        ("off,draft:x", "The lane draft:x has no depth"),
-        ("off,draft:999", "The depth must be between 0 and"),
+        ("off,auto:3", "The lane auto:3 has an invalid depth"),
+        ("off,draft:x", "The lane draft:x has an invalid depth"),
+        ("off,draft:999", "The draft length must be between 0 and"),
     ],
 )
 def test_other_words_are_refused_in_a_sentence(text: str, words: str) -> None:

@@ -69,19 +69,19 @@ def test_an_interval_that_says_nothing_is_not_reported() -> None:
 
 def test_a_ratio_that_may_be_1_is_said_to_be_so() -> None:
     (verdict,) = judge(rounds(*[SAME] * 6, spread=2.0))
-    assert ", so neither is surely faster)" in sentence(verdict)
+    assert ", so it is not certain which is faster)" in sentence(verdict)
 
 
 @pytest.mark.parametrize(
     ("inexact", "words"),
     [
-        ("On a GPU.", "differs at token 2 in 1 of 2 rounds. On a GPU."),
+        ("On a GPU.", "the answers differ at token 2 in 1 of 2 rounds. On a GPU."),
         (
             "",
-            "differs at token 2 in 1 of 2 rounds, which is a fault: on this machine answers are exact to the bit. "
-            "Please report it",
+            "the answers differ at token 2 in 1 of 2 rounds. This should not happen: answers are exact on this "
+            "computer. Please report it",
         ),
-        (None, "differs at token 2 in 1 of 2 rounds"),
+        (None, "the answers differ at token 2 in 1 of 2 rounds"),
     ],
 )
 def test_different_answers_are_reported_with_place_and_reason(inexact: str | None, words: str) -> None:

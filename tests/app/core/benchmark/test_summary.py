@@ -43,9 +43,9 @@ def test_a_different_answer_shows_at_temperature_0_and_means_nothing_above() -> 
 @pytest.mark.parametrize(
     ("ids", "inexact", "words", "is_fault"),
     [
-        ((1, 2, 3), "", "All 4 answers with drafting are identical to the plain ones, token for token.", False),
-        ((1, 2, 4), "On a GPU.", "2 of 4 answers with drafting differ from the plain ones. On a GPU.", False),
-        ((1, 2, 4), "", "2 of 4 answers with drafting differ from the plain ones, which is a fault: ", True),
+        ((1, 2, 3), "", "All 4 answers with drafting are identical to those without, token for token.", False),
+        ((1, 2, 4), "On a GPU.", "2 of 4 answers with drafting differ from those without. On a GPU.", False),
+        ((1, 2, 4), "", "2 of 4 answers with drafting differ from those without. This should not happen: ", True),
     ],
 )
 def test_answers_that_differ_are_a_fault_where_they_must_not(

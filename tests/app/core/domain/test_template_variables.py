@@ -31,7 +31,7 @@ def test_lines(text: str, variables: tuple[tuple[str, object], ...]) -> None:
     ("text", "words"),
     [
         ("high", "not of the form name=value"),
-        ("two words=1", "no name of a variable"),
+        ("two words=1", "not a valid variable name"),
         ("messages=x", "set by Paceline itself"),
         (", ".join(f"v{i}=1" for i in range(MAX_VARIABLES + 1)), "more than 32 variables"),
         ("a=" + "x" * 3000, "more than 2,000 characters"),

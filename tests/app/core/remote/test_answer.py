@@ -86,7 +86,7 @@ def test_an_engine_that_takes_no_pictures_is_told_in_one_sentence() -> None:
     with serving(kind="vllm", status=400, error=error) as server:
         with pytest.raises(EngineRefusedError, match=r"with its pictures\. .*At most 0 image") as caught:
             text_and_end(server, shown)
-        assert caught.value.advice == "Choose a model that sees, or leave the pictures out."
+        assert caught.value.advice == "Choose a model that sees pictures, or leave them out."
         with pytest.raises(EngineRefusedError, match=r"^127"):
             text_and_end(server)
         with pytest.raises(EngineRefusedError, match="cannot continue a text with pictures"):

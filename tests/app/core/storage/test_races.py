@@ -106,7 +106,7 @@ def test_a_race_that_cannot_be_deleted_stays_and_is_reported(tmp_path: Path) -> 
 
 def test_a_folder_that_takes_nothing_is_reported_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "races").write_text("a file where the folder should be", encoding="utf-8")
-    with pytest.raises(RaceStoreError, match="The race could not be kept: "):
+    with pytest.raises(RaceStoreError, match="The race could not be saved: "):
         RaceStore(tmp_path / "races").keep(RESULT)
 
 

@@ -114,10 +114,10 @@ def test_an_end_that_the_draft_has_not_is_its_own() -> None:
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ("{{ messages[-1].content }}", "Message 1 (user) does not reach the prompt"),
+        ("{{ messages[-1].content }}", "Message 1 (user) is not in the prompt"),
         (
             "{% for m in messages if m.role != 'assistant' %}{{ m.content }}{% endfor %}",
-            "Message 2 (assistant) does not reach",
+            "Message 2 (assistant) is not in",
         ),
         ("{{ raise_exception('Only one.') }}", "cannot be compared. The model's chat template failed: Only one."),
     ],
@@ -164,8 +164,8 @@ def test_where_the_templates_of_one_vocabulary_differ_is_said() -> None:
     assert template_difference(one, chatml()) is None
     told = template_difference(one, other)
     assert told is not None
-    assert "at the beginning of an answer that is '<|im_end|>\\n<|im_start|>assistant\\n'" in told
-    assert "own has '<|im_end|>\\n<|im_start|>model\\n'" in told
+    assert "At the beginning of an answer it writes '<|im_end|>\\n<|im_start|>assistant\\n'" in told
+    assert "own writes '<|im_end|>\\n<|im_start|>model\\n'" in told
 
 
 def test_spellers_know_no_control_token() -> None:

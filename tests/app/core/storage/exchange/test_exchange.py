@@ -386,4 +386,4 @@ def test_of_an_export_that_is_cut_off_the_whole_chats_come(store: ChatStore, tmp
     (tmp_path / "chats.json").write_text(text[: len(text) * 3 // 4 - 50])
     imported = import_chats(store, tmp_path / "chats.json")
     assert imported.num_new == 2
-    assert "ends in the middle" in imported.sentence
+    assert "is cut off" in imported.sentence

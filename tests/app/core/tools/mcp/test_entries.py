@@ -76,7 +76,7 @@ def test_it_says_whether_a_server_may_start(flags: str, enabled: bool | None) ->
     [
         ("{}", "either a “command” or a “url”"),
         ('{"command": "x", "url": "http://a"}', "either a “command” or a “url”"),
-        ("3", "is no object"),
+        ("3", "is not an object"),
         ('{"command": "x", "args": "y"}', "“args” must be a list"),
         ('{"command": "x\\u0000"}', "NUL character"),
         ('{"url": "ftp://a/b"}', "must begin with http"),
@@ -162,8 +162,8 @@ def test_no_server_is_called_as_what_is_built_in_and_none_as_another() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "It is no JSON: see line 1."),
-        ("[" * 100_000, "It is no JSON"),
+        ("{", "It is not JSON: see line 1."),
+        ("[" * 100_000, "It is not JSON"),
         ("[]", "It has no object “mcpServers”."),
         ('{"mcpServers": []}', "It has no object “mcpServers”."),
     ],
@@ -181,7 +181,7 @@ def test_files_are_bounded(tmp_path: Path) -> None:
     with pytest.raises(ToolFileError, match="more than"):
         read_entries_file(file)
     file.write_bytes(b"\xff\xfe")
-    with pytest.raises(ToolFileError, match="no UTF-8"):
+    with pytest.raises(ToolFileError, match="not UTF-8"):
         read_entries_file(file)
     many = {str(number): {"command": "x"} for number in range(MAX_SERVERS + 1)}
     file.write_text(json.dumps({"mcpServers": many}))

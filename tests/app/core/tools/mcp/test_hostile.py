@@ -184,13 +184,13 @@ def test_of_many_tools_some_are_left_out(start: Start) -> None:
 def test_endless_pages_are_not_read_to_the_end(start: Start) -> None:
     tools = start(entry("endless pages"))
     assert len(tools.definitions()) == Limits().pages
-    assert state(tools).notice == "Its list of tools was read up to page 20; it goes on."
+    assert state(tools).notice == "Its list of tools is too long: only pages 1 to 20 were read."
 
 
 def test_schemas_that_are_too_much_are_left_out_and_none_is_run(start: Start) -> None:
     tools = start(entry("schema bombs"))
     assert [one.name for one in tools.definitions()] == ["remote", "slow"]
-    why = "is left out: its arguments are too many, or nested too deep."
+    why = "is left out: it has too many arguments, or they are nested too deep."
     assert state(tools).notice == f"The tool “deep” {why} The tool “wide” {why}"
     assert call(tools, "remote", a=1).text == '{"a": 1}'
     assert call(tools, "slow", a="a" * 40 + "!").text.startswith('{"a": "aaaa')
@@ -215,7 +215,7 @@ def test_results_are_cleaned_of_what_steers_terminals(start: Start) -> None:
 
 def test_what_is_no_text_is_named(start: Start) -> None:
     assert call(start(entry("no text"))).text.splitlines() == [
-        "[picture 1 cannot be shown: “picture 1” is no PNG, JPEG, WebP or GIF picture.]",
+        "[picture 1 cannot be shown: “picture 1” is not a PNG, JPEG, WebP or GIF picture.]",
         "[a sound, image/png, 300 bytes; only text can be shown to the model]",
         "[a link to ab: file:///x]",
         "in a file",
@@ -228,7 +228,7 @@ def test_bombs_cuts_and_floods_of_pictures_cost_a_line_each(start: Start) -> Non
     lines = result.text.splitlines()
     assert "more than 80 million" in lines[0]
     assert "damaged" in lines[1]
-    assert "is no PNG, JPEG, WebP or GIF picture" in lines[2]
+    assert "is not a PNG, JPEG, WebP or GIF picture" in lines[2]
     assert lines[3:] == [*(f"[picture {number}]" for number in range(4, 9)), "[496 more pictures were left out]"]
     assert [one.picture and (one.picture.width, one.picture.height) for one in result.pictures] == [(4, 2)] * 5
     assert state(tools).phase is Phase.READY

@@ -181,7 +181,7 @@ def test_no_other_host_is_sent_anything(connected: Connect, servers: list[Server
 
 def test_an_answer_that_is_no_json_ends_its_call_with_its_words(connected: Connect) -> None:
     words = '{"jsonrpc": "2.0", "id": 3, "result": {"content": [Sunny]}}'
-    assert call(connected("broken")).text == f"“x” did not answer: it sent no JSON: “{words}”."
+    assert call(connected("broken")).text == f"“x” did not answer: it sent something that is not JSON: “{words}”."
 
 
 def test_answers_without_an_end_are_not_read_to_it(connected: Connect) -> None:
@@ -196,7 +196,7 @@ def test_answers_without_an_end_are_not_read_to_it(connected: Connect) -> None:
         ("key", "it asks for a key: put an Authorization header into its entry"),
         (
             "sign in",
-            "it asks you to sign in: choose “Sign in” beside it on the page of tools in the settings, or put a token "
+            "it asks you to sign in: choose “Sign in” beside it on the Tools page of the settings, or put a token "
             "into “headers” of its entry as Authorization",
         ),
         ("many values", "it wrote a message with more than 20,000 values"),

@@ -263,9 +263,17 @@ PRETTY = '{\n  "jsonrpc": "2.0",\n  "id": ID,\n  "result": {\n    "content": [\n
         (raw('{"jsonrpc":"2.0","id":ID,"error":{"code":"ENOENT","message":"no file"}}'), "“ENOENT: no file”", True),
         (raw('{"jsonrpc":"2.0","id":ID,"error":{"code":5}}'), 'it says “{"code": 5}”', True),
         (raw('{"jsonrpc":"2.0","id":ID,"error":[1]}'), "it says “[1]”", True),
-        (raw('{"jsonrpc":"2.0","id":ID,"result":{"content":[{"text": Sunny}]}}'), "it sent no JSON: “{", True),
-        (raw('{"jsonrpc":"2.0","id":ID,"result":{\'content\':[]}}'), "it sent no JSON: “{", True),
-        (raw('{"jsonrpc":"2.0","result":{"id":7,"x":"cut off,"id":ID}'), "it sent no JSON: “{", True),
+        (
+            raw('{"jsonrpc":"2.0","id":ID,"result":{"content":[{"text": Sunny}]}}'),
+            "it sent something that is not JSON: “{",
+            True,
+        ),
+        (raw('{"jsonrpc":"2.0","id":ID,"result":{\'content\':[]}}'), "it sent something that is not JSON: “{", True),
+        (
+            raw('{"jsonrpc":"2.0","result":{"id":7,"x":"cut off,"id":ID}'),
+            "it sent something that is not JSON: “{",
+            True,
+        ),
         (
             raw('Answer: {"id":ID\n{"id":ID,"method":"echo", x}\n{"jsonrpc":"2.0","id":ID,' + RESULT + "}"),
             "Grüße �",

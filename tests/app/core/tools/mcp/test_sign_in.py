@@ -148,7 +148,7 @@ def test_a_sign_in_that_has_ended_says_so_and_opens_nothing(tools_of: Made, oaut
     signed_in(tools, browser)
     num_clients = len(oauth.tokens.clients)
     oauth.tokens.revoke()
-    words = "its sign-in has ended: sign in again, on the page of tools in the settings."
+    words = "the sign-in has ended: sign in again, on the Tools page of the settings."
     assert words in call(tools, "note").text
     again = tools_of()
     assert state(again).problem == f"Could not start “x”: {words}"
