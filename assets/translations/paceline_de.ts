@@ -1266,10 +1266,6 @@
         <translation>Löschen	Entf</translation>
     </message>
     <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
-    </message>
-    <message>
         <source>New chat in this folder</source>
         <translation>Neuer Chat in diesem Ordner</translation>
     </message>
@@ -1290,10 +1286,6 @@
         <translation>Zuletzt gelöscht …</translation>
     </message>
     <message>
-        <source>Import chats…</source>
-        <translation>Chats importieren …</translation>
-    </message>
-    <message>
         <source>Export all chats</source>
         <translation>Alle Chats exportieren</translation>
     </message>
@@ -1310,8 +1302,20 @@
         <translation>Als Markdown …</translation>
     </message>
     <message>
+        <source>Import chats or a project…</source>
+        <translation>Chats oder ein Projekt importieren …</translation>
+    </message>
+    <message>
         <source>As JSON, with branches and statistics…</source>
         <translation>Als JSON, mit Zweigen und Statistik …</translation>
+    </message>
+    <message>
+        <source>Unfold</source>
+        <translation>Aufklappen</translation>
+    </message>
+    <message>
+        <source>Fold</source>
+        <translation>Zuklappen</translation>
     </message>
     <message numerus="yes">
         <source>Archive %n chats</source>

@@ -68,7 +68,7 @@ def _menu_of_several(listing: ConversationList, index: QPersistentModelIndex) ->
 def _folder_menu(listing: ConversationList, folder: FolderRow, heading: Heading, index: QPersistentModelIndex) -> Menu:
     menu, theme = Menu(listing), listing.theme
     menu.addAction(
-        tr("Open") if heading.folded else tr("Close"),
+        tr("Unfold") if heading.folded else tr("Fold"),
         lambda: listing.choose(_now(index)),
     )
     folder_id, library_signals = folder.id, listing.rows.library_signals
@@ -88,7 +88,7 @@ def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignal
     menu.addAction(theme.icon("folder"), tr("New folder"), partial(library_signals.folder_made.emit, None))
     menu.addAction(theme.icon("trash-2"), tr("Recently deleted…"), library_signals.deleted_wanted.emit)
     menu.addSeparator()
-    menu.addAction(theme.icon("download"), tr("Import chats…"), library_signals.imported.emit)
+    menu.addAction(theme.icon("download"), tr("Import chats or a project…"), library_signals.imported.emit)
     _add_export(menu, theme, partial(library_signals.exported.emit, None), tr("Export all chats"))
     return menu
 

@@ -176,7 +176,7 @@ def test_the_menu_wishes(filled: MainWindow, qtbot: QtBot) -> None:
         formats.actions()[0].trigger()
     assert caught.args == [1, "markdown"]
     assert "Unpin" in actions(listing.make_menu(listing.rows.index_of(2)))
-    assert next(iter(actions(listing.make_menu(heading(listing.rows, "Work"))))) == "Close"
+    assert next(iter(actions(listing.make_menu(heading(listing.rows, "Work"))))) == "Fold"
 
 
 def test_the_menu_of_all_chats(filled: MainWindow, qtbot: QtBot) -> None:
@@ -185,7 +185,7 @@ def test_the_menu_of_all_chats(filled: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(library_signals.folder_made):
         menu["New folder"].trigger()
     with qtbot.waitSignal(library_signals.imported):
-        menu["Import chats…"].trigger()
+        menu["Import chats or a project…"].trigger()
 
 
 def test_thousands_are_fetched_in_slices(window: MainWindow) -> None:
