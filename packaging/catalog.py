@@ -101,7 +101,7 @@ def why_not(drafting: Drafting, target: KnownModel, draft: KnownModel | None = N
     if not is_head and drafting is Drafting.SIDE_FILE:
         return f"{draft.name} is not a head, though the list says so."
     verdict = check_draft(target, draft)
-    if verdict.matches and verdict.speaks is not None:
+    if verdict.matches and verdict.coverage is not None:
         return f"{draft.name} has another vocabulary than its target."
     return verdict.reason
 

@@ -104,7 +104,7 @@ def _serve_loaded(
         if ready is None:
             return INTERRUPTED
         notify_of(ready)
-        if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.sees):
+        if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.has_vision):
             return 1
         if embedder is not None:
             notify(_embedding_notice(embedder.model()))
@@ -262,7 +262,7 @@ def _serve(
     with ended_by_signals(), _unloading(engine, scheduler, options.idle_unload):
         try:
             model = models.current()
-            sees = ", sees pictures" if model.ready.target.sees else ""
+            sees = ", sees pictures" if model.ready.target.has_vision else ""
             about = f"{sees}{_drafted_by(model.ready)}{_at_once(model.ready.target)}"
             notify(f"{model.name}{about}, at {address_of(listener)}/v1; Ctrl+C ends it")
             if not is_loopback(options.host):

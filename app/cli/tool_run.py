@@ -179,7 +179,7 @@ class _Run:
         """Run until the last answer; returns the exit code."""
         result_chars = max(1_000, min(RESULT_CHARS, model.n_ctx))  # a third of the context, or less
         turn = ToolLoop(self.request.messages, self.definitions, policy, model.tool_format, result_chars=result_chars)
-        turn.decode = PictureCache().decoded if model.sees else None
+        turn.decode = PictureCache().decoded if model.has_vision else None
         try:
             while not isinstance(todo := turn.todo, LoopFinished):
                 if isinstance(todo, Generate):
@@ -209,7 +209,7 @@ class _Run:
         reader, raw, opened_tag = parts_of(self.definitions), list[str](), ""
         finished: AnswerFinished | None = None
         self.text = ""
-        request = replace(self.request, messages=todo.messages, tools=todo.tools, holds_calls=True)
+        request = replace(self.request, messages=todo.messages, tools=todo.tools, constrains_calls=True)
         with stop_on_interrupt() as interrupted:
             for event in self.session.generate(request, interrupted.is_set):
                 if isinstance(event, TextChunk):

@@ -86,8 +86,8 @@ class Models:
         return self.loaded.target.engine_url if self.loaded is not None else ""
 
     @property
-    def sees(self) -> bool:
-        return self.loaded is not None and self.loaded.target.sees
+    def has_vision(self) -> bool:
+        return self.loaded is not None and self.loaded.target.has_vision
 
     def runnable(self, mode: Mode) -> tuple[Mode, str]:
         """The mode if it can run, else the best replacement, and the reason."""

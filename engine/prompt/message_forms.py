@@ -21,7 +21,7 @@ from typing import Any
 
 from engine.errors import TemplateError
 from engine.prompt.typed_text import whole_characters
-from engine.records import JOINT, Message, ToolCall
+from engine.records import QUESTION_SEPARATOR, Message, ToolCall
 from engine.sandbox.template import TemplateRefusedError
 from engine.sentences import said
 
@@ -271,7 +271,7 @@ def _merge_systems(given: TemplateInput) -> TemplateInput:
     others = tuple(message for message in given.messages if message.role != "system")
     if not systems:
         return given
-    return replace(given, messages=(Message("system", JOINT.join(systems)), *others))
+    return replace(given, messages=(Message("system", QUESTION_SEPARATOR.join(systems)), *others))
 
 
 def _one_call_each(given: TemplateInput) -> TemplateInput:
@@ -345,7 +345,7 @@ def _system_to_user(given: TemplateInput) -> TemplateInput:
     is_system = False
     for message in given.messages:
         if is_system and message.role in ("system", "user"):
-            messages[-1] = Message("user", f"{messages[-1].content}{JOINT}{message.content}")
+            messages[-1] = Message("user", f"{messages[-1].content}{QUESTION_SEPARATOR}{message.content}")
         else:
             messages.append(Message("user", message.content) if message.role == "system" else message)
         is_system = message.role == "system"
@@ -371,7 +371,7 @@ def _join_neighbours(given: TemplateInput) -> TemplateInput:
             and not before.tool_calls
             and (message.role != "tool" or before.tool_call_id == message.tool_call_id)
         ):
-            content = JOINT.join(filter(None, (before.content, message.content)))
+            content = QUESTION_SEPARATOR.join(filter(None, (before.content, message.content)))
             joined[-1] = replace(message, content=content, questions=())
         else:
             joined.append(message)

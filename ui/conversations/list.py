@@ -210,10 +210,10 @@ class ConversationList(QListView):
         if places:
             self.setCurrentIndex(next((place for place in places if place.row() >= row), places[-1]))
 
-    def follow_day(self) -> None:
+    def update_day(self) -> None:
         if self.state() is not QAbstractItemView.State.EditingState:
             row = self.rows.item(self.currentIndex()) if self.hasFocus() else None
-            if self.rows.follow_day() and (row is None or not self._mark_again(row)):
+            if self.rows.update_day() and (row is None or not self._mark_again(row)):
                 self._mark()
 
     def focusInEvent(self, event: QFocusEvent) -> None:

@@ -199,7 +199,7 @@ def describe(model: ModelInfo) -> str:
         path=model.path,
     )
     words += f"\n{in_language(model.inexact) or tr('Every mode gives exactly the same answer to a question.')}"
-    unused = [tr(UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
+    unused = [tr(UNUSED_WORDS[part]) for part in model.unused_abilities if part in UNUSED_WORDS]
     if not unused:
         return words
     left_out = tr("Not used in chats, which are text only: {parts}")
@@ -535,9 +535,9 @@ class Header(QFrame):
             parts.append(tr("Its server decides how it drafts."))
         elif view.draft:
             parts.append(tr("Draft: {words}").format(words=describe(view.draft)))
-            if view.draft.speaks is not None:
-                speaks = tr("It has another vocabulary, with {share} of the target's tokens.")
-                parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
+            if view.draft.coverage is not None:
+                words = tr("It has another vocabulary, with {share} of the target's tokens.")
+                parts[-1] += "\n" + words.format(share=percent(view.draft.coverage))
         elif view.own_head:
             words = tr("Draft: a head in the model's own file ({method}).")
             parts.append(words.format(method=view.own_head.head))

@@ -548,7 +548,7 @@ class MainWindow(QMainWindow):
         """The window was maximised, restored or activated, maybe on another day."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange:
-            self.sidebar.list.follow_day()
+            self.sidebar.list.update_day()
             self.theme.follow_system_font()
         if event.type() == QEvent.Type.WindowStateChange:
             self.layout_state.changed.emit()

@@ -19,7 +19,7 @@ from app.core.domain.engines import AT
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.projects import with_citations
 from app.core.domain.requests import chat_request
-from app.core.domain.seeds import Drawn, drawn_with, gone_on
+from app.core.domain.seeds import SamplingRecord, continued_sampling, record_sampling
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.values import Settings
@@ -100,7 +100,7 @@ class _StreamingAnswer:
     before: MessageView | None = None
     values: Mapping[str, SettingValue] = field(default_factory=dict)
     repeats: MessageView | None = None
-    drawn: Drawn | None = None
+    drawn: SamplingRecord | None = None
     mode: Mode = Mode.OFF
     state: EngineState = EngineState.READING
     progress: PrefillProgress | None = None
@@ -390,10 +390,10 @@ class AnswerController(PartsController):
             tools.values = streaming.values
             streaming.visible = VisibleText(tools.definitions, tools.loop.tool_format, turn.answer.text)
             functions, holds = functions_of(tools.definitions), bool(settings.values["hold_calls"])
-            request = replace(request, tools=functions, holds_calls=holds)
+            request = replace(request, tools=functions, constrains_calls=holds)
         request = self._context.prepare(request, turn)
         asked = replace(request, messages=request.messages[: len(request.messages) - len(begun)])
-        self._note_sampling(streaming, drawn_with(settings, asked))
+        self._note_sampling(streaming, record_sampling(settings, asked))
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
         streaming.is_asked = True
@@ -545,11 +545,11 @@ class AnswerController(PartsController):
         draft = draft_in(streaming.mode, streaming.draft)
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
-    def _note_sampling(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
+    def _note_sampling(self, streaming: _StreamingAnswer, drawn: SamplingRecord) -> None:
         """Record how the answer is sampled. If it is continued with other settings, no seed reproduces it."""
         before = streaming.before
-        streaming.drawn = drawn if before is None else gone_on(before.drawn, drawn)
-        self._store.note_drawn(streaming.answer_id, streaming.drawn)
+        streaming.drawn = drawn if before is None else continued_sampling(before.drawn, drawn)
+        self._store.note_sampling(streaming.answer_id, streaming.drawn)
 
     def _is_shown(self, streaming: _StreamingAnswer) -> bool:
         return streaming.conversation_id == self._state.chat_id and not streaming.abandoned
@@ -627,7 +627,9 @@ def _verdict(before: MessageView, after: MessageView) -> str:
     return SAME_SO_FAR if is_begun and other.text.startswith(one.text.rstrip()) else OTHER
 
 
-def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, inexact: str) -> list[str]:
+def _reasons(
+    before: MessageView, then: SamplingRecord, after: MessageView, now: SamplingRecord, inexact: str
+) -> list[str]:
     found = []
     if before.target != after.target:
         found.append(translate("Repeat", MODEL).format(model=title_of(before.target)))

@@ -163,7 +163,7 @@ class AttachmentController(PartsController):
     def _of_picture(self) -> str:
         """The note on an attached picture: whether the loaded model can see it."""
         target = self._state.engine.target
-        if target is None or target.sees:
+        if target is None or target.has_vision:
             return ""
         return tr("this model cannot see it")
 

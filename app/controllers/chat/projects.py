@@ -70,9 +70,9 @@ class ProjectController(PartsController):
         self._shown_at = 0.0  # when the page got the files
         self._tokens_per_s = 0.0  # of reading a prompt
         signals = self._window.sidebar.library_signals
-        signals.project_wanted.connect(self.open_page)
+        signals.page_requested.connect(self.open_page)
         signals.folder_renamed.connect(self._rename)
-        signals.foldered.connect(self._follow_move)
+        signals.moved_to_folder.connect(self._follow_move)
         signals.folder_deleted.connect(lambda _folder_id: self.stop_reading())
         self._window.transcript.link_activated.connect(self._open_source)
         self._state.chat_shown.connect(self._on_chat)

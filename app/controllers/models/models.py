@@ -221,7 +221,7 @@ class ModelController(PartsController):
 
     def _say_of_target(self, target: ModelInfo) -> None:
         """Tell what the user should know about a model before the first answer."""
-        if "pictures" in target.unused and not target.sees:
+        if "pictures" in target.unused_abilities and not target.has_vision:
             words = tr(
                 "{name} can also see pictures if its mmproj file is in the same folder. Add that file, "
                 "and load the model again."

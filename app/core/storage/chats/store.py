@@ -16,7 +16,7 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.conversations import ConversationRow, one_line, title_from
 from app.core.domain.errors import StorageError
 from app.core.domain.messages import MessageState, MessageView
-from app.core.domain.seeds import Drawn
+from app.core.domain.seeds import SamplingRecord
 from app.core.domain.thinking import split_thinking
 from app.core.domain.tree import MessageTree
 from app.core.storage.chats import answer_records, attachments, conversations, messages
@@ -231,9 +231,9 @@ class ChatStore(ChatsFile):
         """Store the models of an answer without waiting; its end stores them again."""
         self.post(lambda db: answer_records.note_models_while_streaming(db, answer_id, target, draft))
 
-    def note_drawn(self, answer_id: int, drawn: Drawn | None) -> None:
+    def note_sampling(self, answer_id: int, drawn: SamplingRecord | None) -> None:
         """Store how an answer is sampled without waiting; None if no seed reproduces it."""
-        self.post(lambda db: answer_records.note_drawn(db, answer_id, drawn))
+        self.post(lambda db: answer_records.note_sampling(db, answer_id, drawn))
 
     def append(
         self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None

@@ -12,7 +12,7 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.conversations import MAX_TITLE_CHARS, one_line
 from app.core.domain.errors import ChatsImportError
 from app.core.domain.messages import MessageState
-from app.core.domain.seeds import Drawn
+from app.core.domain.seeds import SamplingRecord
 from app.core.domain.tools.calls import StoredCall
 from app.core.storage.chats.options import NOTHING_OWN
 from engine.records import Mode, RunStats, TokenSpan
@@ -47,7 +47,7 @@ class PortableMessage:
     attachments: tuple[Attachment, ...] = ()
     thinking_ms: int | None = None
     call: StoredCall | None = None  # in a message of the role `tool`, whose text is the result
-    drawn: Drawn | None = None
+    drawn: SamplingRecord | None = None
     summary: str = ""  # replaces all messages up to and including this one
 
 

