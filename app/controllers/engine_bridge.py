@@ -63,7 +63,7 @@ class EventThrottle:
 # time while the window computes, where a drafted token takes half of one.
 
 
-_OF_ANSWERS = TextChunk | StatsUpdate | PrefillProgress | SummaryUpdate  # in the making
+_OF_ANSWERS = TextChunk | StatsUpdate | PrefillProgress | SummaryUpdate  # of a running answer
 MakeWorker = Callable[[OnEvent], Engine]
 
 
@@ -128,7 +128,7 @@ class EngineBridge(QObject):
 def merged(events: Iterable[Event]) -> list[Event]:
     """Merge adjacent events: text is joined; of progress and counters the newest stays.
 
-    What is told of one answer alternates, and what is told of several; only the order of an answer's text matters.
+    Events of different kinds and answers alternate; only the order of an answer's text matters.
     """
     kept: list[Event] = []
     for _, run in groupby(events, key=_run_of):

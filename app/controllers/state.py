@@ -134,7 +134,7 @@ class AppState(QObject):
         self.pairs: Mapping[str, str] = {}  # files of targets, and of their last drafts, by `HubLibraryController`
         self.tools_text = ""  # for counting tokens; empty without tools
         self.is_racing = False
-        self.is_serving = False  # an answer to another program is in the making: by `LocalServerController`
+        self.is_serving = False  # the local server answers a program; set by `LocalServerController`
         self.engine = EngineView()
 
     @property

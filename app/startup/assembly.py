@@ -60,7 +60,7 @@ def assemble(
     problems = (*startup.problems, *controller.chat_settings.problems)
     if problems:
         window.show_problem(_together(problems))
-        window.models.leave()  # it is told in the chat; a greeting waits for the next start
+        window.models.leave()  # the chat shows the problem; the welcome page waits for the next start
     return controller
 
 

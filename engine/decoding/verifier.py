@@ -74,7 +74,7 @@ def _keep_probability(i: int, rows: list[Distribution], q: list[Distribution], w
     if i == len(q):
         return weight
     left = excess_sum(rows[i], q[i], weight)
-    # Nothing left means that p and q agree here with all weight: then a longer prefix is accepted but for rounding.
+    # If nothing is left, p and q agree with the full weight: except for rounding, a longer prefix was accepted.
     return left / (left + 1.0 - weight) if left > 0.0 else 0.0
 
 

@@ -264,7 +264,7 @@ class Session:
         return 1 if self._target is None else self._target.context.params.num_sequences
 
     def slot(self, number: int) -> Session:
-        """Return the session of answers that are made beside those of this one; slot 0 is this session.
+        """Return the session of another slot, for parallel answers; slot 0 is this session.
 
         Each slot has a sequence of each context. Models, costs, past text and stored caches are shared.
         """
@@ -304,7 +304,7 @@ class Session:
         batcher.evict = self.states.leave
 
     def leave(self) -> None:
-        """End an answer: the caches of its slot are saved, except those of slot 0, which stay."""
+        """End an answer: save the caches of its slot. The caches of slot 0 stay loaded."""
         if self._slot:
             self.states.leave(self._slot)
 

@@ -40,7 +40,7 @@ class HelpButton(IconButton):
 
 
 class Sidebar(QFrame):
-    new_chat = Signal()  # its button. What else is wanted is told by the other buttons, the list and the results.
+    new_chat = Signal()
     search_requested = Signal(str)  # words to look for, at every key
     left = Signal()  # the search was left by Esc
 

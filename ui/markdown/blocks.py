@@ -93,7 +93,7 @@ def table_part(
         body = [Token("tbody_open", "tbody", 1, level=1), *body, Token("tbody_close", "tbody", -1, level=1)]
     part = [opening, *head, *body, group[-1]]
     cells = (token for token in part if token.type in ("th_open", "td_open"))
-    for cell, width in zip(cells, widths[1:], strict=False):  # those of the first row say it for all
+    for cell, width in zip(cells, widths[1:], strict=False):  # widths of the first row hold for the table
         cell.attrSet("width", f"{width}%")
     return part
 

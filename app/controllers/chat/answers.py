@@ -68,7 +68,7 @@ WORDLESS = tr.mark("The model gave an empty answer. Ask again, or rephrase the q
 ONE_AT_A_TIME = tr.mark("This chat is still writing an answer. Wait for it, or stop it.")
 LENGTH = tr.mark("Stopped at the maximum length set in the settings.")
 LOOP = tr.mark("Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
-# What continuing takes where the context is full, by what is to happen then.
+# How to continue when the context is full, by the setting for a full context.
 FULL = {
     Overflow.DROP: tr.mark("Stopped because the context is full. Continue leaves out the oldest messages."),
     Overflow.SUMMARISE: tr.mark("Stopped because the context is full. Continue summarises the oldest messages first."),
@@ -376,7 +376,7 @@ class AnswerController(PartsController):
 
     def _send(self, streaming: _StreamingAnswer, turn: StoredTurn, tools: ToolTurn | None = None) -> None:
         mode, settings = streaming.mode, streaming.settings
-        self._making[streaming.request_id] = self._making.pop(streaming.request_id)  # behind what was asked meanwhile
+        self._making[streaming.request_id] = self._making.pop(streaming.request_id)  # move it behind newer requests
         tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
         self._note_models(streaming)
         streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
@@ -399,7 +399,7 @@ class AnswerController(PartsController):
         streaming.is_asked = True
         streaming.engine_url = self._state.models.engine_url
         self._worker.submit(request)
-        if not self._store.is_persistent:  # what was said of it at the start is out of sight now
+        if not self._store.is_persistent:  # repeat the notice of the start
             self._window.show_notice(tr("Chats cannot be saved. This is kept only until Paceline is closed."))
 
     def _on_text(self, streaming: _StreamingAnswer, event: TextChunk) -> None:
@@ -491,14 +491,14 @@ class AnswerController(PartsController):
 
     def _fail(self, streaming: _StreamingAnswer, event: EngineFailed) -> None:
         problem, state = event.problem, MessageState.INTERRUPTED if event.engine_ended else MessageState.FAILED
-        is_told = event.engine_ended  # whoever has the models loaded again says what can be done
+        is_reported = event.engine_ended  # `ModelsController` reports it, and loads the models again
         if streaming.has_text or (streaming.instead_of is None and streaming.before is None):
-            words = problem.message if is_told else joined([problem.message, problem.advice])
-            is_told = is_told or self._is_shown(streaming)
+            words = problem.message if is_reported else joined([problem.message, problem.advice])
+            is_reported = is_reported or self._is_shown(streaming)
             self._end(streaming, AnswerEnding(state, streaming.stats, in_language(words)))
         else:
             self._restore(streaming)
-        if not is_told:
+        if not is_reported:
             self._window.show_problem(problem, of_chat=True)
 
     def _restore(self, streaming: _StreamingAnswer) -> None:

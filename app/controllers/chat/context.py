@@ -183,7 +183,7 @@ class ContextController(PartsController):
             return
         shown = self._window.transcript.last_answer()
         if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
-            self._window.composer.set_context(0, self._size)  # what another model told of its tokens
+            self._window.composer.set_context(0, self._size)  # the last answer's count is another model's
         self._count = next_number()
         self._shown_tools = self._state.tools_text
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))

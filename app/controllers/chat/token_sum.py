@@ -19,7 +19,7 @@ from ui.composer.context_meter import ContextSum
 log = logging.getLogger(__name__)
 
 TYPING_MS = 250  # after the last key
-MESSAGE_TOKENS = 8  # about what a chat template writes around a message
+MESSAGE_TOKENS = 8  # of the template's text around a message, approximately
 
 Key = tuple[str, int | str]
 

@@ -317,7 +317,7 @@ class ToolController(PartsController):
 
     def decide(self, message_id: int, answer: str, reason: str) -> None:
         """Apply the user's decision on a call: a value of `Said`, with a reason if it is refused."""
-        turn = self.turns.get(self._state.chat_id or 0)  # what is decided is seen
+        turn = self.turns.get(self._state.chat_id or 0)  # the user can only decide on a visible call
         todo = turn.loop.todo if turn is not None else None
         if turn is None or not isinstance(todo, Ask):
             return

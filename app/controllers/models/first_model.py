@@ -65,7 +65,7 @@ class FirstModelController(QObject):
     def fetch(self) -> None:
         if self._watch is not None:
             return
-        self._jobs.cancel(LOOK)  # what it finds would be old
+        self._jobs.cancel(LOOK)  # its result would be outdated
         self._watch = watch = _ProgressReporter(lambda change: self._jobs.post(lambda: self._on_news(watch, change)))
         self._show(replace(_offer(), status=DownloadStatus.RUNNING))
 

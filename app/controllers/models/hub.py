@@ -109,7 +109,7 @@ class HubController(PartsController):
         def in_use() -> LoadRequest:
             return load_request(state.settings)
 
-        check_kernels(builtin_target(), paths.cache)  # what was found of them: costs are kept for kernels in use
+        check_kernels(builtin_target(), paths.cache)  # first, since stored costs depend on the kernels in use
         devices = DeviceList(paths.cache, lambda: self._ready)
         places = MeasuredPlaces(in_use, paths.cache, devices.gpus)
         speed_forecasts = SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file))
@@ -372,7 +372,7 @@ class HubController(PartsController):
 
     def _use_draft(self, ref: ModelRef) -> None:
         self._navigation.leave()
-        self._window.composer.setFocus()  # what was chosen is to be tried, not chosen again
+        self._window.composer.setFocus()  # ready to type a question to the new pair
         self._models.choose_file(ref.path, "draft")
 
     def _use_self_draft(self, target: ModelRef, draft: ModelRef) -> None:

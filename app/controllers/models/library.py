@@ -245,7 +245,7 @@ class HubDownloadsController(HubPartController):
         self._rows: tuple[Download, ...] = ()
         self._looking = self._look_again = False
         self._has_begun = False  # the queue of last time is among the rows
-        self._is_known = False  # and was at the last look: what has ended since is news
+        self._is_known = False  # the queue was among the rows at the last check: report downloads that ended since
         self._chat_after: tuple[ModelRef, ...] = ()
 
     def attach(self, panel: ModelsPanel) -> None:
@@ -280,7 +280,7 @@ class HubDownloadsController(HubPartController):
             if self._chat_after:
                 self._navigation.open("downloads")
 
-        # Each by itself: one that fails is told, whatever else is wanted meanwhile.
+        # A separate job for each: the failure of one is reported even if others follow.
         self._jobs.run(f"pull {refs}", lambda _stop: self._service().pull(refs), done, self._report)
 
     def _on_action(self, key: str, action: str) -> None:

@@ -56,7 +56,7 @@ class ModelController(PartsController):
         self._ready: EngineReady | None = None
         self._loaded: LoadRequest | None = None  # what brought it
         self._ended = ""  # how the engine ended last
-        self._lost: LoadRequest | None = None  # to be loaded again once all that failed with the engine is told
+        self._lost: LoadRequest | None = None  # to load again once all failures of the engine are reported
         self._wanted: dict[str, SettingValue] | None = None  # settings of that, where it was chosen and never begun
         self._ended_with = ""  # the target that was in use when the engine ended last
         self._has_answered = False  # since it was loaded
@@ -64,7 +64,7 @@ class ModelController(PartsController):
         self._pending: dict[int, _Pending] = {}  # by the number of the request, in their order
         self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
         self._shown_problem: Problem | None = None  # of the last model that could not be used
-        self._keeps = False  # settings that follow what was loaded are being kept
+        self._keeps = False  # the settings of the loaded models are being saved
         self._state.settings_changed.connect(self._on_settings)
         self._state.model_answered.connect(self._on_answered)
         self._connect()
@@ -246,7 +246,7 @@ class ModelController(PartsController):
             return  # a remote model is in use, and stays so
         lost, self._ready, self._loaded = self._loaded, None, None
         if self._pending and self._state.answers and self._progress is None and lost is not None:
-            # The answer ended it, not what is to be loaded after that: nothing of it was read yet.
+            # The answer ended the engine, not the pending load: that had not begun.
             self._ended_with = lost.target
             self._say(_ended(event.reason, LOADED_AGAIN))
             last = list(self._pending.values())[-1]

@@ -174,7 +174,7 @@ class PairJudge:
         if proof.match is not None:
             match = _match(proof.match.matches, proof.match.coverage)
             words = verdict_words(proof.match, is_head=_is_head(second))
-            if match is VocabularyMatch.NO:  # only the target can be had: what it takes alone is of interest
+            if match is VocabularyMatch.NO:  # only the target is usable: show its memory without a draft
                 used, proof = None, replace(assess_pair(first, None, plan, room), match=proof.match)
         coverage = proof.match.coverage if proof.match is not None else None
         speed_forecast = self._speed_forecast(first, used, plan, 1.0 if coverage is None else coverage)
@@ -371,7 +371,7 @@ class PairJudge:
         beside = replace(plan, draft_gpu_layers=0)
         if draft.path is not None and self._is_faster_beside(str(draft.path)):
             return beside
-        if self._settings().whole("gpu_layers") is not None:  # a number that was asked for holds for both
+        if self._settings().whole("gpu_layers") is not None:  # the user's number of layers holds for both
             return plan
         fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))
         return beside if fits is FitVerdict.TOO_LARGE and fits_beside is not FitVerdict.TOO_LARGE else plan

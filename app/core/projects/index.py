@@ -40,7 +40,7 @@ FEW_PASSAGES, COMMON_SHARE = 1_000, 20  # a word that more passages have, and mo
 CANDIDATES = 100  # passages that each way of finding names
 MOST_FOUND = 50
 FEW_FILES = 3
-WHOLE_SHARE = 0.3  # of what a passage has, beside what its best sentence has
+WHOLE_SHARE = 0.3  # weight of the whole passage's score beside its best sentence's
 _RRF_K = 60  # of the paper
 _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
@@ -104,7 +104,7 @@ class SourceFile:
 
     @property
     def facts(self) -> tuple[int, int]:
-        """What tells whether it has changed: size and time."""
+        """Size and time of change: if they are equal, the file has not changed."""
         return self.num_bytes, self.changed_ns
 
 
@@ -236,7 +236,7 @@ class DocumentIndex:
     # ---- writing ----------------------------------------------------------------------------------------------------
 
     def put(self, file: SourceFile, passages: Iterable[Section] = (), num_pages: int = 0, problem: str = "") -> None:
-        """Keep what was read of a file, or why nothing was, in place of what was there: all of it or nothing."""
+        """Replace a file's passages, or store why it could not be read, in one transaction."""
         reason = json.dumps(to_json(problem)) if problem else ""
         source, path = os.fsencode(file.source), os.fsencode(file.path)
 
@@ -303,7 +303,7 @@ class DocumentIndex:
                 raise as_storage_error(error, self._path) from error
 
     def _opened(self) -> sqlite3.Connection:
-        """Open the index; one that is damaged is made anew: it holds nothing of its own."""
+        """Open the index. A damaged one is created again: all its content comes from files."""
         if self._connection is None:
             try:
                 self._connection = _connect(self._path)
@@ -339,7 +339,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _forget(db: sqlite3.Connection, where: str, values: Sequence[object]) -> None:
-    """Delete files with their passages, and the words of these: the index of words holds no text of its own."""
+    """Delete files, their passages and the entries of the full-text index, which stores no text itself."""
     sql = (
         "SELECT passages.id, passages.text, heading, name FROM passages JOIN files ON files.id = file_id "  # noqa: S608
         f"WHERE file_id IN (SELECT id FROM files WHERE {where})"
@@ -399,7 +399,7 @@ def by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> l
 
 
 def by_reciprocal_ranks(ranked: Iterable[Sequence[int]]) -> list[int]:
-    """Join ranks: each gives ``1 / (60 + place)`` to what it names."""
+    """Reciprocal rank fusion: an item's score is the sum of ``1 / (60 + rank)`` over the lists."""
     scores: dict[int, float] = {}
     for numbers in ranked:
         for place, number in enumerate(numbers, 1):

@@ -1,4 +1,4 @@
-"""Cuts what was read of a file into passages: pieces that are found, quoted and shown as a whole."""
+"""Splits the text of a file into passages: chunks that are found, quoted and shown as a whole."""
 
 from __future__ import annotations
 

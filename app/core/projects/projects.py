@@ -125,7 +125,7 @@ def _table(project: Project) -> dict[str, Any]:
 
 
 def _project(table: Any) -> Project | None:  # noqa: ANN401  (TOML)
-    """An entry of the file; None where it is none."""
+    """Parse an entry of the file; None if it is invalid."""
     try:
         sources = tuple(map(_path, table["sources"]))
         name = one_line(str(table["name"]))

@@ -1,4 +1,4 @@
-"""Shortens conversations that exceed a remote server's context: it refuses them, and is asked again with less.
+"""Shortens conversations that exceed a remote server's context: a refused request is sent again with less.
 
 The local engine counts tokens in advance. A remote server reports the number afterwards at best, so tokens are
 estimated from its refusal, and the server decides whether the rest fits. What may be left out, and the notice about it,

@@ -32,7 +32,7 @@ _LONG_KEY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """The document, empty if there is none, and a problem to show."""
+    """The document, empty without a file, and a problem to show."""
 
     document: dict[str, Any] = field(default_factory=dict)
     problem: Problem | None = None
@@ -41,7 +41,7 @@ class ReadResult:
 
 @dataclass(frozen=True, slots=True)
 class TomlFile:
-    """A file, its name in messages, such as "settings", and ``without``: what is used in its place."""
+    """A file; ``what``: its name in messages, such as "settings"; ``without``: what is used if it cannot be read."""
 
     path: Path
     what: str

@@ -49,7 +49,7 @@ class SuffixEdges:
         return self._to[edge]
 
     def find_or_add(self, state: int, token_id: int, new: int, only: tuple[int, int]) -> int:
-        """The same; if there is none, add one to ``new``.
+        """Like `find`, but add a transition to ``new`` if the state has none for the token.
 
         ``only``: token and target of the state's only transition if it has no edges yet.
         """

@@ -122,7 +122,7 @@ class AnswerBody(QWidget):
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._reading: MarkdownReading | None = None  # of a whole text
         self._waiting: list[Segment] = []  # of it, not built yet
-        self._pool = PartPool()  # those of blocks that were joined, too: the next one comes soon
+        self._pool = PartPool()  # keeps the widgets of joined blocks for the next block
         self._unpolished: list[QWidget] = []  # of the one that was made for this last
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
@@ -326,14 +326,14 @@ class AnswerBody(QWidget):
         return [widget for part in self._parts[self._num_settled :] for widget in part.widgets]
 
     def _join(self) -> None:
-        """Join closed text with the run above, in a turn of its own because that lays the run out again."""
+        """Join closed text with the run above. Runs separately, because it lays the whole run out again."""
         height, changed = self.sizeHint().height(), self._changed
         shows_more = bool(self._provenance[2]) or self._shows_refused
         self._take_closed()
         self._show()
         if shows_more:
             self.mark(*self._provenance, afresh=False)
-        # It looks as before, but for the edges of marks, which are rounded from the top of their document.
+        # It looks as before, except for edges of marks, which are rounded relative to their document's top.
         if not shows_more and self.sizeHint().height() == height and not self.isAncestorOf(self.focusWidget()):
             self._changed = changed
 

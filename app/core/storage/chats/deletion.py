@@ -81,7 +81,7 @@ class Deletions:
         return self._access.write(lambda db: _set_aside(db, message_id, now, alone=True))
 
     def take_back_branch(self, branch: DeletedBranch) -> None:
-        """Undo the deletion of messages, including what was shown."""
+        """Undo the deletion of messages; the branch that was shown is shown again."""
         self._access.write(lambda db: _put_back(db, branch))
 
     def wipe(self, conversation_ids: Sequence[int]) -> None:
@@ -95,7 +95,7 @@ class Deletions:
 
 
 def wipe_marked(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
-    """Delete for good what was marked before, chats only `KEPT` later; returns the ids."""
+    """Delete marked messages for good, and chats that were marked `KEPT` ago; returns the ids."""
     sql = f"SELECT id FROM conversations WHERE deleted_at IS NOT NULL AND NOT (deleted_at > ? AND {_CHAT})"  # noqa: S608
     marked = tuple(row[0] for row in db.execute(sql, (conversations.to_us(now - KEPT),)))
     for conversation_id in marked:
