@@ -1,6 +1,6 @@
 """Long chats to measure with: a history of so many tokens in mixed Markdown, and answers of one kind of block each.
 
-A token is counted as four characters, and its source varies as in a real answer.
+A token has four characters, and its source varies as in a real answer.
 """
 
 from __future__ import annotations

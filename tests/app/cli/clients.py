@@ -4,8 +4,8 @@
     CLIENTS/bin/python tests/app/cli/clients.py --url http://127.0.0.1:8080/v1 --key K [--only openai]
 
 run by a Python that has `openai`, `langchain-openai` and `llm` (and `jsonschema`, to check what was made). One line for
-each thing that was tried; the exit code is the number of failures. What is not installed, and what the served model has
-not (tools in its template, tokens for gaps), is skipped, and said.
+each check; the exit code is the number of failures. Clients that are not installed, and features that the served model
+lacks (tools in its template, infill tokens), are skipped with a line.
 """
 
 # ruff: noqa: T201  (a command, which prints)
@@ -134,7 +134,7 @@ class OpenAiPackage:
         return f"{len(reported)} tokens, the first {reported[0].token!r} at {reported[0].logprob:.3f}"
 
     def completions_with_suffix(self) -> str:
-        """What stands between two texts."""
+        """The text between two others."""
         answer = self._client.completions.create(
             model=self._model,
             prompt="def add(a, b):\n    ",
@@ -146,7 +146,7 @@ class OpenAiPackage:
         return repr(answer.choices[0].text)
 
     def completions_with_logprobs(self) -> str:
-        """A text that goes on, with its beginning."""
+        """A continued text, with its beginning."""
         answer = self._client.completions.create(
             model=self._model, prompt="1, 2, 3,", max_tokens=6, logprobs=2, echo=True
         )
@@ -204,7 +204,7 @@ def _per_pass(answer: Any) -> str:  # noqa: ANN401  (the client's own types)
 
 
 def with_langchain(url: str, key: str) -> dict[str, Callable[[], str]]:
-    """What LangChain's ChatOpenAI is asked for."""
+    """Checks with LangChain's ChatOpenAI."""
     chat_openai = importlib.import_module("langchain_openai").ChatOpenAI
     model = chat_openai(base_url=url, api_key=key, model=_first_model(url, key), temperature=0, max_tokens=200)
 
@@ -236,7 +236,7 @@ def _first_model(url: str, key: str) -> str:
 
 
 def with_llm(url: str, key: str) -> dict[str, Callable[[], str]]:
-    """What the llm command is asked for, with a folder of its own for its settings."""
+    """Checks with the llm command, with a separate folder for its settings."""
     command = shutil.which("llm", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if command is None:
         raise ImportError("the llm command")
@@ -269,7 +269,7 @@ CLIENTS = {"openai": with_openai, "langchain": with_langchain, "llm": with_llm}
 
 
 def main() -> int:
-    """Try all; return the number of failures."""
+    """Run all checks; returns the number of failures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", default="http://127.0.0.1:8080/v1")
     parser.add_argument("--key", required=True)

@@ -78,7 +78,7 @@ def zeroed(file: GgufFile) -> GgufFile:
 
 
 def markov_qwen35(noise: float, *, seed: int = 0) -> GgufFile:
-    """A target whose next token depends on the current one only, with a head that says the same, but for ``noise``.
+    """A target whose next token depends on the current one only, and a head with the same output plus ``noise``.
 
     The head takes the embedding of its token and nothing of the target's row (``eh_proj = [I|0]``), and has an output
     layer of its own: the target's, with so much normal noise, of the weights' own standard deviation.
@@ -273,7 +273,7 @@ def assistant_for(*, seed: int = 5, window: int = 64, num_layers: int = 2, **ent
 
 
 def _gemma4_layer(weights: Weights, number: int, n: int) -> None:
-    """What layers of target and assistant have in common."""
+    """Metadata that target and assistant share."""
     block = f"blk.{number}"
     for norm in ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm"):
         weights.ones(f"{block}.{norm}.weight", n)
@@ -305,7 +305,7 @@ def _of_gemma4(architecture: str, num_layers: int, window: int) -> dict[str, tup
 
 
 def _renamed(file: GgufFile, old: str, new: str, without: tuple[str, ...]) -> GgufFile:
-    """The metadata of a file as those of another architecture."""
+    """The metadata of a file, renamed for another architecture."""
     entries = {
         (f"{new}.{key.removeprefix(f'{old}.')}" if key.startswith(f"{old}.") else key): value
         for key, value in file.metadata.items()

@@ -18,7 +18,7 @@ WRITES_THE_WHEEL = "import shutil\nshutil.copy({wheel!r}, folder)"
 
 
 class RecordingControl(FirstModelControl):
-    """Remembers what it was told."""
+    """Records its notifications."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ def library(tmp_path: Path) -> Library:
 
 @pytest.fixture
 def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands for the package index; whoever asks a hub by accident finds none."""
+    """A folder in place of the package index, without any hub."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     folder = tmp_path / "wheels"
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""An engine that says what a test wants, when the test wants it, and the application around it."""
+"""An engine whose answers and their times a test controls, and the server's application around it."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def started_engine(session: ScriptedSession) -> Engine:
 
 @dataclass
 class ScriptedServer:
-    """A server without a socket: what it is made of, and a client that shows the key."""
+    """A server without a socket: its parts, and a client that sends the key."""
 
     session: ScriptedSession = field(default_factory=ScriptedSession)
     model: ServedModel = field(default_factory=served)

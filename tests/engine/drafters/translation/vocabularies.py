@@ -79,7 +79,7 @@ class PieceTokenizer:
 def translation_of(
     target: PieceTokenizer, draft: PieceTokenizer, coverage: float, roles: Roles | None = None
 ) -> Translation:
-    """A translation as it would be found, but for the share of everyday text, which these vocabularies cannot spell."""
+    """A translation with a given coverage, since these vocabularies cannot spell everyday text."""
     ours, theirs = Speller(target), Speller(draft)
     overlap = make_overlap(ours, theirs, target, draft)
     start = (draft.bos_id,) if draft.add_bos and draft.bos_id is not None else ()
