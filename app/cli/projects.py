@@ -27,7 +27,7 @@ _LOWEST_PRIORITY = 19
 
 
 def command(options: argparse.Namespace) -> int:
-    """Do it; exit code 0, or 1 with one sentence where it could not be done."""
+    """Run the command; exit code 0, or 1 after one sentence on stderr."""
     paths = find_paths()
     projects, index = Projects(paths.projects_file), DocumentIndex(paths.documents_file)
     try:
@@ -102,7 +102,7 @@ def _ask(options: argparse.Namespace, _projects: Projects, _index: DocumentIndex
 
 
 def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> int:
-    """Read what is new in the files of a project; what was read stays where Ctrl+C ends it."""
+    """Read new and changed files of a project; Ctrl+C keeps the files that were read."""
     line = ProgressLine()
 
     def show(progress: Progress) -> None:
@@ -131,7 +131,7 @@ def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> i
 def _embed(
     project: Project, index: DocumentIndex, should_stop: Callable[[], bool], show: Callable[[Progress], None]
 ) -> None:
-    """Give new passages their vectors, where the settings name a model for that; one that fails costs no words."""
+    """Compute vectors of new passages if the settings name an embedding model. The search by words works without."""
     embedder = embedder_of(find_paths())
     if embedder is None or should_stop():
         return

@@ -1,6 +1,6 @@
 """Saves the caches of conversations that were left, and restores them if that is quicker than decoding again.
 
-They are saved in memory at once and on the disk in idle time, both bounded; measured speeds decide what is quicker.
+They are saved in memory at once and on the disk in idle time, both bounded. Measured speeds decide which is quicker.
 Caches of guests (conversations of other programs) are only saved in memory, a few of them.
 """
 
@@ -195,7 +195,7 @@ class StateCache:
                 attached.sequence.clear()
 
     def begin(self, owner: int, stats: StatsRecorder, slot: int = 0) -> None:
-        """Begin an answer; ``stats`` is told of restored caches."""
+        """Begin an answer; ``stats`` records restored caches."""
         now = self._answering.setdefault(slot, _Answering())
         now.owner, now.stats = owner if self._disk_bytes else min(owner, NO_OWNER), stats
 

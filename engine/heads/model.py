@@ -74,14 +74,14 @@ class RowModel(ABC, Generic[ContextT]):
         self._num_read = 0  # tokens that were read with the target's rows
         self._unsettled: list[int] = []  # tokens that were read ahead
         self._begin = 0  # tokens at the beginning that were skipped, since their rows were lost
-        self._passed: list[tuple[int, int]] = []  # begin and end of the pictures behind that, ascending
+        self._passed: list[tuple[int, int]] = []  # begin and end of the pictures after those tokens, ascending
 
     @property
     def num_past(self) -> int:
         return self._num_read + len(self._unsettled)
 
     def has_lost_beginning(self, floor: int = 0) -> bool:
-        """Whether tokens behind ``floor`` were skipped because their rows were lost; the first never has a row."""
+        """Whether tokens after ``floor`` were skipped because their rows were lost; the first never has a row."""
         return self._begin > max(1, floor)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:

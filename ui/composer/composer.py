@@ -161,7 +161,7 @@ class ThinkingButton(MenuButton):
             return
         name = thinking_name(self.option)
         words = translate("ThinkingButton", "Thinking: {name}").format(name=name)
-        self.setText(words)  # a lone "On" would be a riddle, above all where no mode stands beside it
+        self.setText(words)  # "On" alone would be unclear, above all without a mode beside it
         self.setAccessibleName(words)
         line = thinking_line(self.option)
         self.setAccessibleDescription(line)
@@ -189,7 +189,7 @@ class ThinkingButton(MenuButton):
 
 class Composer(QWidget):
     submitted = Signal(str)  # a message was sent; the box is empty again
-    race_requested = Signal(str)  # a question behind `RACE_COMMAND` was sent
+    race_requested = Signal(str)  # a question after `RACE_COMMAND` was sent
     stop_requested = Signal()  # the answer is to stop
     # for the next message
     mode_chosen = Signal(object)
@@ -331,7 +331,7 @@ class Composer(QWidget):
             self.tools_popup.list.set_rows(tool_rows(menu))
             self.tools_popup.fit_rows()
             if self.tools_are_open:
-                self.tools_popup.open_from(self.tools_button, above=True)  # its lower edge stays where it is
+                self.tools_popup.open_from(self.tools_button, above=True)  # its lower edge does not move
 
     @property
     def tools_are_open(self) -> bool:

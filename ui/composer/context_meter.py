@@ -142,7 +142,7 @@ class ContextMeter(ShrinkingButton):
         self.setVisible(self.width_px(compact=compact) > 0)
 
     def width_px(self, *, compact: bool) -> int:
-        """Nothing where it is gone."""
+        """The width; 0 if the meter is hidden."""
         speaks_up = self.parts.nearly_full or self.parts.refused > 0
         is_gone = not self.parts.size or (compact and not speaks_up)
         return 0 if is_gone else super().width_px(compact=False)

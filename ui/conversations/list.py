@@ -147,7 +147,7 @@ class ConversationList(QListView):
         wrap_viewport(self)
         self.theme = theme
         self._current: int | None = None
-        self._came_from: QWidget | None = None  # where the keyboard was before a name is typed here
+        self._came_from: QWidget | None = None  # the focused widget before a rename here
         self._later: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
         self.rows = ConversationModel(self)  # its signals hold what listens: they end with the list
         self.rows.renamed.connect(self.rename_requested)
@@ -204,7 +204,7 @@ class ConversationList(QListView):
         return index.isValid()
 
     def _mark_near(self, row: int) -> None:
-        """Select the row where a row was removed, or the one above: keys need a visible row."""
+        """Select the row after a removed row, or the row above it: the keyboard needs a visible row."""
         places = [self.rows.index(each, 0) for each in range(self.rows.rowCount())]
         places = [place for place in places if self.rows.flags(place) & Qt.ItemFlag.ItemIsSelectable]
         if places:

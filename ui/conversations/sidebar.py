@@ -33,7 +33,7 @@ class HelpButton(IconButton):
         self.popup_menu.addSeparator()
         self.updates = self.popup_menu.addAction(translate("HelpButton", "Check for updates…"))
         self.about = self.popup_menu.addAction(translate("HelpButton", "About Paceline"))
-        for action in self.popup_menu.actions():  # else macOS puts each where it thinks that its words belong
+        for action in self.popup_menu.actions():  # otherwise macOS moves actions by their text
             action.setMenuRole(QAction.MenuRole.AboutRole if action is self.about else QAction.MenuRole.NoRole)
         self.setMenu(self.popup_menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -277,7 +277,7 @@ class BlockStream:
     _next_number: int = 0  # of the ordered list whose part comes next
     _head: str = ""  # of the table whose part comes next: its first two lines
     _widths: tuple[int, ...] = ()  # of its columns
-    words: str = ""  # by which the open block grew with the last piece, where nothing else changed
+    words: str = ""  # that the last piece added to the open block, if nothing else changed
     was_parsed: bool = False  # whether the last piece took more than to make the open block longer
 
     def feed(self, text: str) -> list[Block]:
@@ -523,7 +523,7 @@ class MarkdownReading:
     def go_on(self) -> list[Segment] | None:
         """Read the next slice; returns the segments of the whole text at its end, None before."""
         num_open = sum(block.num_chars for block in self._stream.tail)
-        end = self._at + max(READ_CHARS, num_open)  # an open block is read anew with every piece
+        end = self._at + max(READ_CHARS, num_open)  # an open block is parsed again with every piece
         cut = self.text.find("\n\n", end, end + READ_CHARS)
         end = cut + 2 if cut >= 0 else end
         self._blocks += self._stream.feed(self.text[self._at : end])

@@ -24,7 +24,7 @@ BARE = "bare"  # the markup of the tokens of a link that is written as its addre
 PLACE = "place"  # in a token's meta: where in the source of its inline block it begins
 NUM_KEPT = 64  # sources
 LONG_CHARS = 200  # from here on the beginning of a source is worth being looked for
-_OPEN_SIGNS = frozenset("*_~`[$")  # where one is shown as it is, what follows may still give it a meaning
+_OPEN_SIGNS = frozenset("*_~`[$")  # one that is shown literally may still become markup with more text
 _OPEN_ESCAPES = frozenset(("\\(", "\\["))  # so may these, of formulas
 _WORDS = frozenset(("text", "text_special"))
 

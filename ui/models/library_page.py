@@ -289,7 +289,7 @@ class LibraryPage(QWidget):
         self.offer_buttons = [card.action_button for card in offers]
         self._show_headings(len(offers))
         if had_focus and (focus is None or not isValid(focus) or not focus.hasFocus()):
-            self._focus_again(key, number)  # what had it is gone; who walks by keys stays where he was
+            self._focus_again(key, number)  # the focused widget is gone: focus its neighbour, for users of the keyboard
 
     def _keep_cards(self) -> None:
         """Create a card per model and offer; unchanged ones are reused."""

@@ -461,7 +461,7 @@ class WelcomePage(QWidget):
             self.cards[0].setMinimumHeight(self.words.minimumHeight())
         unchecked = any(row.checked and not row.pair.is_here for row in shown)
         self.is_looking = False
-        # A sentence in its place where no card comes, so that nothing below moves.
+        # Without a card a sentence takes its place, so that nothing below moves.
         none_quick = tr("Larger models are slow on this computer. The small one below is fast.")
         show_text(self.words, words or ("" if self._has_best else none_quick))
         self.note.setVisible(unchecked)

@@ -32,8 +32,8 @@ from ui.widgets.tab_order import REST_MS, TabOrder
 tr = Translator("Transcript")
 
 NEAR_END_PX = 32
-BUILD_AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
-FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
+BUILD_AHEAD_PAGES = 3  # pages built above the visible part; older messages follow as the user scrolls up
+FIRST_SLICE_S = 0.020  # the visible part appears at once if this suffices
 GO_TO_MARGIN_PX = 16
 JUMP_MARGIN_PX = 12
 FIRST_FRAME_S = 0.060  # a first frame that is not whole is better than one that is late
@@ -397,7 +397,7 @@ class Transcript(MessageArea):
     def _begin_above(self, view: MessageView, *, is_visible: bool) -> None:
         card = self._recycler.building = self._make(view)
         self._is_filled = False
-        # Out of sight it takes its room when it is whole: with every part of it all in sight would be laid out.
+        # Outside the visible part the card is shown when it is complete: each part would lay out all visible cards.
         self._column.add_above(card, shown=is_visible)
         self._theme.apply_density(card)
         self._update_last()

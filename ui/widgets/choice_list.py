@@ -102,7 +102,7 @@ class ChoiceModel(QAbstractListModel):
     def __init__(self) -> None:
         super().__init__()
         self.rows: tuple[Choice, ...] = ()
-        self.has_icons = False  # then all rows leave room for one, so that their words begin at the same place
+        self.has_icons = False  # all rows reserve the space of an icon, so that their text is aligned
 
     def set_rows(self, rows: Sequence[Choice]) -> None:
         self.beginResetModel()

@@ -32,10 +32,10 @@ tr = Translator("Header")
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
 PROGRESS_PX = 4
 CHROME_PX = 40  # of the button of the models, around its words
-MODELS_SHARE = 0.6  # of the room that title and models share, where it is not enough for both
+MODELS_SHARE = 0.6  # of the width for title and models, if both do not fit
 LEAST_NAME = 8  # widths of a letter for a target's name beside a draft's: with less, the draft's goes
-LEAST_TITLE = 20  # widths of a letter for a title beside an indicator that goes whole
-# Where a chat template comes from, as the engine names it.
+LEAST_TITLE = 20  # widths of a letter for a title; with less, the indicator beside it is hidden
+# The engine's names for the origin of a chat template.
 TEMPLATES = (tr.mark("from the model"), tr.mark("fallback"))
 
 

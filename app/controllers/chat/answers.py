@@ -113,10 +113,10 @@ class _StreamingAnswer:
     abandoned: bool = False
     thinking: ThinkingTime = field(default_factory=ThinkingTime)
     temperature: float = 0.0
-    full: str = ""  # what to say where the context is full at its end
-    target: str = ""  # whose answer it is, also where it brings no word
-    draft: str = ""  # that was loaded then
-    visible: VisibleText | None = None  # where it may call tools
+    full: str = ""  # notice for an answer that ends because the context is full
+    target: str = ""  # the model that answers, also if the answer stays empty
+    draft: str = ""  # loaded when the answer began
+    visible: VisibleText | None = None  # of an answer that may call tools
 
 
 class AnswerController(PartsController):
@@ -519,7 +519,7 @@ class AnswerController(PartsController):
         ending = replace(ending, thinking_ms=streaming.thinking.thinking_ms)
         if stats is None:
             return ending if before is None else replace(ending, stats=before.stats)
-        # As they were when it began: where it ended the engine, none is loaded now.
+        # The models of the answer's beginning: if the engine has ended, none is loaded now.
         models = streaming.target, draft_in(stats.mode, streaming.draft)
         run = Generation(*models, stats, is_continuation=before is not None)
         self._keep_speed(run, streaming.temperature)

@@ -124,7 +124,7 @@ class ProjectController(PartsController):
         return self._find(project, question) if project is not None else ()
 
     def for_question(self, question: str) -> tuple[Attachment, ...]:
-        """What goes along with a question of the open chat; nothing outside of projects, or where a tool searches."""
+        """The passages for a question of the open chat; none outside projects, or if a tool searches them."""
         project = self._conversations.layers.project
         if project is None or not project.sources or not question.strip() or self._state.chat.settings.values["tools"]:
             return ()
@@ -164,7 +164,7 @@ class ProjectController(PartsController):
 
     @property
     def _room_tokens(self) -> int:
-        """Tokens of passages that the context has room for, and that are read soon enough."""
+        """Maximum tokens of passages: they must fit the context, and be read soon enough."""
         ready = self._state.models.ready
         n_ctx = ready.target.n_ctx if ready is not None else 0
         soon = round(self._tokens_per_s * READING_S) if self._tokens_per_s else 2 * LEAST_TOKENS
@@ -323,7 +323,7 @@ class ProjectController(PartsController):
         )
 
     def _read(self, project: Project) -> None:
-        """Bring the index up to date, in a process of the lowest priority; what was read stays where it is ended."""
+        """Update the index in a process of the lowest priority; a stop keeps the files that were read."""
         self.stop_reading()
         self._updated = (project.id, time.monotonic())
         if not project.sources:

@@ -136,7 +136,7 @@ class VersionController(PartsController):
         """A model was loaded: start the waiting regeneration if its answer and chat are still open."""
         pending = self._pending
         if pending is not None and event.target.path != pending.path and self._state.models.is_loading:
-            return  # that one was on its way before
+            return  # an earlier load ended first
         self._pending = None
         if pending is None or pending.conversation_id in self._state.answers:
             return

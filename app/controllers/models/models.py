@@ -45,7 +45,7 @@ class _Pending:
     wanted: dict[str, SettingValue]
     request: LoadRequest | None = None
     is_fallback: bool = False  # not the user's choice; the message with the reason stays
-    is_again: bool = False  # it was in use when the engine ended; what there is to say of it was said
+    is_again: bool = False  # loads a model again after the engine ended, which was reported
 
 
 class ModelController(PartsController):
@@ -57,7 +57,7 @@ class ModelController(PartsController):
         self._loaded: LoadRequest | None = None  # what brought it
         self._ended = ""  # how the engine ended last
         self._lost: LoadRequest | None = None  # to load again once all failures of the engine are reported
-        self._wanted: dict[str, SettingValue] | None = None  # settings of that, where it was chosen and never begun
+        self._wanted: dict[str, SettingValue] | None = None  # settings of a load that was chosen and has not begun
         self._ended_with = ""  # the target that was in use when the engine ended last
         self._has_answered = False  # since it was loaded
         self._progress: LoadProgress | None = None
@@ -243,7 +243,7 @@ class ModelController(PartsController):
         """The engine ended. Load its models again, unless that ended it twice."""
         self._ended = event.reason
         if self._ready is not None and self._ready.target.engine_url:
-            return  # a remote model is in use, and stays so
+            return  # a remote model stays in use
         lost, self._ready, self._loaded = self._loaded, None, None
         if self._pending and self._state.answers and self._progress is None and lost is not None:
             # The answer ended the engine, not the pending load: that had not begun.

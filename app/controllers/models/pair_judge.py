@@ -242,7 +242,7 @@ class PairJudge:
     def loss(self, target: ModelRef, draft: ModelRef, should_stop: ShouldStop) -> SpeedForecast | None:
         """The expected speed of a pair that would be slower even if the draft matched all tokens.
 
-        None where it may pay, or nothing here could tell.
+        None if it may be faster, or if no forecast is possible.
 
         Raises:
             HubError, ModelFileError: a header cannot be used, or it was asked to stop.

@@ -123,7 +123,7 @@ def with_citations(views: Sequence[MessageView]) -> tuple[MessageView, ...]:
 
 
 def within(passages: Iterable[Passage], max_chars: int) -> tuple[Passage, ...]:
-    """The first of them, as many as have room; one at least."""
+    """The first passages that fit ``max_chars``; at least one."""
     kept: list[Passage] = []
     for passage in passages:
         max_chars -= len(passage.text) + len(passage.place)

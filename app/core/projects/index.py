@@ -204,7 +204,7 @@ class DocumentIndex:
         return [_passage(row) for row in self._rows(sql, (os.fsencode(path),))]
 
     def locate(self, sources: Sequence[str], place: str, text: str) -> Passage | None:
-        """The passage that was quoted with this place and text; None where its file has changed or is gone."""
+        """The passage that was quoted with this place and text; None if its file has changed or is gone."""
         sql = f"SELECT {_PASSAGE} FROM {_JOINED} WHERE passages.text = ? AND sources.path IN ({_marks(sources)})"  # noqa: S608
         found = [_passage(row) for row in self._rows(sql, (text, *_raw(sources)))]
         return next((one for one in found if one.place == place), next(iter(found), None))

@@ -31,7 +31,7 @@ class ProjectError(AppError):
 
 
 class Projects:
-    """All projects. Each method reads the file anew where another process may have changed it. For any thread."""
+    """All projects. Each method reads the file again, as another process may have changed it. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._file = TomlFile(path, said("projects"), said("no projects"))

@@ -293,7 +293,7 @@ class AnswerBody(QWidget):
         if part is not None:
             place = part.view.viewport().mapFromGlobal(pointer)
             cursor = part.view.cursorForPosition(place)
-            # A cursor stands between characters: the one before it is meant where the pointer is left of it.
+            # A cursor is between characters: left of it the pointer is over the character before.
             unit = cursor.position() - (1 if place.x() < part.view.cursorRect(cursor).x() else 0)
             found = part.pass_at(unit, raw, runs)
         if part is None or found is None:

@@ -133,9 +133,9 @@ class CodeBlock(QFrame):
         vbox(bar, self.view, parent=self, margins=0, spacing=0)
 
     def set_code(self, code: str, language: str, *, closed: bool) -> int | None:
-        """Show code; where it only grew, the new end is appended. Colours come with each whole line, soon after.
+        """Show code; if it only grew, the new end is appended. Each complete line is coloured soon after.
 
-        Returns the height in pixels from which on it looks otherwise than before; None where it does not.
+        Returns the height in pixels below which the picture changed; None if it did not change.
         """
         top = 0 if language != self._language else None
         if language != self._language:
@@ -183,7 +183,7 @@ class CodeBlock(QFrame):
     def mark(self, ranges: Sequence[MarkedRange]) -> int | None:
         """Mark exactly these ranges of the code, which are in order and none of which crosses a line.
 
-        Returns the height in pixels from which on the marks are others; None where they are not.
+        Returns the height in pixels below which marks changed; None if they did not change.
         """
         tokens, known = self._theme.tokens, self._marked
         if tokens != self._marked_in:
