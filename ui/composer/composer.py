@@ -46,7 +46,7 @@ NOT_READY = {
     EngineState.RACING: tr.mark("A race is using the model. You can send your message when it is over."),
 }
 MENU_PX, TOOLS_PX = 260, 400
-MOST_OF_CONTEXT = 0.25  # that tools may take without a warning
+MOST_OF_CONTEXT = 0.25  # largest share for tools without a warning
 MANAGE = "manage"
 _NAMES = {
     THINKING_OFF: mark("Thinking", "Off"),
@@ -194,7 +194,7 @@ class Composer(QWidget):
     # for the next message
     mode_chosen = Signal(object)
     depth_chosen = Signal(object)
-    text_changed = Signal(str)  # what stands in the box
+    text_changed = Signal(str)  # the text in the box
     # paths, or a pasted text, to be attached
     files_offered = Signal(list)
     text_offered = Signal(str)

@@ -149,7 +149,7 @@ class ConversationList(QListView):
         self._current: int | None = None
         self._came_from: QWidget | None = None  # the focused widget before a rename here
         self._later: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
-        self.rows = ConversationModel(self)  # its signals hold what listens: they end with the list
+        self.rows = ConversationModel(self)  # a child, so that its connections end with the list
         self.rows.renamed.connect(self.rename_requested)
         self.setModel(self.rows)
         self._delegate = _Delegate(theme, self.rows, self)

@@ -69,7 +69,7 @@ class Sidebar(QFrame):
         self._arrange()
         theme.changed.connect(self._recolor)
         self._recolor()
-        self._found_for = ""  # what was typed when the results came that are shown
+        self._found_for = ""  # the typed text of the shown results
         self._takes_first = False  # Enter was pressed before the results came
         self.set_rows([], None)
 

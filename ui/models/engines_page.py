@@ -27,7 +27,7 @@ from ui.widgets.popups import NoWheelComboBox
 
 tr = Translator("EnginesPage")
 
-WIDTH_PX = 860  # as the library
+WIDTH_PX = 860  # like the library page
 INTRO = tr.mark(
     "Chat with a model that runs elsewhere, on any OpenAI-compatible server such as vLLM, "
     "SGLang, llama-server, LM Studio or Ollama. Your messages and attached files are sent to "

@@ -47,7 +47,7 @@ WIDTH_PX = 860
 CARD_LINES = 10  # of text, that a suggested pair is about as high as
 SIDE_PX = 24
 NUM_HERE = 3
-MOST_OF_MEMORY = 0.8  # that weights may take, so that the rest of a model fits beside them
+MOST_OF_MEMORY = 0.8  # largest share for weights, so that cache and buffers fit as well
 NONE_FITS = tr.mark("None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.")
 NOT_CHECKED = tr.mark(
     "From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded."

@@ -298,7 +298,7 @@ class RacePage(QWidget):
     def _again(self) -> None:
         if self.result is None:
             return
-        if self.result.setup.lost_pictures:  # which the form says
+        if self.result.setup.lost_pictures:  # the form mentions them
             self.show_setup()
         else:
             self.start_requested.emit(self.result.setup)

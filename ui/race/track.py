@@ -115,7 +115,7 @@ class RaceTrack(QWidget):
             for source, (name, field, words) in SOURCES.items()
             if source is not Source.TARGET
         }
-        self._legend_room = QWidget()  # as high as the legend, before there is a mark, too
+        self._legend_room = QWidget()  # reserves the legend's height, also before the first mark
         self._legend_room.setFixedWidth(0)
         self._lane_box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lane_box.setSpacing(12)

@@ -269,7 +269,7 @@ class MessageMenus:
     def __init__(self, selection: TranscriptSelection) -> None:
         self._selection = selection
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
-        self._modes = dict.fromkeys(Mode, "")  # that are offered, and why each cannot run now
+        self._modes = dict.fromkeys(Mode, "")  # offered modes, and why each cannot run now
 
     def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
         """``source`` returns the models that can regenerate an answer, for each menu."""
@@ -361,7 +361,7 @@ class MessageArea(SelectingArea, QScrollArea):
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False
-        self.edits: dict[int, str] = {}  # what editors hold, by message: the cards of these open theirs
+        self.edits: dict[int, str] = {}  # unsaved edits by message; their cards open an editor
         self.pool = CardPool()
         self.selection = TranscriptSelection(theme, self, lambda: self.entries)
         self.menus = MessageMenus(self.selection)

@@ -96,11 +96,11 @@ class TranscriptSelection(QObject):
         self._page, self._entries = page, entries
         self._anchor: Position | None = None
         self._head = Position(0, 0)
-        self._origin: tuple[Position, Position] | None = None  # what was pressed on, while the button is down
+        self._origin: tuple[Position, Position] | None = None  # the pressed word or line, while the button is down
         self._by: QTextCursor.SelectionType | None = None  # words or blocks, in which the selection grows
         self._double: tuple[int, QPoint] | None = None  # when and where words were chosen last
         self._pointer = QPoint()
-        self._view: TextView | None = None  # that has the keyboard
+        self._view: TextView | None = None  # with the keyboard focus
         self._timer = QTimer(self, interval=SCROLL_MS)
         self._timer.timeout.connect(self._scroll)
         for changed in (theme.changed, theme.formulas.ready):  # the texts are laid out anew in this turn

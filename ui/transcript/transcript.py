@@ -362,11 +362,11 @@ class Transcript(MessageArea):
             return
         until = self._scheduler.own_s() + (budget_s or self._scheduler.slice_s(self._recycler.pages_above))
         self._grows_above = self._grows_above or self.is_building
-        wanted = self.is_building or not self._column.entries  # else only what was replaced goes
+        wanted = self.is_building or not self._column.entries  # otherwise only replaced cards are deleted
         while wanted and self._build_step() and self._scheduler.own_s() < until:
             pass
         if not self.is_building and self._discarded:
-            self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one
+            self._discarded.pop().deleteLater()  # one for each turn of the event loop, which deletes it afterwards
         self.lay_out()
         if self._scroll_target is not None:
             self._scroll_to_target()

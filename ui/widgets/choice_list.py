@@ -33,7 +33,7 @@ def paint_item_background(painter: QPainter, box: QRect, state: QStyle.StateFlag
 Index = QModelIndex | QPersistentModelIndex
 HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
 SIDE_PX, ICON_GAP_PX = 10, 9
-LINE_PX, LEADING_PX = 19, 3  # a line is at least so high, and so much higher than its letters
+LINE_PX, LEADING_PX = 19, 3  # least height of a line, and its extra height over the letters
 _NO_PARENT = QModelIndex()
 
 
@@ -201,7 +201,7 @@ class _Delegate(QStyledItemDelegate):
             room -= width + 10
         title = QRect(line.left(), line.top(), room, self._line_px)
         color = tokens.text if choice.enabled else tokens.text_disabled
-        weight = SEMIBOLD if choice.lines or choice.side else REGULAR  # what is alone on its row needs no stress
+        weight = SEMIBOLD if choice.lines or choice.side else REGULAR  # a name alone on its row is not emphasized
         self._write(painter, title, choice.title, self._theme.font(0, weight), color=color)
         lines = [part for text in choice.lines for part in self._lines(choice, text)]
         for number, text in enumerate(lines, 1):

@@ -91,9 +91,9 @@ def figure_widgets_in(widget: QWidget) -> list[FigureWidget]:
 
 
 LEGEND_PX = 18
-INSET_PX = 6  # what can be clicked has its ground drawn this far around it
+INSET_PX = 6  # margin of the background of clickable figures
 SWATCH_PX, GAP_PX = 8, 8
-OVERHANG_PX = 2  # letters may reach so far out of their width
+OVERHANG_PX = 2  # how far letters may extend beyond their width
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 

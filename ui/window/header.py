@@ -122,7 +122,7 @@ class ModelPicker(ChoicePopup):
         draft_used = draft.path if draft else ""
         drafting = [draft_choice(row, draft_used) for row in drafts]
         if is_away:
-            drafting = []  # it drafts as its engine has it
+            drafting = []  # its server decides how it drafts
         if drafting:
             none = Choice(DRAFT, translate("ModelPicker", "No draft"))
             drafting.append(_ticked(none, is_used=draft is None))
@@ -431,7 +431,7 @@ class Header(QFrame):
 
         An indicator is hidden if even the short names and a piece of the title lack room.
         """
-        if self._view.state is not EngineState.LOADING:  # what is said meanwhile is short, and soon gone
+        if self._view.state is not EngineState.LOADING:  # texts while loading are short and short-lived
             title, least = self._title_px(), LEAST_TITLE * self.title.fontMetrics().averageCharWidth()
             names = self.model_button.fontMetrics().horizontalAdvance
             self._sparse = False

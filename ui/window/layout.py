@@ -87,7 +87,7 @@ class WindowLayout(QObject):
         if self._window.isVisible():
             self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
-            QTimer.singleShot(0, self, self._fit_panes)  # what is in the middle is laid out for this text only then
+            QTimer.singleShot(0, self, self._fit_panes)  # after the middle is laid out for the new text size
         elif not self._is_restored:  # a hidden splitter would report a third of some small width for each
             self._widen(FIRST_SIZES, scale)
         self.changed.emit()

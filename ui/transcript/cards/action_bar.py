@@ -152,7 +152,7 @@ class AnswerActionBar(QWidget):
         self._versions = versions
         self._buttons: Sequence[IconButton] = ()
         self._width = 0
-        self._fitted_for: tuple[int, int, str, str] | None = None  # what the figures have their place for
+        self._fitted_for: tuple[int, int, str, str] | None = None  # the sizes and texts of the last layout
         self.figures = AnswerFooter(theme)
         self.continue_button: QPushButton | None = None
         self.row = hbox(spacing=SPACING_PX)

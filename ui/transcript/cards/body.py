@@ -35,7 +35,7 @@ MAX_POOLED = 8  # of prose, and of code
 @dataclass(slots=True, eq=False)
 class BodyPart(TextPart):
     widget: ProseView | CodeBlock
-    widgets: tuple[QWidget, ...]  # that are painted
+    widgets: tuple[QWidget, ...]  # to paint
     goes_on: bool = False  # the one below is more of the same list or table
     marked: SourceMap | None = None
     locator: RangeLocator = field(default_factory=lambda: RangeLocator(SourceRuns()))
@@ -129,7 +129,7 @@ class AnswerBody(QWidget):
         self._num_heavy = 0  # pieces in a row that were parsed, or closed a block
         self._num_settled = 0  # widgets that were sealed when it was last asked what changed
         self._changed: tuple[int, int] | None = None  # the first part that changed, and from which height on
-        self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _at_once  # what growing is done in
+        self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _at_once  # runs a change that makes it higher
         self._column = SegmentLayout(self)
 
     @property
@@ -146,7 +146,7 @@ class AnswerBody(QWidget):
 
     def append(self, text: str) -> None:
         if self._parts and self.isVisible():
-            self._text_width = self.width()  # what was expected may be off by a scroll bar
+            self._text_width = self.width()  # the expected width may differ by a scroll bar
         self._closed += self._stream.feed(text)
         self._show(self._stream.words)
         if self._closed and not self._join_timer.isActive():
@@ -214,7 +214,7 @@ class AnswerBody(QWidget):
         """Create or style a part for this segment; False when done."""
         kind = CodeBlock if segment.is_code else ProseView
         if not self.window().isVisible():
-            return False  # what will style it is not known yet
+            return False  # its styles are not known yet
         if not self._pool.has(kind):
             widget = self._make_widget(segment)
             self._pool.add(widget)
@@ -414,7 +414,7 @@ class AnswerBody(QWidget):
     def _make(self, segment: Segment, index: int) -> None:
         kind = CodeBlock if segment.is_code else ProseView
         widget = self._pool.take(kind) or self._make_widget(segment)
-        if self._text_width > 0:  # else its first text would be laid out for some other width, and once more
+        if self._text_width > 0:  # otherwise its text would be laid out twice
             widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)

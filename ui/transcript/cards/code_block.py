@@ -153,7 +153,7 @@ class CodeBlock(QFrame):
             block = self._replace(code.removesuffix("\n"))
             self.code = code
             self.view.fit()
-            self.updateGeometry()  # else what is around learns of the height only when this layout is carried out
+            self.updateGeometry()  # otherwise the parents learn of the new height only with this layout
             top = self._top_of(block) if top is None else top
         if closed and not self._coloured:
             self._coloured = True
@@ -210,7 +210,7 @@ class CodeBlock(QFrame):
         if before and shown.startswith(before):
             line = self.view.blockCount() - 1
             cursor = QTextCursor(self.view.document())
-            cursor.beginEditBlock()  # as for words: no layout before the text is whole
+            cursor.beginEditBlock()  # no layout before the text is complete
             cursor.movePosition(QTextCursor.MoveOperation.End)
             cursor.insertText(shown[len(before) :])
             cursor.endEditBlock()

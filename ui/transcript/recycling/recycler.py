@@ -86,7 +86,7 @@ class OffscreenHeights(QObject):
         super().__init__(page)
         self._page, self._column, self._at_end = page, column, at_end
         self._sizes: dict[MessageCard, tuple[int, int]] = {}  # height, and how much of it is text that wraps
-        self._recycled: frozenset[CardState] = frozenset()  # as the sizes are
+        self._recycled: frozenset[CardState] = frozenset()  # states at the current sizes
         self._anchor: _ScrollAnchor | None = None
         self._maximum = 0  # of the scroll bar, when it was looked at last
         self._in_relayout = False
@@ -440,7 +440,7 @@ def show_above(
     before, fills = _in_sight(viewport, others), content.autoFillBackground()
     card.resize(card.width(), _wanted_height(card))  # in another height its parts would be laid out twice
     with updates_disabled([viewport, content, *beside, *around, card, *others]):
-        content.setAutoFillBackground(False)  # or its pixels would be moved
+        content.setAutoFillBackground(False)  # otherwise Qt would scroll its pixels
         content.setAttribute(_IS_OPAQUE, False)
         with layouts_disabled([*around, content]):
             card.show()
