@@ -60,7 +60,7 @@ class AssistantModel(UncachedModel):
         self.num_candidates = context.n_vocab
         self._base, self._read = -1, list[int]()  # tokens read after the first `_base`
         self._scores: Rows = context.no_rows
-        self._row: HiddenRows | None = None  # for the next of them
+        self._row: HiddenRows | None = None  # input of the next drafted token
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`; minus infinity if the target gave no row.

@@ -51,7 +51,7 @@ class _Ahead:
     base: int = 0  # position of the first of `ids`: the last token that was read with the target's row
     ids: list[int] = field(default_factory=list)
     rows: list[HiddenRows] = field(default_factory=list)
-    layer: int = 0  # that has read all of them
+    layer: int = 0  # the layer that has read all tokens
 
     def clear(self) -> None:
         self.ids.clear()
@@ -263,7 +263,7 @@ class HeadModel(RowModel[HeadContext]):
     def __init__(self, context: HeadContext, tap: HiddenTap, shape: HeadShape) -> None:
         super().__init__(context, tap, shape)
         self._ahead = _Ahead()
-        self._own_row: HiddenRows | None = None  # behind the last token
+        self._own_row: HiddenRows | None = None  # after the last token
         self._zeros = np.zeros(context.width, dtype=np.float32)
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:

@@ -517,7 +517,7 @@ class Session:
         return self._costs
 
     def _observe_draft_step(self, step_ms: float) -> None:
-        if len(self.batcher) < 2:  # else the time includes the work of others
+        if len(self.batcher) < 2:  # otherwise the time includes the work of other answers
             self._pair_costs().observe_draft_step(step_ms)
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:

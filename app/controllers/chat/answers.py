@@ -132,7 +132,7 @@ class AnswerController(PartsController):
         super().__init__(parts)
         self._conversations, self._context, self._projects = conversations, context, projects
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
-        self._making: dict[int, _StreamingAnswer] = {}  # by the numbers of their requests, in the order of asking
+        self._making: dict[int, _StreamingAnswer] = {}  # by request id, in the order of the requests
         self.tools = ToolController(parts, conversations, projects)
         self.tools.next_wanted.connect(self._ask_again)
         self.tools.changed.connect(self._publish)

@@ -19,7 +19,7 @@ Hits = tuple[SearchHit, ...]
 
 
 class LibraryController(PartsController):
-    found = Signal(str, object)  # what a search found, from the store's thread
+    found = Signal(str, object)  # the typed text and its hits, emitted on the store's thread
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)

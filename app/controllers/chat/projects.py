@@ -45,12 +45,12 @@ if TYPE_CHECKING:  # a start waits for no page of projects
 
 LOOK_AGAIN_S = 30.0  # at most so often the files of the open chat's project are looked at
 SHOW_AGAIN_S = 1.0
-READING_S = 6.0  # so long a person may wait for a model that reads passages
+READING_S = 6.0  # maximum time to read the passages of a prompt
 LEAST_TOKENS = 750  # of passages: about three
 CONTEXT_SHARE = 4  # a quarter of the context is for passages
 _MEASURED_TOKENS = 64  # fewer say nothing of the speed of reading
 UNREADABLE = mark("Projects", "The files of this project could not be read: {reason}")
-MEANING = mark("Projects", "by meaning")  # as the command tells of vectors
+MEANING = mark("Projects", "by meaning")  # the command's name for the progress of vectors
 NO_PASSAGE = mark("Projects", "No passage was given under this number.")
 
 

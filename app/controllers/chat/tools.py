@@ -308,7 +308,7 @@ class ToolController(PartsController):
         if self._is_shown(turn):
             for view in calls:
                 self._window.add_message(view)
-            self._window.composer.set_streaming(True)  # so that Stop is there
+            self._window.composer.set_streaming(True)  # shows the stop button
         self._proceed(turn)
 
     def drop(self, conversation_id: int) -> None:

@@ -103,7 +103,7 @@ class FirstModelController(QObject):
             return
         if found is not None:
             self._show(replace(_offer(), status=DownloadStatus.DONE, path=str(found.path)))
-        elif self._view.status is DownloadStatus.DONE:  # it was removed; what went wrong before stays to be read
+        elif self._view.status is DownloadStatus.DONE:  # the model was removed; an earlier error stays visible
             self._show(_offer())
 
     def _on_here(self, model: LibraryModel | None) -> None:

@@ -59,7 +59,7 @@ class HubLibraryController(HubPartController):
         self._stop = threading.Event()  # of a scan
         self._used = ("", "")  # the files of target and draft
         self._looked_elsewhere = False
-        self._scanned: LibraryAnswer | None = None  # what the last scan of a folder found
+        self._scanned: LibraryAnswer | None = None  # the result of the last folder scan
 
     def attach(self, panel: ModelsPanel) -> None:
         requests = panel.requests
@@ -325,7 +325,7 @@ class HubDownloadsController(HubPartController):
         self._rows = rows
         self._navigation.set_downloads(rows)
         ended = [row for row in rows if row.status is DownloadStatus.DONE and before.get(row.key) is not row.status]
-        if ended and self._is_known:  # also of one that was not yet there at the last look, small as it is
+        if ended and self._is_known:  # includes small downloads that began and ended since the last check
             self.came.emit()
             self._window.show_notice(_arrival_notice(ended))
         if {row.key: row.status for row in rows} != before:

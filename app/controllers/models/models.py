@@ -54,14 +54,14 @@ class ModelController(PartsController):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._ready: EngineReady | None = None
-        self._loaded: LoadRequest | None = None  # what brought it
+        self._loaded: LoadRequest | None = None  # its load request
         self._ended = ""  # how the engine ended last
         self._lost: LoadRequest | None = None  # to load again once all failures of the engine are reported
         self._wanted: dict[str, SettingValue] | None = None  # settings of a load that was chosen and has not begun
         self._ended_with = ""  # the target that was in use when the engine ended last
         self._has_answered = False  # since it was loaded
         self._progress: LoadProgress | None = None
-        self._pending: dict[int, _Pending] = {}  # by the number of the request, in their order
+        self._pending: dict[int, _Pending] = {}  # by request id, in the order of the requests
         self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
         self._shown_problem: Problem | None = None  # of the last model that could not be used
         self._keeps = False  # the settings of the loaded models are being saved
@@ -253,7 +253,7 @@ class ModelController(PartsController):
             self._lost = last.request or replace(lost, draft=str(last.wanted.get("draft_path") or "") or None)
             self._wanted = last.wanted
         elif self._pending:
-            self._lost = lost  # which is not what ended it
+            self._lost = lost  # this load did not end the engine
         elif lost is None:
             self._say(_ended(event.reason, NOTHING_LOADED))
         elif lost.target == self._ended_with and not self._has_answered:
@@ -264,7 +264,7 @@ class ModelController(PartsController):
             self._send(lost, {}, is_again=True)
 
     def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
-        if not event.was_cancelled and self._wanted is None:  # else the user asked for it, or the message was shown
+        if not event.was_cancelled and self._wanted is None:  # otherwise the user cancelled it, or its message is shown
             self._say(self._while_loading(pending) if event.engine_ended else event.problem)
         if self._lost is not None and not self._pending:
             lost, wanted = self._lost, self._wanted or {}

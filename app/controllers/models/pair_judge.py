@@ -223,7 +223,7 @@ class PairJudge:
         known, best = self.known(target, should_stop), None
         for promise, model in self._worth_a_look(known, should_stop):
             if best is not None and best.speed_forecast is not None and best.speed_forecast.promise >= promise:
-                break  # what another vocabulary cannot say only takes from a promise
+                break  # missing tokens of another vocabulary only lower the gain
             if not find_drafts(known, DraftSources((model,)), should_stop).matching:
                 continue
             view = self.judge(target, ModelRef(path=str(model.path)), should_stop)

@@ -141,7 +141,7 @@ def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False)
             raise _too_large(name, num_bytes, MAX_PICTURE_BYTES)
         return ReadFile(picture_attachment(name, _read(path, name, MAX_PICTURE_BYTES)))
     if num_bytes > MAX_TEXT_BYTES:
-        decode(head, name, whole=False)  # that it is no text is the better reason
+        decode(head, name, whole=False)  # raises the better reason if it is no text
         raise _too_large(name, num_bytes, MAX_TEXT_BYTES)
     decoded = decode(_read(path, name), name)
     return ReadFile(text_attachment(name, decoded.text, num_bytes), decoded.notice)

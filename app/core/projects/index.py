@@ -34,7 +34,7 @@ from engine.sentences import from_json, to_json
 log = logging.getLogger(__name__)
 
 VERSION = 1  # of the layout
-BUSY_S = 10.0  # so long the process that reads files may hold the index
+BUSY_S = 10.0  # longest time that the reading process may lock the index
 MOST_WORDS = 32  # of a question
 FEW_PASSAGES, COMMON_SHARE = 1_000, 20  # a word that more passages have, and more than one of twenty, is common
 CANDIDATES = 100  # passages that each way of finding names

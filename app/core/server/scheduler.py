@@ -30,7 +30,7 @@ from engine.requests import Engine, JobEnded, PassTraced, RunJob, next_number
 
 MAX_WAITING = 32
 MAX_RETRY_S = 60
-MAX_PROGRAMS = 256  # whose last request is remembered
+MAX_PROGRAMS = 256  # number of programs whose last request is remembered
 RATE_S = 10.0  # the window of the tokens per second
 REPORT_S = 0.5  # between two reports of new tokens
 

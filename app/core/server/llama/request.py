@@ -78,7 +78,7 @@ def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bo
         rest["max_tokens"] = -1 if number in _UNLIMITED else number
     if answers is not None:
         rest["n"] = answers
-    has_ids = wants_tokens and rest.get("stream") is True  # they come with the probabilities, at the end without
+    has_ids = wants_tokens and rest.get("stream") is True  # sent with the probabilities; without them at the end
     renamed = {"logprobs": likeliest or (0 if has_ids else None), "logit_bias": bias}
     try:
         asked = parse_request(
