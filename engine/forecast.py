@@ -260,8 +260,8 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
     False for a target without a chat template, which continues texts.
     """
     plain_ms = curve.cost_ms(1)
-    shares = _between(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
-    chances = tuple(chance * coverage for chance in _between(CHANCES[kind.value], temperature))
+    shares = _range_at(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
+    chances = tuple(chance * coverage for chance in _range_at(CHANCES[kind.value], temperature))
     # If a higher temperature has ended the repetition, text is accepted as in an answer.
     repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
     text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
@@ -313,7 +313,7 @@ def _expected(chance: float, depth: int) -> float:
     return (1.0 - chance ** (depth + 1)) / (1.0 - chance) if chance < 1.0 else depth + 1.0
 
 
-def _between(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
+def _range_at(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
     """Both ends at a temperature; above the usual one they fall further, to half of those at 0 at most."""
     share = min(max(temperature, 0.0) / _USUAL_TEMPERATURE, 1.5)
     low, high = (cold + (warm - cold) * share for cold, warm in zip(*ends, strict=True))

@@ -69,7 +69,7 @@ def command(options: argparse.Namespace) -> int:
         pictures, embedder = _pictures(options.media_path), _embedder(options)
         key = _key(options)
         system, name = options.system or "", options.alias or ""
-        served = partial(_served, defaults=defaults, system=system, name=name, pictures=pictures)
+        served = partial(_served_model, defaults=defaults, system=system, name=name, pictures=pictures)
         listener = bind(options.host, options.port)
     except AppError as error:
         return fail(error.problem)
@@ -186,7 +186,7 @@ def _key(options: argparse.Namespace) -> str:
     return key
 
 
-def _served(
+def _served_model(
     ready: EngineReady, defaults: ChatRequest, system: str, name: str = "", pictures: PictureSource | None = None
 ) -> ServedModel:
     name = name or printable(Path(ready.target.path).stem)
@@ -238,7 +238,7 @@ class LibraryModels:
         apply_layers(options)
         defaults = decoding_defaults(options)
         pictures = _pictures(options.media_path)
-        served = partial(_served, defaults=defaults, system=options.system or "", name=name, pictures=pictures)
+        served = partial(_served_model, defaults=defaults, system=options.system or "", name=name, pictures=pictures)
         return LoadableModel(_load_request(options), served)
 
 

@@ -430,14 +430,14 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         cache_type=params.cache_type,
         flash_attention=params.flash_attention,
         recommended=recommended_sampling(model.metadata, model.num_params),
-        unused_abilities=unused_parts(model.architecture, model.metadata, model.path.name, _beside(model.path)),
+        unused_abilities=unused_parts(model.architecture, model.metadata, model.path.name, _sibling_names(model.path)),
         placement=options.placement,
         parallel=params.num_sequences,
         inexact=why_inexact(str(model.path), model.gpu_layers, *kinds),
     )
 
 
-def _beside(path: Path) -> list[str]:
+def _sibling_names(path: Path) -> list[str]:
     """Names of the other models in the folder; empty if it cannot be read."""
     try:
         return [other.name for other in path.parent.glob("*.gguf") if other.name != path.name]

@@ -103,7 +103,7 @@ class MessageForms:
         try:
             return render(_applied(conversation, rewrites))
         except TemplateRefusedError as refusal:  # it depends on the words or the tools as well
-            for others in _in_time(chain(_with_details(rewrites), _ways(conversation))):
+            for others in _in_time(chain(_with_details(rewrites), _rewrites(conversation))):
                 with suppress(TemplateRefusedError):
                     text = render(_applied(conversation, others))
                     if not _lost_words(probe, render(_applied(probe, others))):
@@ -141,7 +141,7 @@ def _first_that_carries(
     """The rewrites that carry all words; else the index of the first lost one in the plainest form, and a refusal."""
     lost: int | None = None
     refusal: TemplateRefusedError | None = None
-    for rewrites in _in_time(_ways(probe)):
+    for rewrites in _in_time(_rewrites(probe)):
         try:
             text = render(_applied(probe, rewrites))
         except TemplateRefusedError as error:
@@ -493,7 +493,7 @@ def _applied(conversation: TemplateInput, rewrites: Sequence[Rewrite]) -> Templa
     return conversation
 
 
-def _ways(conversation: TemplateInput) -> Iterator[tuple[Rewrite, ...]]:
+def _rewrites(conversation: TemplateInput) -> Iterator[tuple[Rewrite, ...]]:
     """The rewrites that change a conversation, alone and together: the closest to it first, without duplicates."""
     seen = list[TemplateInput]()
     plainest = [(*rewrites, *extra) for extra in ((), (_list_of_tools,)) for rewrites in _PLAINEST]

@@ -63,13 +63,13 @@ def without_oversized(messages: Sequence[Message], count: Callable[[str], int], 
     ``num_left_out`` counts those questions. The last question always stays.
     """
     oversized = {(at, number) for at, number in _unanswered(messages) if count(messages[at].questions[number]) > room}
-    return _without(messages, oversized)
+    return _without_messages(messages, oversized)
 
 
 def without_unanswered(messages: Sequence[Message]) -> list[TrimmedMessages]:
     """Leave out unanswered questions, one more each time, oldest first; ``num_left_out`` counts them."""
     places = _unanswered(messages)
-    return [_without(messages, set(places[:end])) for end in range(1, len(places) + 1)]
+    return [_without_messages(messages, set(places[:end])) for end in range(1, len(places) + 1)]
 
 
 def _unanswered(messages: Sequence[Message]) -> list[_QuestionIndex]:
@@ -82,7 +82,7 @@ def _unanswered(messages: Sequence[Message]) -> list[_QuestionIndex]:
     ]
 
 
-def _without(messages: Sequence[Message], removed: set[_QuestionIndex]) -> TrimmedMessages:
+def _without_messages(messages: Sequence[Message], removed: set[_QuestionIndex]) -> TrimmedMessages:
     result = list(messages)
     for i in {i for i, _ in removed}:
         asked = messages[i].questions

@@ -221,7 +221,7 @@ class ConversationModel(QAbstractListModel):
         if not isinstance(item, Heading) and item.left_machine and role in STATUS_ROLES:
             text = f"{text} · {tr('has left this computer')}"
         activity = self.activity_of(item)
-        if activity and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+        if activity and role in STATUS_ROLES:
             text = f"{text} · {tr(activity)}"
         wanted = (
             Qt.ItemDataRole.DisplayRole,

@@ -69,9 +69,9 @@ class PresetMenu(QToolButton):
     def in_force(self) -> Preset | None:
         """The preset whose values are all in force; the user's before built-in ones."""
         own_first = sorted(self._presets, key=lambda preset: preset.builtin)
-        return next((each for each in own_first if each.values and self._holds(each)), None)
+        return next((each for each in own_first if each.values and self._matches(each)), None)
 
-    def _holds(self, preset: Preset) -> bool:
+    def _matches(self, preset: Preset) -> bool:
         return all(self._values.get(key) == value for key, value in preset.values.items())
 
     def _show(self) -> None:

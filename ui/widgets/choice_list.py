@@ -143,7 +143,7 @@ class _Delegate(QStyledItemDelegate):
         self._theme, self._model, self._comfortable_pad, self._view = theme, model, pad, view
 
     @property
-    def _pad(self) -> int:
+    def _padding(self) -> int:
         return COMPACT_PAD_PX if self._theme.compact else self._comfortable_pad
 
     @property
@@ -155,7 +155,7 @@ class _Delegate(QStyledItemDelegate):
         if choice is None or not choice.key:
             return QSize(0, max(HEADING_PX, 2 * self._line_px - 6))
         num_lines = 1 + sum(len(self._lines(choice, text)) for text in choice.lines)
-        return QSize(0, 2 * self._pad + self._line_px * num_lines + 2)
+        return QSize(0, 2 * self._padding + self._line_px * num_lines + 2)
 
     def _lines(self, choice: Choice, text: str) -> list[str]:
         if not choice.wraps:
@@ -179,7 +179,7 @@ class _Delegate(QStyledItemDelegate):
 
     def _paint_row(self, painter: QPainter, box: QRect, choice: Choice) -> None:
         tokens = self._theme.tokens
-        inner = box.adjusted(SIDE_PX, self._pad, -SIDE_PX, -self._pad)
+        inner = box.adjusted(SIDE_PX, self._padding, -SIDE_PX, -self._padding)
         if choice.icon:
             colors = {
                 "accent": tokens.accent_text,

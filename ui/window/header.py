@@ -227,7 +227,7 @@ def _layers_on(use: DeviceUse) -> str:
     return words.format(number=count(use.num_layers), device=use.name)
 
 
-def _apart(target: str, draft: str) -> tuple[str, str]:
+def _distinct_names(target: str, draft: str) -> tuple[str, str]:
     """Both names without their common words; never empty."""
     first, second = target.split(), draft.split()
     while min(len(first), len(second)) > 1 and first[-1] == second[-1]:
@@ -452,7 +452,7 @@ class Header(QFrame):
         view = self._view
         if not view.target or not view.draft:
             return self._summary()
-        return " · ".join(_apart(shown_name(view.target), shown_name(view.draft)))
+        return " · ".join(_distinct_names(shown_name(view.target), shown_name(view.draft)))
 
     def _fitting(self) -> str:
         """The names that fit: both, the draft shortened, or the target alone."""
@@ -464,7 +464,7 @@ class Header(QFrame):
             return metrics.elidedText(summary, Qt.TextElideMode.ElideMiddle, room)
         draft = ""
         if view.draft:
-            target, other = _apart(target, shown_name(view.draft))
+            target, other = _distinct_names(target, shown_name(view.draft))
             draft = f" · {other}"
         left = room - metrics.horizontalAdvance(draft)
         if left < min(metrics.horizontalAdvance(target), LEAST_NAME * metrics.averageCharWidth()):

@@ -153,7 +153,7 @@ class AnswerController(PartsController):
     def _publish(self) -> None:
         answers = {
             each.conversation_id: ChatAnswer(
-                each.state, not each.has_begun, self._before(each), self._beside(each), each.abandoned
+                each.state, not each.has_begun, self._before(each), self._titles_beside(each), each.abandoned
             )
             for each in reversed(self._making.values())
         }
@@ -242,7 +242,7 @@ class AnswerController(PartsController):
             self._ask(streaming, turn, self._state.chat.mode)
 
     def stop(self, conversation_id: int) -> None:
-        streaming = self._in(conversation_id)
+        streaming = self._answer_in(conversation_id)
         if streaming is None:
             self.tools.stop(conversation_id)
             return
@@ -254,7 +254,7 @@ class AnswerController(PartsController):
 
     def abandon(self, conversation_id: int) -> None:
         """Stop the answer of a conversation that is about to be deleted for good."""
-        if (streaming := self._in(conversation_id)) is not None:
+        if (streaming := self._answer_in(conversation_id)) is not None:
             streaming.abandoned = True
             self._publish()
         self.stop(conversation_id)
@@ -270,7 +270,7 @@ class AnswerController(PartsController):
 
     def _show(self) -> None:
         """Show the progress of the open chat's answer; its text is on the page already."""
-        streaming = self._in(self._state.chat_id)
+        streaming = self._answer_in(self._state.chat_id)
         if streaming is None:
             return
         if not streaming.is_asked:
@@ -303,7 +303,7 @@ class AnswerController(PartsController):
                 self._state.model_answered.emit()
         self._publish()
 
-    def _in(self, conversation_id: int | None) -> _StreamingAnswer | None:
+    def _answer_in(self, conversation_id: int | None) -> _StreamingAnswer | None:
         return next((each for each in self._making.values() if each.conversation_id == conversation_id), None)
 
     def _before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
@@ -313,7 +313,7 @@ class AnswerController(PartsController):
         waits = streaming.is_asked and not streaming.has_begun and len(before) >= at_once
         return tuple(each.title for each in before) if waits else ()
 
-    def _beside(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
+    def _titles_beside(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
         """Titles of the chats whose answers are generated at the same time."""
         if streaming.has_begun or not streaming.is_asked or self._before(streaming):
             return ()

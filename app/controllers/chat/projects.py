@@ -227,12 +227,12 @@ class ProjectController(PartsController):
         loaded = (target.path, target.name) if target is not None and not target.engine_url else None
         embedder = self._state.settings.text("embedding_path")
         page = self._page = ProjectPage(self._window.theme, project, self._window, loaded, embedder)
-        page.sources_added.connect(lambda paths: self._change(page, with_sources(self._now(page), list(paths))))
+        page.sources_added.connect(lambda paths: self._change(page, with_sources(self._stored(page), list(paths))))
         page.source_removed.connect(partial(self._remove_source, page))
         page.instructions_changed.connect(partial(self._set_instructions, page))
-        page.model_changed.connect(lambda path: self._change(page, replace(self._now(page), model_path=path)))
+        page.model_changed.connect(lambda path: self._change(page, replace(self._stored(page), model_path=path)))
         page.embedder_changed.connect(partial(self._set_embedder, page))
-        page.reading_wanted.connect(lambda wanted: self._read(self._now(page)) if wanted else self.stop_reading())
+        page.reading_wanted.connect(lambda wanted: self._read(self._stored(page)) if wanted else self.stop_reading())
         page.finished.connect(self._forget_page)
         self._show_files()
         self._read(project)
@@ -241,7 +241,7 @@ class ProjectController(PartsController):
     def _forget_page(self) -> None:
         self._page = None
 
-    def _now(self, page: ProjectPage) -> Project:
+    def _stored(self, page: ProjectPage) -> Project:
         """The project of the page, as it is kept."""
         return next((one for one in self._projects.all() if one.id == page.project.id), page.project)
 
@@ -258,20 +258,20 @@ class ProjectController(PartsController):
         self._read(project)
 
     def _remove_source(self, page: ProjectPage, source: str) -> None:
-        project = self._now(page)
+        project = self._stored(page)
         self.stop_reading()
         self._change(page, replace(project, sources=tuple(one for one in project.sources if one != source)))
         self._forget_unused()
 
     def _set_instructions(self, page: ProjectPage, text: str) -> None:
-        project = self._now(page)
+        project = self._stored(page)
         values = {key: value for key, value in project.values.items() if key != "system_prompt"}
         self._change(page, replace(project, values={**values, **({"system_prompt": text} if text.strip() else {})}))
 
     def _set_embedder(self, page: ProjectPage, path: str) -> None:
         self._window.dialogs.save({"embedding_path": path})
         self._load_embedder()
-        self._read(self._now(page))
+        self._read(self._stored(page))
 
     def _show_files(self) -> None:
         self._shown_at = time.monotonic()

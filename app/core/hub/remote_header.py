@@ -221,13 +221,13 @@ class _Ranges:
     def _fetch(self, start: int, end: int) -> bytes:
         for attempt in range(_ATTEMPTS):
             try:
-                return self._once(start, end)
+                return self._fetch_once(start, end)
             except HubUnreachableError:
                 if attempt + 1 == _ATTEMPTS:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    def _once(self, start: int, end: int) -> bytes:
+    def _fetch_once(self, start: int, end: int) -> bytes:
         data = bytearray()
         with self._client.open(self._location, start, end) as stream:
             if stream.start not in (0, start) or (self._etag and stream.etag != self._etag):

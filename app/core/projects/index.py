@@ -139,7 +139,7 @@ class DocumentIndex:
         """  # noqa: S608  (question marks)
         there = {source: Path(source).exists() for source in sources}
         found = []
-        for path, name, num_bytes, num_pages, problem, source, count in self._rows(sql, _raw(sources)):
+        for path, name, num_bytes, num_pages, problem, source, count in self._rows(sql, _raw_paths(sources)):
             state = FileState.FAILED if problem else FileState.READ
             state = state if there[os.fsdecode(source)] else FileState.GONE
             reason = from_json(json.loads(problem)) if problem else ""
@@ -166,7 +166,7 @@ class DocumentIndex:
                 WHERE words MATCH ? AND sources.path IN ({_marks(sources)})
                 ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {CANDIDATES}
             """  # noqa: S608  (question marks)
-            found = [number for (number,) in self._rows(sql, (query, *_raw(sources)))]
+            found = [number for (number,) in self._rows(sql, (query, *_raw_paths(sources)))]
             texts = self._texts(found)
             ranked.append(by_sentences(terms, [(number, texts[number]) for number in found if number in texts]))
         if meaning is not None:
@@ -184,7 +184,7 @@ class DocumentIndex:
             SELECT {_PASSAGE} FROM {_JOINED} WHERE sources.path IN ({_marks(sources)})
             ORDER BY passages.id LIMIT {MOST_FOUND}
         """  # noqa: S608
-        return [_passage(row) for row in self._rows(sql, _raw(sources))]
+        return [_passage(row) for row in self._rows(sql, _raw_paths(sources))]
 
     def _texts(self, numbers: Sequence[int]) -> dict[int, str]:
         sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_marks(numbers)})"  # noqa: S608
@@ -206,7 +206,7 @@ class DocumentIndex:
     def locate(self, sources: Sequence[str], place: str, text: str) -> Passage | None:
         """The passage that was quoted with this place and text; None if its file has changed or is gone."""
         sql = f"SELECT {_PASSAGE} FROM {_JOINED} WHERE passages.text = ? AND sources.path IN ({_marks(sources)})"  # noqa: S608
-        found = [_passage(row) for row in self._rows(sql, (text, *_raw(sources)))]
+        found = [_passage(row) for row in self._rows(sql, (text, *_raw_paths(sources)))]
         return next((one for one in found if one.place == place), next(iter(found), None))
 
     def without_vectors(self, sources: Sequence[str], model: str) -> list[tuple[int, str]]:
@@ -216,7 +216,7 @@ class DocumentIndex:
             LEFT JOIN vectors ON vectors.passage_id = passages.id AND vectors.model = ?
             WHERE sources.path IN ({_marks(sources)}) AND vectors.passage_id IS NULL
         """  # noqa: S608
-        return list(self._rows(sql, (model, *_raw(sources))))
+        return list(self._rows(sql, (model, *_raw_paths(sources))))
 
     def _nearest(self, sources: Sequence[str], meaning: Meaning) -> list[int]:
         """The passages whose vectors have the largest products with that of a question."""
@@ -225,7 +225,7 @@ class DocumentIndex:
             JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
             WHERE sources.path IN ({_marks(sources)}) AND vectors.model = ?
         """  # noqa: S608
-        rows = list(self._rows(sql, (*_raw(sources), meaning.model)))
+        rows = list(self._rows(sql, (*_raw_paths(sources), meaning.model)))
         if not rows:
             return []
         matrix = np.frombuffer(b"".join(each for _, each in rows), np.float16).reshape(len(rows), -1)
@@ -265,7 +265,7 @@ class DocumentIndex:
 
     def keep_only(self, sources: Iterable[str]) -> None:
         """Leave out all sources but these."""
-        kept = _raw(list(sources))
+        kept = _raw_paths(list(sources))
 
         def job(db: sqlite3.Connection) -> None:
             where = f"path NOT IN ({_marks(kept)})"
@@ -416,7 +416,7 @@ def _marks(values: Collection[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def _raw(paths: Sequence[str]) -> list[bytes]:
+def _raw_paths(paths: Sequence[str]) -> list[bytes]:
     return [os.fsencode(path) for path in paths]
 
 

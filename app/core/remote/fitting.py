@@ -65,7 +65,7 @@ class FittingAnswer:
             try:
                 for event in self._answering(request).events(should_stop):
                     begun = begun or isinstance(event, TextChunk)
-                    yield self._noted(event)
+                    yield self._with_notice(event)
             except RemotePromptError as error:
                 if begun or should_stop():
                     raise
@@ -85,7 +85,7 @@ class FittingAnswer:
                 return
         raise RemotePromptError("The conversation does not fit the remote server's context.")
 
-    def _noted(self, event: AnswerEvent) -> AnswerEvent:
+    def _with_notice(self, event: AnswerEvent) -> AnswerEvent:
         """The event with a notice about omitted messages."""
         if not isinstance(event, StatsUpdate | Finished):
             return event

@@ -363,7 +363,7 @@ class AnswerBody(QWidget):
         for index in range(max(self._sealed, 1), len(self._parts)):
             self._set_gap(index, joins=index == joins)
         if self._apart is None:
-            self._seal(plan)
+            self._drop_final_blocks(plan)
 
     def _plan_apart(self, rest: Sequence[Block]) -> list[Segment]:
         """Keep blocks separate until they are closed and joined."""
@@ -376,7 +376,7 @@ class AnswerBody(QWidget):
         self._apart = self._sealed + num_final
         return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
 
-    def _seal(self, plan: list[Segment]) -> None:
+    def _drop_final_blocks(self, plan: list[Segment]) -> None:
         """Drop the blocks of segments that are followed by a final block: nothing can join them."""
         num_before = self._sealed
         for segment in plan[:-1]:

@@ -435,7 +435,7 @@ def show_above(
     scrolls by its growth; what still moved within the viewport is repainted.
     """
     viewport, others = page.viewport(), list(others)
-    around = list(_between(card, content))
+    around = list(_ancestors_between(card, content))
     beside = content.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
     before, fills = _in_sight(viewport, others), content.autoFillBackground()
     card.resize(card.width(), _wanted_height(card))  # in another height its parts would be laid out twice
@@ -454,7 +454,7 @@ def show_above(
         content.update()
 
 
-def _between(card: QWidget, content: QWidget) -> Iterable[QWidget]:
+def _ancestors_between(card: QWidget, content: QWidget) -> Iterable[QWidget]:
     around = card.parentWidget()
     while around is not None and around is not content:
         yield around

@@ -174,7 +174,7 @@ class ChatStore(ChatsFile):
         def job(db: sqlite3.Connection) -> StoredTurn:
             line = messages.read_tree(db, conversation_id).ancestors(after)
             if not line:
-                raise _gone()
+                raise _gone_error()
             history = tuple(self._current(view) for view in messages.list_texts(db, line[::-1]))
             stored = conversations.read_conversation(db, conversation_id)
             answer = self._insert(db, conversation_id, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True), after)
@@ -217,7 +217,7 @@ class ChatStore(ChatsFile):
             stored, view = conversations.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
             above = _above(messages.read_tree(db, conversation_id), answer_id)
             if stored is None or view is None:
-                raise _gone()
+                raise _gone_error()
             view = messages.without_trailing_space(view)
             messages.reopen_answer(db, view)
             growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
@@ -328,11 +328,11 @@ def _above(tree: MessageTree, message_id: int) -> tuple[int, ...]:
     """
     line = tree.ancestors(message_id)
     if not line:
-        raise _gone()
+        raise _gone_error()
     return line[:0:-1]
 
 
-def _gone() -> StorageError:
+def _gone_error() -> StorageError:
     return StorageError("This message no longer exists.", "Open the chat again.")
 
 

@@ -71,7 +71,7 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
             messages.append(replace(message, target=usual_model) if is_unnamed else message)
             room -= thought.num_chars
         else:
-            thoughts[node_id] = more = _more(thought, nodes[node_id])
+            thoughts[node_id] = more = _extended_reasoning(thought, nodes[node_id])
             room += _MAX_USES * (more.num_chars - thought.num_chars)
     created, updated = clean_time(data.get("create_time")), clean_time(data.get("update_time"))
     return PortableChat(
@@ -135,7 +135,7 @@ class _Thought:
         return "\n\n".join(reversed(parts))
 
 
-def _more(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
+def _extended_reasoning(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
     """The reasoning with the part or the duration of this node."""
     message = node.get("message")
     content = message.get("content") if isinstance(message, dict) else None

@@ -74,7 +74,7 @@ class PortableChat:
     def digest(self) -> str:
         """Equal for the same texts in the same tree, from any source."""
         places: dict[int | None, int] = {message.key: place for place, message in enumerate(self.messages)}
-        content = [(places.get(each.parent), each.role, each.text, *_beside(each)) for each in self.messages]
+        content = [(places.get(each.parent), each.role, each.text, *_parts_beside_text(each)) for each in self.messages]
         return hashlib.sha256(json.dumps([self.title, content]).encode()).hexdigest()[:32]
 
     def holds(self, other: PortableChat) -> bool:
@@ -85,12 +85,12 @@ class PortableChat:
         """A digest of each message with its ancestors; duplicates are counted."""
         lines: dict[int | None, bytes] = {None: b""}
         for each in self.messages:
-            content = [each.role, each.text, *_beside(each)]
+            content = [each.role, each.text, *_parts_beside_text(each)]
             lines[each.key] = hashlib.sha256(lines.get(each.parent, b"") + json.dumps(content).encode()).digest()
         return Counter(line for key, line in lines.items() if key is not None)
 
 
-def _beside(message: PortableMessage) -> list[tuple[str, str]]:
+def _parts_beside_text(message: PortableMessage) -> list[tuple[str, str]]:
     """The parts of a message beside its text."""
     call = message.call
     files = [(file.name, file.text) for file in message.attachments]
