@@ -119,7 +119,7 @@ class RowModel(ABC, Generic[ContextT]):
         kept = rows[len(rows) - wanted :].copy()
         return np.concatenate([kept, self._read_ahead(rest, min(n_rows, len(rest)))])
 
-    # ---- behind the target ----------------------------------------------------------------------------------------
+    # ---- after the target -----------------------------------------------------------------------------------------
 
     def _read(self, ids: list[int], n_rows: int) -> Rows:
         """Read tokens whose rows the target has made at some time, and skip pictures among them."""

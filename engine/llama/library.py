@@ -71,7 +71,7 @@ _NVIDIA_VERSION = Path("/proc/driver/nvidia/version")  # NVIDIA's Vulkan driver 
 _ELF_BUILD_ID = re.compile(rb"\x04\x00{3}([\x08-\x20])\x00{3}\x03\x00{3}GNU\x00", re.DOTALL)
 _NOTES_BYTES = 65536  # the linker puts its notes at the beginning
 _BUILD_DIGITS = 12
-_DELETED = " (deleted)"  # behind the name of a mapped file that was replaced or removed
+_DELETED = " (deleted)"  # suffix of a mapped file that was replaced or removed
 # The set-up's kernel files rename these functions of llama.cpp: a library with the new name contains the kernels.
 _X86_MARKS = {
     "attention": b"ggml_compute_forward_flash_attn_ext_stock",

@@ -507,7 +507,7 @@ class Composer(QWidget):
 
 
 def race_question(text: str) -> str | None:
-    """The text behind `RACE_COMMAND` at the start of a message; None without the command."""
+    """The text after `RACE_COMMAND` at the start of a message; None without the command."""
     words = text.split(maxsplit=1)
     if not words or words[0] != RACE_COMMAND:
         return None

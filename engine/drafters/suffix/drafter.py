@@ -61,7 +61,7 @@ class SuffixDrafter:
         known = len(self._index)
         if known > len(history) or not np.array_equal(history[:known], self._index.ids):
             self._index = SuffixIndex()
-        if self.predicted:  # behind the end of the prompt, so that its beginning is found as well
+        if self.predicted:  # after the end of the prompt, so that its beginning is found, too
             self.past = SuffixIndex([*history[-_BEFORE_PREDICTED:].tolist(), *self.predicted])
         self._past_match = NO_MATCH
         self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
