@@ -215,7 +215,7 @@ class LlamaContext:
         # it is outside the window; a second owner ("keeper"), which no pass uses, keeps it.
         self._owners = (seq_id, self.params.num_sequences + seq_id) if self._has_keepers else (seq_id,)
         self.num_past = 0
-        # A picture may take fewer positions than tokens (M-RoPE): the index after each picture, and the gap from there on.
+        # A picture may take fewer positions than tokens (M-RoPE): the index after each one, and the gap from there on.
         self._gaps: list[tuple[int, int]] = []
         self.gap = 0
         self.tap: RowTap | None = None

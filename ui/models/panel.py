@@ -111,7 +111,7 @@ def _speed(plain: SpeedRange, *, thinks: bool) -> str:
     words = (
         tr("{low}–{high} tokens per second, and it thinks first") if thinks else tr("{low}–{high} tokens per second")
     )
-    low, high = plain.told
+    low, high = plain.rounded
     return words.format(low=number_text(low), high=number_text(high))
 
 

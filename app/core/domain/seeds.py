@@ -19,7 +19,7 @@ _DIGEST_CHARS = 12
 _NUM_SEEDS = 1_000_000
 
 
-class SeedWish(StrEnum):
+class SeedChoice(StrEnum):
     """Which seed an answer is to get."""
 
     REPEAT = "repeat"  # reproduce the answer

@@ -51,7 +51,7 @@ class AnswerCard(MessageCard):
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
-    seed_wanted = Signal(int, object)  # an action on its seed, a `SeedWish`
+    seed_wanted = Signal(int, object)  # an action on its seed, a `SeedChoice`
     unfolded = Signal(object)  # this card's reasoning was opened
     continue_requested = Signal(int)  # continue a truncated answer
     link_activated = Signal(str)  # a link of the answer

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.attachments import Attachment
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
-from app.core.domain.seeds import SeedWish
+from app.core.domain.seeds import SeedChoice
 from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.table import TOOLS
 from app.core.domain.tools.calls import CallStatus
@@ -195,7 +195,7 @@ def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
     harness, tools = app
     harness.window.composer.submitted.emit("Read a.txt")
     answer(harness, qtbot, "There is none.")
-    harness.window.transcript.seed_wanted.emit(harness.messages()[-1].id, SeedWish.ANOTHER)
+    harness.window.transcript.seed_wanted.emit(harness.messages()[-1].id, SeedChoice.ANOTHER)
     answer(harness, qtbot, written(("read", "a.txt")))
     tools.give("one")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 3)
