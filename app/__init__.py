@@ -1,8 +1,8 @@
-"""Composition: the window and the command line above, what needs neither in `app.core`."""
+"""The app: the window and the command line; `app.core` depends on neither."""
 
 from importlib import import_module
 
-VERSION_IN_CODE = "0.1.0"  # that is being worked on; packaging/version.py makes the version of a build of it
+VERSION_IN_CODE = "0.1.0"  # the version in development; packaging/version.py derives a build's version from it
 
 
 def _version() -> str:

@@ -12,7 +12,7 @@ class Pooling(StrEnum):
 
     NONE = "none"  # each token has a vector
     MEAN = "mean"
-    CLS = "cls"  # that of the first token
+    CLS = "cls"  # the vector of the first token
     LAST = "last"
     RANK = "rank"  # how well a document answers a query, as one number: of models trained for it
 

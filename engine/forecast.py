@@ -249,19 +249,19 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
     step_ms: float | None = None,
     kind: PairKind = PairKind.FAMILY,
     temperature: float = 0.8,
-    speaks: float = 1.0,
+    coverage: float = 1.0,
     *,
     answers: bool = True,
     block: int = 1,
 ) -> GainForecast:
     """The range for usual answers; ``step_ms``: cost of a drafted token, or of a ``block``; None without a draft.
 
-    ``speaks``: the share of the target's tokens that a draft with another vocabulary can propose. ``answers`` is False
-    for a target without a chat template, which continues texts.
+    ``coverage``: the share of the target's tokens that a draft with another vocabulary can propose. ``answers`` is
+    False for a target without a chat template, which continues texts.
     """
     plain_ms = curve.cost_ms(1)
-    shares = _between(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
-    chances = tuple(chance * speaks for chance in _between(CHANCES[kind.value], temperature))
+    shares = _range_at(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
+    chances = tuple(chance * coverage for chance in _range_at(CHANCES[kind.value], temperature))
     # If a higher temperature has ended the repetition, text is accepted as in an answer.
     repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
     text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
@@ -313,7 +313,7 @@ def _expected(chance: float, depth: int) -> float:
     return (1.0 - chance ** (depth + 1)) / (1.0 - chance) if chance < 1.0 else depth + 1.0
 
 
-def _between(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
+def _range_at(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
     """Both ends at a temperature; above the usual one they fall further, to half of those at 0 at most."""
     share = min(max(temperature, 0.0) / _USUAL_TEMPERATURE, 1.5)
     low, high = (cold + (warm - cold) * share for cold, warm in zip(*ends, strict=True))
@@ -380,7 +380,7 @@ def forecast(
     draft: PlacedModel | None,
     kind: PairKind,
     temperature: float,
-    speaks: float = 1.0,
+    coverage: float = 1.0,
 ) -> Forecast | None:
     """None if no measurement applies."""
     plain = forecast_pass(machine, target)
@@ -391,7 +391,8 @@ def forecast(
     if draft is not None and step_ms is not None:
         if draft.block > 1:  # its pass has so many tokens
             step_ms *= plain.curve.cost_ms(draft.block + 1) / plain.curve.cost_ms(1)
-        gain = forecast_gain(plain.curve, step_ms, kind, temperature, speaks, answers=target.answers, block=draft.block)
+        facts = (plain.curve, step_ms, kind, temperature, coverage)
+        gain = forecast_gain(*facts, answers=target.answers, block=draft.block)
     return Forecast(plain, gain, alone, temperature)
 
 

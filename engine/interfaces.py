@@ -91,7 +91,7 @@ class LanguageModel(Protocol):
         """Save the current state in place of the one saved before; False if this memory's state cannot be saved."""
 
     def restore(self) -> bool:
-        """Return to the saved state, as often as wanted. False if there is none: then the cache is empty.
+        """Return to the saved state, as often as wanted. False without a saved state: the cache is then empty.
 
         Only tokens that followed it may have been decoded or dropped since.
         """

@@ -23,8 +23,8 @@ from engine.tools.formats import ToolFormat as ToolFormat
 # certainty.
 TokenProbs = tuple[float, float | None]
 FROM_MODEL = "from the model"  # name of the model's own chat template
-JOINT = "\n\n"  # between questions that are asked as one
-LEAST_ROOM = 16  # tokens of the context that a prompt must leave for the answer
+QUESTION_SEPARATOR = "\n\n"  # between questions that are asked as one
+MIN_ANSWER_TOKENS = 16  # tokens of the context that a prompt must leave for the answer
 HYBRID = "hybrid"  # a mode of earlier versions, text and draft model in turn; read as `Mode.AUTO`
 
 
@@ -98,7 +98,7 @@ class Placement:
         split_mode: how several devices share the model.
         main_device: index of the device that has all of it with `SplitMode.NONE`.
         tensor_split: proportions, in the order of the devices; empty: by their free memory.
-        cpu_moe_layers: number of first layers with experts in main memory; None: as few as necessary.
+        cpu_moe_layers: number of layers, from the first, with experts in main memory; None: as few as necessary.
         overrides: regular expressions for names of tensors, and their buffer type or device; the first match counts.
     """
 
@@ -123,7 +123,7 @@ ANYWHERE = Placement()
 
 
 class DeviceKind(StrEnum):
-    """Kinds of devices."""
+    """The kind of a device that is not the CPU."""
 
     GPU = "gpu"
     INTEGRATED = "integrated gpu"  # shares the main memory
@@ -149,7 +149,7 @@ class Mode(StrEnum):
     SUFFIX = "suffix"  # suffix decoding: the most frequent continuation of the longest match
     DRAFT = "draft"
     HEAD = "head"  # heads that read the target's hidden rows: its next-token layers (MTP), or a head file
-    AUTO = "auto"  # in each pass the fastest as expected, plain decoding included
+    AUTO = "auto"  # in each pass the mode with the highest expected speed; it may be plain decoding
 
     @classmethod
     def _missing_(cls, value: object) -> Mode | None:
@@ -197,8 +197,8 @@ class Message:
     """A message of a conversation; ``role`` is ``system``, ``user``, ``assistant`` or ``tool``.
 
     ``questions``: the parts of ``content``, if several were asked and only the last is to be answered. ``tool_calls``
-    are the assistant's; a tool's message answers the call ``tool_call_id`` of the tool ``name``. ``pictures`` are in
-    ``content``, each before the character of its number, ascending.
+    are the assistant's; a tool's message answers the call ``tool_call_id`` of the tool ``name``. Each of
+    ``pictures`` has an index in ``content`` and stands before that character; indices ascend.
     """
 
     role: str
@@ -260,7 +260,7 @@ THINKING_OFF, THINKING_ON = "off", "on"
 
 @dataclass(frozen=True, slots=True)
 class ThinkingOption:
-    """A way of thinking that a model offers: ``off``, ``on``, an effort ("low"), or a budget in tokens ("512")."""
+    """A reasoning mode of a model: ``off``, ``on``, an effort ("low"), or a budget in tokens ("512")."""
 
     name: str
     opened_tag: str = ""  # reasoning tag with which the prompt ends; often empty
@@ -294,7 +294,7 @@ class ChatRequest:
     files: tuple[tuple[str, str], ...] = ()  # with a ``suffix``: names and texts of other files of the project
     predicted: str = ""
     tools: tuple[Mapping[str, object], ...] = ()
-    holds_calls: bool = False  # a call of the ``tools`` that has begun must continue as one, valid by its schema
+    constrains_calls: bool = False  # once a tool call begins, the grammar allows only a call valid by its schema
     top_logprobs: int | None = None  # number of the likeliest tokens to report with each; None: no probabilities
     thinking: str = ""  # name of a `ThinkingOption`; empty, or unknown to the model: the template's default
     template_variables: tuple[tuple[str, TemplateValue], ...] = ()  # for the chat template, after those of `thinking`
@@ -406,7 +406,7 @@ class ModelInfo:
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling settings of the file, names as in SamplingParams
     opened_tag: str = ""  # reasoning tag with which the template ends a prompt
     thinking: tuple[ThinkingOption, ...] = ()  # the default first; empty if the template offers no choice
-    unused: tuple[str, ...] = ()  # abilities that need a side file: "pictures"
+    unused_abilities: tuple[str, ...] = ()  # abilities that need a side file: "pictures"
 
     @property
     def has_template(self) -> bool:
@@ -416,11 +416,11 @@ class ModelInfo:
     placement: Placement = ANYWHERE  # as requested, with the number of layers with experts in main memory
     tool_format: ToolFormat = ToolFormat.NONE
     tool_refusal: str = ""  # why there is no tool format
-    fills_gaps: bool = False  # whether the file names tokens for filling in the middle
+    supports_infill: bool = False  # whether the file names tokens for filling in the middle
     head: str = ""  # method of a head: "MTP", "EAGLE-3", "Medusa" or "Hydra"; empty for a model
-    speaks: float | None = None  # share of the target's tokens in the vocabulary of a draft with another one
-    sees: bool = False  # pictures, with the side file that was loaded
-    engine_url: str = ""  # of the program that computes, if it is another one
+    coverage: float | None = None  # of a draft with another vocabulary: share of the target's tokens in it
+    has_vision: bool = False  # a side file for pictures is loaded
+    engine_url: str = ""  # of the remote server, if one runs the model
     parallel: int = 1  # parallel answers
     parallel_reason: str = ""  # why only one, or fewer than requested: a sentence
     inexact: str = ""  # why the same question may get another answer, as a sentence; empty: answers are bit-exact

@@ -11,17 +11,14 @@ from string import Formatter
 from typing import Any
 
 Field = str | int | float
-# A field, what closes a quotation behind it, and the full stop of the sentence.
+# A field, closing quotation marks after it, and the full stop of the sentence.
 _BEFORE_STOP = re.compile(r"(\{(\w+)(?:![rsa])?(?::[^{}]*)?\}[”“\"'’»«]*)\.(?=\s|$)")
 
-_FORMAT = re.compile(r",?(\.\d)?[fdg]?")  # of a field, as far as templates use it
+_FORMAT = re.compile(r",?(\.\d)?[fdg]?")  # the format specifications that templates use
 
 
 class Sentence(str):
-    """A text with its ``template`` and the ``fields`` of it.
-
-    ``context`` is the part of the catalogues with the template.
-    """
+    """A text with its ``template`` and the template's ``fields``; ``context`` is Qt's context of the translation."""
 
     template: str
     fields: Mapping[str, Field]
@@ -34,12 +31,12 @@ def said(template: str, /, **fields: object) -> Sentence:
     Other values than texts and numbers are stored as texts. Without fields the template is the text, braces and all.
     """
     kept = {name: value if isinstance(value, str | int | float) else str(value) for name, value in fields.items()}
-    sentence = Sentence(one_stop(template, kept).format(**kept) if kept else template)
+    sentence = Sentence(merge_stops(template, kept).format(**kept) if kept else template)
     sentence.template, sentence.fields = template, kept
     return sentence
 
 
-def one_stop(template: str, fields: Mapping[str, object]) -> str:
+def merge_stops(template: str, fields: Mapping[str, object]) -> str:
     """Remove the full stop of ``template`` after a field that ends with one, or with an ellipsis."""
 
     def keep(found: re.Match[str]) -> str:
@@ -50,7 +47,7 @@ def one_stop(template: str, fields: Mapping[str, object]) -> str:
 
 
 def phrase(context: str, text: str) -> Sentence:
-    """A text of another part of the catalogues, as a field of a sentence."""
+    """A text of another translation context, as a field of a sentence."""
     sentence = said(text)
     sentence.context = context
     return sentence
@@ -63,7 +60,7 @@ def size_of(num_bytes: float) -> Sentence:
     return said("{number:.0f} MB", number=num_bytes / 1e6)
 
 
-def with_other(text: str, old: str, new: str) -> str:
+def replace_field(text: str, old: str, new: str) -> str:
     """Replace every field of ``text`` that is ``old`` by ``new``; a text without fields does not change."""
     if not isinstance(text, Sentence):
         return text

@@ -1,7 +1,7 @@
 """A model and the ids in its cache, so that the next prompt decodes only new tokens.
 
-Every memory gets a rollback: one that cannot drop a tail returns to a checkpoint, and the tokens that stay are decoded
-again with the next pass. The ids of pictures are negative: a run of them is kept, or decoded, as a whole.
+Every model gets a rollback: if its memory cannot drop a tail, it returns to a checkpoint, and the next pass decodes the
+remaining tokens again. The ids of pictures are negative: a run of them is kept, or decoded, as a whole.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_PENDING = 8  # pending tokens that may ride along with the next pass; more 
 _UNKNOWN_ID = -1  # of a token whose run cannot be identified here
 _MIN_TIMED = 64  # a prefill of fewer tokens says little about the speed of longer ones
 _MAX_WITH_PENDING = 64  # tokens of the largest pass with which pending tokens ride along
-_LEAST_SHARED = 32  # additional tokens for which a sequence copies the prefix of another
+_LEAST_SHARED = 32  # a sequence copies a prefix from another only if it gains at least this many tokens
 Result = TypeVar("Result")
 
 
@@ -57,7 +57,7 @@ BeforeReuse = Callable[[History], None]
 
 
 class CachedSequence:
-    """Implements `LanguageModel` and records ids; all calls of the model's ``forward`` and ``rollback`` use it."""
+    """Implements `LanguageModel` and records ids; only this class may call the model's ``forward`` and ``rollback``."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -70,10 +70,10 @@ class CachedSequence:
         self.num_past = model.num_past
         self.num_snapshots = model.num_snapshots
         self.num_replayed = 0
-        self.runs: Runs | None = None  # if the model sees
+        self.runs: Runs | None = None  # set for a model with vision
         self.before_reuse: BeforeReuse | None = None
         self.after_pass: Callable[[], None] | None = None
-        self.before_run: Callable[[], None] | None = None  # while the last pass before the run is the latest
+        self.before_run: Callable[[], None] | None = None  # called before a run is decoded
         self.limit_reuse: Callable[[int], int] | None = None  # number of shared tokens -> how many may be reused
         self.joined: JoinedPass | None = None  # the last pass, if it was joined with others'
         self.batch: Batch | None = None
@@ -119,7 +119,7 @@ class CachedSequence:
 
         self._forward = forward
 
-    def _apart(self, work: Callable[[], Result]) -> Result:
+    def _run_unbatched(self, work: Callable[[], Result]) -> Result:
         """Do work with a pass that cannot be joined."""
         batch = self.batch
         return work() if batch is None or batch.is_alone else batch.call(work)
@@ -132,7 +132,7 @@ class CachedSequence:
         """See `LanguageModel.forward_candidates`. Pending tokens ride along."""
         all_ids = self._with_pending(ids) if self.num_past != self._model.num_past else ids
         try:
-            candidates = self._apart(lambda: self._model.forward_candidates(all_ids))
+            candidates = self._run_unbatched(lambda: self._model.forward_candidates(all_ids))
         except DecodeError:
             self._resync()
             raise
@@ -184,15 +184,15 @@ class CachedSequence:
         if self.before_run is not None:
             self.before_run()
         try:
-            self._apart(lambda: runs.append(run))
+            self._run_unbatched(lambda: runs.append(run))
         except EngineError:
             self._resync()
             raise
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
-        """Prepare for dropping tokens that follow: at most the last ``num_uncertain`` of one pass.
+        """Make it possible to roll back later: at most the last ``num_uncertain`` tokens of the next pass.
 
-        None: more than one pass. Costs nothing if the memory can drop any tail.
+        None: of several passes. Costs nothing if the memory can drop any tail.
         """
         snapshots, past = self.num_snapshots, self._model.num_past
         if snapshots is None or (num_uncertain is not None and num_uncertain <= snapshots) or self._kept == past:
@@ -402,7 +402,7 @@ class CachedSequence:
             yield done
 
     def _forward_part(self, runs: Runs, ids: History, chunk: History) -> None:
-        """Decode ``chunk``, a prefix of ``ids``, up to the first run, or the run that it begins with."""
+        """Decode ``chunk``, a prefix of ``ids``, up to its first run; if it begins with a run, decode only the run."""
         text, run = self._before_run(chunk)
         if run is None:
             self.forward(text, 0)

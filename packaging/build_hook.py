@@ -1,6 +1,6 @@
-"""Gives a built package its version to tell: a checkout's is in its tags, which a package does not have.
+"""Writes the version into a built package: a checkout reads it from git tags, which a package does not have.
 
-Nothing is written into the source tree; an editable installation keeps telling what the code says.
+Nothing is written into the source tree; an editable installation keeps the version in the code.
 """
 
 from __future__ import annotations

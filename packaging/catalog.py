@@ -1,4 +1,4 @@
-"""Hold assets/catalog.toml against a live hub: what is there, in which bytes, and whether headers say what it says.
+"""Compares assets/catalog.toml with a live hub: files, sizes, licences and headers.
 
     python packaging/catalog.py [KEY ...] [--json OUT]
 
@@ -32,7 +32,7 @@ from engine.gguf.head_files import has_next_token_layers, head_method, num_next_
 
 @dataclass(frozen=True, slots=True)
 class FoundModel:
-    """One file as the hub has it. ``sha256`` is empty where the hub gives none, for shards that of the first.
+    """A file on the hub. ``sha256`` is empty if the hub reports none; for shards it is the first one's.
 
     ``architecture`` to ``num_next_token_layers`` are the header's, empty and 0 where it could not be read;
     ``num_fetched`` is how many bytes that took.
@@ -43,7 +43,7 @@ class FoundModel:
     size_bytes: int | None
     sha256: str = ""
     architecture: str = ""
-    head: str = ""  # "MTP" or "EAGLE-3", of a head in a file of its own
+    head: str = ""  # "MTP" or "EAGLE-3", of a head in a separate file
     num_params: int = 0
     num_next_token_layers: int = 0
     num_fetched: int = 0
@@ -51,7 +51,7 @@ class FoundModel:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found of one entry. ``drafts_as_listed`` is None where that could not be looked at."""
+    """The result for one entry. ``drafts_as_listed`` is None if it could not be checked."""
 
     key: str
     status: EntryStatus
@@ -62,7 +62,7 @@ class Verification:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the hub has all of it as listed, and it drafts as listed."""
+        """Whether all files are on the hub as listed, and the draft fits as listed."""
         return self.status is EntryStatus.THERE and self.drafts_as_listed is True
 
 
@@ -91,7 +91,7 @@ def verify(pair: CatalogPair, client: Hub) -> Verification:
 
 
 def why_not(drafting: Drafting, target: KnownModel, draft: KnownModel | None = None) -> str:
-    """Say what keeps an entry from drafting as it says; empty where nothing does."""
+    """Why an entry cannot draft as listed; empty if it can."""
     if draft is None:
         missing = drafting is Drafting.HEADS_INSIDE and not has_next_token_layers(target.header)
         return f"{target.name} has no next-token layers (MTP), though the list says so." if missing else ""
@@ -101,7 +101,7 @@ def why_not(drafting: Drafting, target: KnownModel, draft: KnownModel | None = N
     if not is_head and drafting is Drafting.SIDE_FILE:
         return f"{draft.name} is not a head, though the list says so."
     verdict = check_draft(target, draft)
-    if verdict.matches and verdict.speaks is not None:
+    if verdict.matches and verdict.coverage is not None:
         return f"{draft.name} has another vocabulary than its target."
     return verdict.reason
 
@@ -120,7 +120,7 @@ def with_header(found: FoundModel, known: KnownModel) -> FoundModel:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Print what differs, entry by entry, and write it where asked."""
+    """Print the differences by entry; with --json also write them to a file."""
     parser = argparse.ArgumentParser(description="Hold the recommended models against the hub.")
     parser.add_argument("keys", nargs="*", metavar="KEY", help="entries; default: all")
     parser.add_argument("--json", type=Path, metavar="OUT", help="also write what was found")

@@ -1,4 +1,4 @@
-"""The version of what is built: of the git tag `vX.Y.Z` and the commits since; else the one in app/__init__.py.
+"""The version of a build: from the git tag `vX.Y.Z` and the commits since, else the one in app/__init__.py.
 
     python packaging/version.py           # 0.2.0 on the tag v0.2.0, 0.2.1.dev3+g1a2b3c4 three commits after it
 
@@ -17,12 +17,12 @@ TAG = re.compile(r"v(\d+)\.(\d+)\.(\d+)((?:a|b|rc)\d+)?-(\d+)-g([0-9a-f]+)")
 
 
 def version(root: Path = ROOT) -> str:
-    """The version by PEP 440: git's, else the source package's, else the one that stands in the code."""
+    """The version by PEP 440: git's, else the source package's, else the one in the code."""
     return from_git(root) or from_source_package(root) or in_code(root)
 
 
 def in_code(root: Path = ROOT) -> str:
-    """What app/__init__.py says: the version that is being worked on."""
+    """The version in app/__init__.py, which is in development."""
     text = (root / "app" / "__init__.py").read_text("utf-8")
     found = re.search(r'^VERSION_IN_CODE = "([^"]+)"', text, re.MULTILINE)
     assert found is not None, "app/__init__.py names no version"
@@ -30,7 +30,7 @@ def in_code(root: Path = ROOT) -> str:
 
 
 def from_source_package(root: Path = ROOT) -> str:
-    """What the record of an unpacked source package says; empty where there is none."""
+    """The version in the metadata of an unpacked source package; empty without metadata."""
     try:
         text = (root / "PKG-INFO").read_text("utf-8")
     except OSError:
@@ -40,9 +40,9 @@ def from_source_package(root: Path = ROOT) -> str:
 
 
 def from_git(root: Path = ROOT) -> str:
-    """What the tags say; empty where this is no checkout, git is missing, or there is no tag of a version.
+    """The version by git tags; empty without a checkout, git or a version's tag.
 
-    A checkout's own `.git` is demanded: that of a folder around an unpacked source package says nothing of it.
+    Requires the checkout's own `.git`: a source package may be unpacked inside another repository.
     """
     if not (root / ".git").exists():
         return ""

@@ -1,1 +1,1 @@
-"""The tests, laid out like the rooms that they test."""
+"""The tests, in the same folders as the packages that they test."""

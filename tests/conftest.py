@@ -1,4 +1,4 @@
-"""Every test has folders of its own, needs no display, and is not failed for the machine being busy."""
+"""Every test has its own folders, needs no display, and does not fail because the machine is busy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIRST_PAUSES_MS = (0, 1, 1, 2, 3, 5)  # between the first looks at a condition; 
 hypothesis.settings.register_profile(
     "paceline",
     deadline=None,
-    # A machine that decides over changes must decide the same twice.
+    # A machine that checks changes must give the same result twice.
     derandomize=bool(os.environ.get("CI")) and not LONG,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
@@ -44,7 +44,7 @@ if os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process ask for it themselves
 
 
-# They take minutes: begun last, they would leave the other processors nothing to do.
+# These take minutes; if they began last, the other cores would be idle at the end.
 LONGEST = (
     "packaging/measure/test_measure.py",
     "packaging/measure/test_real.py",
@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class FailureNames:
-    """Names what fails at once, in whichever process: the summary at the end is lost where a run is ended before."""
+    """Print each failure at once, from all processes: a cancelled run prints no summary."""
 
     def __init__(self, reporter: pytest.TerminalReporter) -> None:
         self._reporter = reporter
@@ -83,13 +83,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look no more at what was imported and collected: it stays, and is a hundred times what a test leaves."""
+    """Exclude imported and collected objects from garbage collection: they stay, and are most of all objects."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_unconfigure() -> None:
-    """Close what llama-cpp-python opens when it is imported, and leaves to the interpreter's end to complain of."""
+    """Close files that llama-cpp-python opens at import and leaves open, to avoid warnings at exit."""
     if loaded := sys.modules.get("llama_cpp._utils"):
         loaded.outnull_file.close()
         loaded.errnull_file.close()
@@ -107,17 +107,17 @@ def garbage(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def paceline_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the folder under which the app under test keeps everything."""
+    """The folder for all data of the tested app."""
     home = tmp_path / "home"
     monkeypatch.setenv("PACELINE_HOME", str(home))
     return home
 
 
 class PatientBot(QtBot):
-    """Waits as long as a machine with much else to do may need; whatever comes at once takes no longer for it."""
+    """A `QtBot` with timeouts for a busy machine; conditions that hold at once do not wait longer."""
 
     def waitUntil(self, callback: Callable[[], object], **options: object) -> None:  # noqa: N802  (Qt's way of naming)
-        for pause_ms in FIRST_PAUSES_MS:  # most of what is waited for is there by the next event
+        for pause_ms in FIRST_PAUSES_MS:  # most conditions hold after the next event
             with suppress(AssertionError):
                 if callback() in (None, True):
                     return
@@ -133,7 +133,7 @@ class PatientBot(QtBot):
 
 @pytest.fixture
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
-    """Give the patient one."""
+    """The `QtBot` for busy machines."""
     return PatientBot(request)
 
 

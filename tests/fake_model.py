@@ -38,7 +38,7 @@ from tests.scripted_pair import MarkovModel
 
 
 class RecurrentModel(MarkovModel):
-    """The same over a state that cannot forget a tail, but for ``num_snapshots`` tokens of the last pass."""
+    """A `MarkovModel` with a recurrent state: only the last ``num_snapshots`` tokens of a pass can be dropped."""
 
     def __init__(self, logits: NDArray[np.float32], n_ctx: int = 256, *, num_snapshots: int = 0) -> None:
         super().__init__(logits, n_ctx)
@@ -48,25 +48,21 @@ class RecurrentModel(MarkovModel):
         self.num_saves = self.num_restores = 0
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`."""
         self._reach = min(len(ids) - 1, self.num_snapshots or 0)
         return super().forward(ids, n_rows, num_padding)
 
     def rollback(self, num_past: int) -> bool:
-        """See `LanguageModel.rollback`."""
         if num_past < self.num_past and self.num_past - num_past > self._reach:
             return False
         self._reach = 0
         return super().rollback(num_past)
 
     def save(self) -> bool:
-        """See `LanguageModel.save`."""
         self._kept = list(self._ids)
         self.num_saves += 1
         return True
 
     def restore(self) -> bool:
-        """See `LanguageModel.restore`."""
         if self._kept is None:
             self.clear()
             return False
@@ -85,7 +81,7 @@ class RecurrentModel(MarkovModel):
 class Script:
     """What the scripted worker says, and how fast. Every ``tokens_per_pass`` tokens arrive together.
 
-    ``answers`` are those to the questions that have one of their own. ``parallel`` are given at once.
+    ``answers``, by question, replace ``answer``. ``parallel`` answers run at once.
     """
 
     answer: str = "This answer comes from a script."
@@ -135,15 +131,14 @@ class ScriptedWorker:
             (on_event or self._on_event)(answer)
 
     def cancel(self, number: int) -> None:
-        """End an answer: nothing else takes its time."""
+        """End an answer."""
         if (stop := self._stops.get(number)) is not None:
             stop.set()
 
     def skip_summary(self, number: int) -> None:
-        """There is none."""
+        """Does nothing: the scripted worker writes no summaries."""
 
     def close(self, timeout_s: float) -> bool:
-        """End the threads."""
         for stop in list(self._stops.values()):
             stop.set()
         for _ in self._threads:

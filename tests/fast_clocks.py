@@ -1,7 +1,7 @@
 """A plugin, `pytest -p tests.fast_clocks`: Python's clocks run four times as fast, as on a processor of a quarter.
 
-What fails with it alone depends on how fast the machine is. Left out is what compares this process's clock with that
-of another (`test_kill_app`).
+Tests that fail only with this plugin depend on the machine's speed. Left out is `test_kill_app`, which compares this
+process's clock with another's.
 """
 
 from __future__ import annotations

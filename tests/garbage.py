@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gc
 
-ENOUGH = 20_000  # objects made and not deleted since the last time: those of ten windows, which hold some 60 MB
-EVERYTHING = 20  # looks at what is new for one at all that is there, which takes as long as the process is large
+ENOUGH = 20_000  # objects created since the last collection: about ten windows, or 60 MB
+EVERYTHING = 20  # collections of new objects for each full collection, which takes longer in a large process
 
 _looks = 0
 
 
 def collect_some() -> None:
-    """Collect, where it pays: what came since the last look, and now and then what was held then by a fixture."""
+    """Collect if it pays: usually new objects, sometimes also older ones, which a fixture may have held."""
     global _looks  # noqa: PLW0603  (of the process, as the garbage is)
     if gc.get_count()[0] > ENOUGH:
         _looks += 1

@@ -1,6 +1,6 @@
-"""The rules that keep the rooms apart, as functions of a folder: each gives one line for each place that breaks it.
+"""The rules of the architecture, as functions of a folder: each returns one line for each violation.
 
-Owns what is allowed where. Knows the tree only as text and syntax: nothing of it is imported or run.
+The code is read as text and syntax: it is neither imported nor run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_FOLDER_MODULES = 25  # beside __init__.py
 MIN_SHARED_PREFIX = 3  # modules of one folder
 SMALL_LINES = 60
 
-# What each room may import of the others, of Qt and of the window's three text libraries; a name stands for all below.
+# Allowed imports of each package, from others, Qt and the window's text libraries; a name includes its submodules.
 QT_IN_APP = ("app/controllers/", "app/startup/")  # and who may import ui
 APP_MAY = {
     "app.core.domain": {"app.core.domain"},
@@ -62,7 +62,7 @@ UI_MAY = {
     "ziamath",
 } | set(sys.stdlib_module_names)
 ENGINE_MAY_NOT = {"app", *WINDOW}
-# Where sentences are English for good: a terminal, a report, an answer over HTTP, what a model is told.
+# Files whose sentences are always English: for a terminal, a report, HTTP or a model.
 ENGLISH_ONLY = (
     "app/cli/",
     "app/core/benchmark/",
@@ -166,7 +166,7 @@ def wrong_directions(root: Path) -> list[str]:
 
 
 def _wrong_in_app(place: str, line: int, name: str) -> Iterator[str]:
-    """Imports against the directions between the rooms of app: domain <- storage, hub <- controllers <- startup."""
+    """Imports against the directions between the packages of app: domain <- storage, hub <- controllers <- startup."""
     parts = place.split("/")[:-1]
     room = ".".join(parts[: 3 if parts[1:2] == ["core"] else 2])
     if not place.startswith(QT_IN_APP) and within(name, WINDOW):
@@ -201,7 +201,7 @@ def stray_tests(root: Path) -> list[str]:
 
 
 def mutual_imports(root: Path) -> list[str]:
-    """Pairs of folders that import each other. A folder and one inside it are one room with an alcove."""
+    """Pairs of folders that import each other, except a folder and one inside it."""
     modules = {_dotted(root, path): path for path in python_files(root, ROOMS)}
     places: dict[tuple[str, str], str] = {}
     for module, path in modules.items():
@@ -224,7 +224,7 @@ def _dotted(root: Path, path: Path) -> str:
 
 
 def wrong_doors(root: Path) -> list[str]:
-    """Imports of a library past its door: llama_cpp, Qt, keyring, and huggingface_hub in more than one file."""
+    """Imports of a library outside its package: llama_cpp, Qt, keyring, and huggingface_hub in more than one file."""
     found = []
     hub_files = set()
     for path in python_files(root, ROOMS):
@@ -243,7 +243,7 @@ def wrong_doors(root: Path) -> list[str]:
 
 
 def english_f_strings(root: Path) -> list[str]:
-    """Failures and problems with words that are put together before the window can say them in its language."""
+    """Errors whose text is formatted too early for the window to translate it."""
     found = []
     for path in python_files(root, ("engine", "app")):
         place = path.relative_to(root).as_posix()
@@ -311,7 +311,7 @@ def oversized(root: Path) -> list[str]:
 
 
 def crowded_folders(root: Path) -> list[str]:
-    """Folders with too many modules, and prefixes that ask for a folder of their own."""
+    """Folders with too many modules, and prefixes of names that should become a folder."""
     found = []
     for folder in sorted({path.parent for path in python_files(root)}):
         place = folder.relative_to(root).as_posix()
@@ -328,7 +328,7 @@ def crowded_folders(root: Path) -> list[str]:
 
 
 def satellites(root: Path) -> list[str]:
-    """Small modules that one other imports and no test knows: they are a part of that one."""
+    """Small modules that only one other imports and no test uses: they belong to that module."""
     users: dict[str, set[str]] = {}
     for path in python_files(root):
         for _, name in imports(path):
@@ -349,7 +349,7 @@ def satellites(root: Path) -> list[str]:
 
 
 def missing_docstrings(root: Path) -> list[str]:
-    """Modules and packages that do not say what they are."""
+    """Modules and packages without a docstring."""
     found = []
     for path in python_files(root):
         place = path.relative_to(root).as_posix()
@@ -372,7 +372,7 @@ def tracked_files(root: Path) -> list[Path]:
 
 
 def machine_traces(root: Path) -> list[str]:
-    """Paths of somebody's machine and package index addresses; binary files are searched too."""
+    """Paths of a developer's machine and package index addresses; binary files are searched, too."""
     found = []
     for path in tracked_files(root):
         content = path.read_bytes()
@@ -384,7 +384,7 @@ def machine_traces(root: Path) -> list[str]:
 
 
 def map_differences(root: Path) -> list[str]:
-    """Differences between ARCHITECTURE.md and the tree: one line for each package, and none for others."""
+    """Differences between ARCHITECTURE.md and the tree: it must list all packages, each in one line."""
     if not (root / "ARCHITECTURE.md").exists():
         return ["ARCHITECTURE.md is missing"]
     text = (root / "ARCHITECTURE.md").read_text("utf-8")

@@ -1,6 +1,6 @@
 """The long form of tests that try many things: `make test-long`, before releases.
 
-What guards exactness, safety, or what somebody typed is in the short form whole.
+Tests of exactness, safety and the user's data are complete in the short form, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Menus as a hand at the keyboard goes through them: arrow keys to an entry, Right into a menu in it, Enter."""
+"""Opens menus by the keyboard: arrow keys to an entry, Right into a submenu, Enter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def open_menu(qtbot: QtBot) -> QMenu:
 
 
 def take(qtbot: QtBot, *words: str) -> None:
-    """Take the entry that begins with the last of ``words`` in the open menu, or in those that the others open."""
+    """Choose the entry that begins with the last of ``words``; the words before it name submenus."""
     for word in words[:-1]:
         menu = open_menu(qtbot)
         _go_to(qtbot, menu, word)
@@ -42,7 +42,7 @@ def _go_to(qtbot: QtBot, menu: QMenu, word: str) -> None:
 
 
 def press_menu_key(widget: QWidget, qtbot: QtBot) -> QMenu:
-    """Ask for the menu of ``widget`` as Qt's windows do where the platform tells them of the menu key."""
+    """Open the context menu of ``widget`` as the menu key does."""
     come_back(widget, qtbot)
     widget.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.waitUntil(lambda: QApplication.focusWidget() is widget)
@@ -53,6 +53,6 @@ def press_menu_key(widget: QWidget, qtbot: QtBot) -> QMenu:
 
 
 def come_back(widget: QWidget, qtbot: QtBot) -> None:
-    """Bring the window of ``widget`` to the front: without a desktop nobody gives back what a menu in a menu took."""
+    """Activate the window of ``widget``: without a desktop, a submenu does not return the focus."""
     widget.window().activateWindow()
     qtbot.waitUntil(widget.window().isActiveWindow)

@@ -20,7 +20,7 @@ Q_LOGITS = (P_LOGITS + np.random.default_rng(2).normal(0, 0.8, P_LOGITS.shape)).
 
 
 def unseeded(params: SamplingParams, constraint: Constraint | None = None) -> Sampler:
-    """One that draws as without a seed, but the same numbers each time: ``params.seed`` says which."""
+    """A sampler as without a seed, but with the random numbers of ``params.seed``."""
     random = np.random.default_rng(params.seed)
     return Sampler(replace(params, seed=None), constraint=constraint, random=random)
 
@@ -45,7 +45,7 @@ class MarkovModel:
         return len(self._ids)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`. As strict as the real one about passes of nothing."""
+        """See `LanguageModel.forward`. Refuses an empty pass, as the real model does."""
         if not len(ids):
             raise ValueError("a pass of 0 tokens")
         self.num_forwards += 1
@@ -102,7 +102,7 @@ class Clock:
     """A scripted clock: each look is some time after the last, now and then on another scale, as on a busy machine.
 
     With the machine's own clock the pacer would decide otherwise in every run, and a test of the output's distribution
-    would be drawn anew each time, to fail by chance sooner or later.
+    would get new samples each time, and fail by chance sooner or later.
     """
 
     def __init__(self, seed: int | tuple[int, ...]) -> None:
@@ -120,7 +120,7 @@ class Clock:
 
 
 def likely_path(length: int) -> list[int]:
-    """A prompt that goes where the target would go, so that what followed before often follows again."""
+    """A prompt sampled from the target, so that n-grams often repeat."""
     ids = [2]
     while len(ids) < length:
         ids.append(int(P_LOGITS[ids[-1]].argmax()))

@@ -11,10 +11,10 @@ from pytestqt.qtbot import QtBot
 
 @contextmanager
 def emitted(qtbot: QtBot, signal: SignalInstance) -> Iterator[list[tuple[object, ...]]]:
-    """Wait at the end until ``signal`` was emitted; give a list that fills with its arguments.
+    """Wait at the end of the block until ``signal`` was emitted; yields a list that receives its arguments.
 
     The slot stays connected. `QtBot.waitSignal` disconnects its own, and an emission of another thread that is still on
-    its way then calls what is no more: now and then that ends the process.
+    its way then calls a deleted slot: now and then that crashes the process.
     """
     found: list[tuple[object, ...]] = []
     signal.connect(lambda *arguments: found.append(arguments))

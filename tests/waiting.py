@@ -1,4 +1,4 @@
-"""How long tests wait: as long as a machine with much else to do may need. What comes at once takes no longer."""
+"""Timeouts of tests, long enough for a busy machine. Conditions that hold at once do not wait longer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PATIENCE_S = 60.0
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    """Look every few milliseconds until it holds."""
+    """Poll every few milliseconds until the condition holds."""
     end_s = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end_s, "waited for a minute"

@@ -19,7 +19,7 @@ from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import builtin_target, find_paths
 from app.core.storage.pair_speeds import PairSpeeds
-from engine.drafters.translation.comparison import find_template_difference, find_translation, speaks_words
+from engine.drafters.translation.comparison import coverage_words, find_template_difference, find_translation
 from engine.errors import DraftRefusedError, EngineError
 from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
@@ -51,7 +51,7 @@ def command(options: argparse.Namespace) -> int:
     try:
         is_head = bool(head_method(read_header(draft)))
         found = head_verdict(target, draft) if is_head else verdict(target, draft)
-        expected = speed_forecast(target, draft if found.matches else None, found.speaks)
+        expected = speed_forecast(target, draft if found.matches else None, found.coverage)
         exact = compare_rows(target)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
@@ -65,15 +65,15 @@ def command(options: argparse.Namespace) -> int:
         return 1
     if expected is not None and expected.would_lose:
         print(f"{draft.name} could draft for {target.name}, but it would slow the target down here.")
-        speaks = speaks_words(found.speaks) if found.speaks is not None else ""
-        _print_each(speaks, found.difference, *expected.why_not, _sight(target), exact.sentence)
+        words = coverage_words(found.coverage) if found.coverage is not None else ""
+        _print_each(words, found.difference, *expected.why_not, _sight(target), exact.sentence)
         return int(exact.is_fault)
     if is_head:
         print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
-    elif found.speaks is None:
+    elif found.coverage is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
-        print(f"{draft.name} can draft for {target.name}. {speaks_words(found.speaks)}")
+        print(f"{draft.name} can draft for {target.name}. {coverage_words(found.coverage)}")
     _print_each(found.difference, *(expected.sentences if expected else ()), _sight(target), exact.sentence)
     return int(exact.is_fault)
 
@@ -204,7 +204,7 @@ def _as_dict(target: Path, draft: Path, found: PairVerdict, expected: SpeedForec
         "compatible": found.matches,
         "verdict": _verdict_name(found, expected),
         "reason": found.reason or None,
-        "speaks": found.speaks,
+        "speaks": found.coverage,
         "template_difference": found.difference,
         "expected": _expected(expected) if found.matches else None,
     }
@@ -217,17 +217,17 @@ def _verdict_name(found: PairVerdict, expected: SpeedForecast | None) -> str:
     return "would not pay" if expected is not None and expected.would_lose else "can"
 
 
-def speed_forecast(target: Path, draft: Path | None, speaks: float | None = None) -> SpeedForecast | None:
+def speed_forecast(target: Path, draft: Path | None, coverage: float | None = None) -> SpeedForecast | None:
     """The expected speed of the pair, or of the target alone, with the settings of the app.
 
-    ``speaks`` is the share of the target's tokens that the draft can propose; None means all.
+    ``coverage`` is the share of the target's tokens that the draft can propose; None means all.
 
     Raises:
         EngineError: a header cannot be read.
     """
     paths = find_paths()
     known = read_local_header(target), read_local_header(draft, may_be_head=True) if draft is not None else None
-    conditions = Conditions() if speaks is None else Conditions(speaks=speaks)
+    conditions = Conditions() if coverage is None else Conditions(coverage=coverage)
     return SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, conditions)
 
 
@@ -275,5 +275,5 @@ def verdict(target: Path, draft: Path) -> PairVerdict:
         except DraftRefusedError as error:
             return PairVerdict(False, error.message)
         if found is not None:
-            return PairVerdict(True, speaks=found.speaks)
+            return PairVerdict(True, coverage=found.coverage)
         return PairVerdict(True, difference=find_template_difference(*both))

@@ -127,7 +127,7 @@ def _run(session: Session, options: argparse.Namespace, request: ChatRequest, to
     if ready is None:
         return INTERRUPTED
     notify_of(ready, *(() if options.raw else target_notices(ready)))
-    if (options.draft and ready.draft is None) or (options.image and not ready.target.sees):
+    if (options.draft and ready.draft is None) or (options.image and not ready.target.has_vision):
         return 1
     check_thinking(request, ready.target)
     if request.mode is not Mode.OFF and request.depth is None:

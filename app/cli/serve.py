@@ -69,7 +69,7 @@ def command(options: argparse.Namespace) -> int:
         pictures, embedder = _pictures(options.media_path), _embedder(options)
         key = _key(options)
         system, name = options.system or "", options.alias or ""
-        served = partial(_served, defaults=defaults, system=system, name=name, pictures=pictures)
+        served = partial(_served_model, defaults=defaults, system=system, name=name, pictures=pictures)
         listener = bind(options.host, options.port)
     except AppError as error:
         return fail(error.problem)
@@ -104,7 +104,7 @@ def _serve_loaded(
         if ready is None:
             return INTERRUPTED
         notify_of(ready)
-        if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.sees):
+        if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.has_vision):
             return 1
         if embedder is not None:
             notify(_embedding_notice(embedder.model()))
@@ -186,7 +186,7 @@ def _key(options: argparse.Namespace) -> str:
     return key
 
 
-def _served(
+def _served_model(
     ready: EngineReady, defaults: ChatRequest, system: str, name: str = "", pictures: PictureSource | None = None
 ) -> ServedModel:
     name = name or printable(Path(ready.target.path).stem)
@@ -238,7 +238,7 @@ class LibraryModels:
         apply_layers(options)
         defaults = decoding_defaults(options)
         pictures = _pictures(options.media_path)
-        served = partial(_served, defaults=defaults, system=options.system or "", name=name, pictures=pictures)
+        served = partial(_served_model, defaults=defaults, system=options.system or "", name=name, pictures=pictures)
         return LoadableModel(_load_request(options), served)
 
 
@@ -262,7 +262,7 @@ def _serve(
     with ended_by_signals(), _unloading(engine, scheduler, options.idle_unload):
         try:
             model = models.current()
-            sees = ", sees pictures" if model.ready.target.sees else ""
+            sees = ", sees pictures" if model.ready.target.has_vision else ""
             about = f"{sees}{_drafted_by(model.ready)}{_at_once(model.ready.target)}"
             notify(f"{model.name}{about}, at {address_of(listener)}/v1; Ctrl+C ends it")
             if not is_loopback(options.host):

@@ -179,7 +179,7 @@ class _Run:
         """Run until the last answer; returns the exit code."""
         result_chars = max(1_000, min(RESULT_CHARS, model.n_ctx))  # a third of the context, or less
         turn = ToolLoop(self.request.messages, self.definitions, policy, model.tool_format, result_chars=result_chars)
-        turn.decode = PictureCache().decoded if model.sees else None
+        turn.decode = PictureCache().decoded if model.has_vision else None
         try:
             while not isinstance(todo := turn.todo, LoopFinished):
                 if isinstance(todo, Generate):
@@ -209,7 +209,7 @@ class _Run:
         reader, raw, opened_tag = parts_of(self.definitions), list[str](), ""
         finished: AnswerFinished | None = None
         self.text = ""
-        request = replace(self.request, messages=todo.messages, tools=todo.tools, holds_calls=True)
+        request = replace(self.request, messages=todo.messages, tools=todo.tools, constrains_calls=True)
         with stop_on_interrupt() as interrupted:
             for event in self.session.generate(request, interrupted.is_set):
                 if isinstance(event, TextChunk):
@@ -223,13 +223,13 @@ class _Run:
         if not self.as_json and finished is not None:
             if self.text and not self.text.endswith("\n"):
                 print()
-            _faint(metrics_line(finished.stats, finished.reason))
+            _write_faint(metrics_line(finished.stats, finished.reason))
         if interrupted.is_set() or finished is None:
             turn.stop()
             return
         answer = turn.answered("".join(raw), opened_tag, is_cut=finished.reason in _CUT)
         if answer is not None and answer.unreadable:
-            _faint(f"← {answer.problem}")
+            _write_faint(f"← {answer.problem}")
 
     def _show(self, parts: Iterable[object]) -> None:
         for part in parts:
@@ -243,7 +243,7 @@ class _Run:
 
     def _decide(self, turn: ToolLoop, todo: Ask) -> None:
         """Ask at the terminal; without a terminal, refuse the call."""
-        _faint(call_line(todo.call, todo.tool))
+        _write_faint(call_line(todo.call, todo.tool))
         self._asked = todo.call.id
         if sys.stdin.isatty() and sys.stderr.isatty():
             decision = ask_at_terminal(todo.tool)
@@ -258,14 +258,14 @@ class _Run:
     def _call(self, turn: ToolLoop, todo: Call) -> None:
         """Make a call and print its result."""
         if todo.call.id != self._asked:
-            _faint(call_line(todo.call, todo.tool))
+            _write_faint(call_line(todo.call, todo.tool))
         result = turn.returned(make_call(self.provider, todo.call))
         if result is not None:
             self._keep(todo.call, result)
 
     def _keep(self, call: ParsedToolCall, result: ToolResult) -> None:
         for line in folded(result):
-            _faint(line)
+            _write_faint(line)
         kept = {"name": call.name, "arguments": dict(call.arguments), "result": result.text}
         self.calls.append({**kept, "is_error": result.is_error, "characters_left_out": result.cut})
 
@@ -328,6 +328,6 @@ def folded(result: ToolResult) -> list[str]:
     return [shown[0], *(line if line.startswith("  …") else f"  {line}" for line in shown[1:])]
 
 
-def _faint(line: str) -> None:
+def _write_faint(line: str) -> None:
     write_styled(sys.stderr, line, Style.FAINT)
     print(file=sys.stderr)

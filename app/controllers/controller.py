@@ -202,6 +202,6 @@ class Controller(PartsController):
             self.context.model_changed(event.target)
             self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
             if self.hub is not None:
-                is_away = bool(event.target.engine_url)  # then none of the library is in use
+                is_away = bool(event.target.engine_url)  # no model of the library is in use
                 self.hub.models_loaded(None if is_away else event)
             self.versions.on_ready(event)

@@ -27,7 +27,7 @@ LONGEST_RUSH_MS = 250.0  # where it is so many: a page in a few seconds, which s
 RUSH_TOKENS_S = 300.0
 CORE_SHARE = 0.0125  # of each core may be the window's
 _WEIGHT = 0.2  # of the newest delivery in the averages
-_MOST_MS = 15.0  # that one delivery counts: a dialog that opens says nothing of text
+_MOST_MS = 15.0  # limit for one delivery: opening a dialog takes longer
 
 
 class EventThrottle:
@@ -54,7 +54,7 @@ class EventThrottle:
         """Record a delivery: the time since the previous one, and its tokens."""
         now_s = self._own_s()
         cost_ms, self._before_s = 1000.0 * (now_s - self._before_s), now_s
-        if 0.0 < elapsed_ms <= 2.0 * LONGEST_RUSH_MS:  # else the engine was quiet: this was spent on something else
+        if 0.0 < elapsed_ms <= 2.0 * LONGEST_RUSH_MS:  # otherwise the engine was idle between the deliveries
             self._cost_ms += (min(cost_ms, _MOST_MS) - self._cost_ms) * _WEIGHT
             self._tokens_s += (1000.0 * num_tokens / elapsed_ms - self._tokens_s) * _WEIGHT
 
@@ -63,7 +63,7 @@ class EventThrottle:
 # time while the window computes, where a drafted token takes half of one.
 
 
-_OF_ANSWERS = TextChunk | StatsUpdate | PrefillProgress | SummaryUpdate  # in the making
+_OF_ANSWERS = TextChunk | StatsUpdate | PrefillProgress | SummaryUpdate  # of a running answer
 MakeWorker = Callable[[OnEvent], Engine]
 
 
@@ -128,7 +128,7 @@ class EngineBridge(QObject):
 def merged(events: Iterable[Event]) -> list[Event]:
     """Merge adjacent events: text is joined; of progress and counters the newest stays.
 
-    What is told of one answer alternates, and what is told of several; only the order of an answer's text matters.
+    Events of different kinds and answers alternate; only the order of an answer's text matters.
     """
     kept: list[Event] = []
     for _, run in groupby(events, key=_run_of):

@@ -59,7 +59,7 @@ class EngineRouter:
         self._lock = threading.RLock()
         self._local = make_local(lambda event: self._on_engine_event(event, remote=False))
         self._remote = Lazy(lambda: make_remote(lambda event: self._on_engine_event(event, remote=True)))
-        self._uses_remote = False  # whose model is in use
+        self._uses_remote = False  # whether a remote model is in use
         self._loading: dict[int, bool] = {}  # by request number: whether it is remote
         self._waiting: dict[int, ModelRequest | ChatRequest] = {}
         self._cancelled: set[int] = set()  # of these

@@ -35,7 +35,7 @@ class ChatLayers:
         self._conversation_id: int | None = None
         self._target = target
         self._target_name = name_of_file(target)
-        self._file: dict[str, SettingValue] = {}  # what the target's recommends
+        self._file: dict[str, SettingValue] = {}  # recommended by the target's file
         self._chat: Mapping[str, SettingValue] = {}
         self._model: Mapping[str, SettingValue] = models.values(target)
 

@@ -66,7 +66,7 @@ class Parts:
     @property
     def decode(self) -> Decode | None:
         """Decodes pictures for the loaded model; None if it has no vision."""
-        return self.pictures.decoded if self.state.models.sees else None
+        return self.pictures.decoded if self.state.models.has_vision else None
 
     def attempt(self, job: Callable[[], Result]) -> Result | None:
         """Run a store operation; on failure report it and return None."""

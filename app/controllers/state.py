@@ -86,8 +86,8 @@ class Models:
         return self.loaded.target.engine_url if self.loaded is not None else ""
 
     @property
-    def sees(self) -> bool:
-        return self.loaded is not None and self.loaded.target.sees
+    def has_vision(self) -> bool:
+        return self.loaded is not None and self.loaded.target.has_vision
 
     def runnable(self, mode: Mode) -> tuple[Mode, str]:
         """The mode if it can run, else the best replacement, and the reason."""
@@ -134,7 +134,7 @@ class AppState(QObject):
         self.pairs: Mapping[str, str] = {}  # files of targets, and of their last drafts, by `HubLibraryController`
         self.tools_text = ""  # for counting tokens; empty without tools
         self.is_racing = False
-        self.is_serving = False  # an answer to another program is in the making: by `LocalServerController`
+        self.is_serving = False  # the local server answers a program; set by `LocalServerController`
         self.engine = EngineView()
 
     @property

@@ -27,8 +27,8 @@ LOG_NAME = "paceline.log"
 CRASH_NAME = "crash.log"
 
 
-# Their messages name files and types, not the user's text.
-_SPEAKING = (OSError, sqlite3.Error, ImportError, AttributeError, NameError, MemoryError, AppError)
+# The messages of these exceptions contain names of files and types, not the user's text.
+_LOGGED_WITH_MESSAGE = (OSError, sqlite3.Error, ImportError, AttributeError, NameError, MemoryError, AppError)
 _SECRETS = re.compile(r"hf_[A-Za-z0-9]{6,}|\bsk-[\w-]{8,}|(?i:bearer)\s+\S+")
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class RedactingFormatter(logging.Formatter):
 def describe(error: BaseException) -> str:
     """The name of an exception, with its message only if that cannot quote a chat."""
     name = type(error).__name__
-    return f"{name}: {error}" if isinstance(error, _SPEAKING) else f"{name} (its message is not logged)"
+    return f"{name}: {error}" if isinstance(error, _LOGGED_WITH_MESSAGE) else f"{name} (its message is not logged)"
 
 
 def redact(text: str) -> str:

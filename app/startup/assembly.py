@@ -59,8 +59,8 @@ def assemble(
         window.show_notice(notice)
     problems = (*startup.problems, *controller.chat_settings.problems)
     if problems:
-        window.show_problem(_together(problems))
-        window.models.leave()  # it is told in the chat; a greeting waits for the next start
+        window.show_problem(_merged_problem(problems))
+        window.models.leave()  # the chat shows the problem; the welcome page waits for the next start
     return controller
 
 
@@ -84,7 +84,7 @@ def _remote_engine(on_event: Callable[[Event], None], engines: Engines) -> Remot
     return RemoteWorker(on_event, lambda: engines)
 
 
-def _together(problems: Sequence[Problem]) -> Problem:
+def _merged_problem(problems: Sequence[Problem]) -> Problem:
     if len(problems) == 1:
         return problems[0]
     message = " ".join(f"{problem.title}: {problem.message}" for problem in map(in_words, problems))

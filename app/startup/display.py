@@ -69,7 +69,7 @@ def _missing_for(plugin: Path) -> str:
     try:
         ctypes.CDLL(str(plugin))
     except OSError as error:
-        # In a bundle PyInstaller raises an error of its own; why is told by that which caused it.
+        # In a bundle PyInstaller raises its own error; the cause of that error names the library.
         found = (_NOT_THERE.match(str(one)) for one in (error, error.__cause__))
         return next((match[1] for match in found if match), "")
     return ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 MAX_PATH_BYTES = 32_768
-ACTIVATION = "XDG_ACTIVATION_TOKEN"  # what Wayland gives a program that a click started, for its window
+ACTIVATION = "XDG_ACTIVATION_TOKEN"  # set by Wayland; lets a clicked program raise its window
 ANSWER_MS = 1500
 _KNOCK_AGAIN_S = 0.05
 
@@ -42,7 +42,7 @@ class SingleInstance(QObject):
         self.other_answered = False
 
     def take(self) -> bool:
-        """Take the lock; False if another instance has it, or answers where no lock file can be written."""
+        """Take the lock; False if another instance runs. Without a lock file, an instance that answers counts."""
         if self._lock.tryLock(0):
             return True
         if self._lock.error() is not QLockFile.LockError.LockFailedError:
@@ -70,7 +70,7 @@ class SingleInstance(QObject):
     def _name(self) -> str:
         import hashlib  # noqa: PLC0415  (as above)
 
-        # A socket's path may have about 100 characters; a folder's may have more, and links may lead to it by others.
+        # A digest, since a socket's path is limited to about 100 characters; of the real path, since links may vary.
         place = os.path.realpath(self._lock_file)
         return "paceline-" + hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
 
@@ -95,12 +95,12 @@ class SingleInstance(QObject):
     def _on_connection(self) -> None:
         socket = self._server.nextPendingConnection() if self._server is not None else None
         if socket is not None:
-            socket.disconnected.connect(lambda: self._on_words(socket))
+            socket.disconnected.connect(lambda: self._on_message(socket))
             socket.write(b"here")
             socket.flush()
             self.raise_requested.emit("")
 
-    def _on_words(self, socket: QLocalSocket) -> None:
+    def _on_message(self, socket: QLocalSocket) -> None:
         """The message of another start: a path or nothing, and after a zero byte an activation token."""
         words = os.fsdecode(bytes(socket.readAll().data()[:MAX_PATH_BYTES]))
         socket.deleteLater()

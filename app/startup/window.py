@@ -67,7 +67,7 @@ def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None, file
     application.setApplicationDisplayName("Paceline")
     application.setDesktopFileName("paceline")
     paths = find_paths()
-    with contextlib.suppress(OSError):  # a folder that cannot be made is told by the start-up tasks
+    with contextlib.suppress(OSError):  # the start-up tasks report it
         paths.data.mkdir(parents=True, exist_ok=True)
     instance = SingleInstance(paths.lock_file, file=file)
     if not instance.take():

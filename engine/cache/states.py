@@ -1,6 +1,6 @@
 """Saves the caches of conversations that were left, and restores them if that is quicker than decoding again.
 
-They are saved in memory at once and on the disk in idle time, both bounded; measured speeds decide what is quicker.
+They are saved in memory at once and on the disk in idle time, both bounded. Measured speeds decide which is quicker.
 Caches of guests (conversations of other programs) are only saved in memory, a few of them.
 """
 

@@ -226,7 +226,7 @@ class _Reasoning:
 
 
 def _shorten(spans: Iterable[TokenSpan], num_chars: int) -> Iterable[TokenSpan]:
-    """Limit the spans to ``num_chars`` characters in all; those behind get none."""
+    """Limit the spans to ``num_chars`` characters in all; later spans get none."""
     left = num_chars
     for span in spans:
         kept = min(span.num_chars, left)

@@ -38,7 +38,7 @@ def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Cal
     if draft.q is None:
         return verify(draft, p_at, uniform)
     probs: list[TokenProbs] = []
-    rows, weights = _weigh(draft.ids, draft.q, p_at, probs)
+    rows, weights = _rows_and_weights(draft.ids, draft.q, p_at, probs)
     num_drafted = len(draft.ids)
     kept = len(weights) - 1
     while kept > 0 and not uniform() < _keep_probability(kept, rows, draft.q, weights):
@@ -49,7 +49,7 @@ def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Cal
     return after_rejection(kept, rows[kept], rest, uniform(), probs)
 
 
-def _weigh(
+def _rows_and_weights(
     ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], probs: list[TokenProbs]
 ) -> tuple[list[Distribution], list[float]]:
     """Return the target's rows and w_i for i from 0 to k, or up to the last w_i above 0.
@@ -74,7 +74,7 @@ def _keep_probability(i: int, rows: list[Distribution], q: list[Distribution], w
     if i == len(q):
         return weight
     left = excess_sum(rows[i], q[i], weight)
-    # Nothing left means that p and q agree here with all weight: then a longer prefix is accepted but for rounding.
+    # If nothing is left, p and q agree with the full weight: except for rounding, a longer prefix was accepted.
     return left / (left + 1.0 - weight) if left > 0.0 else 0.0
 
 

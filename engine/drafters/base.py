@@ -44,7 +44,7 @@ class Draft:
         return Draft(self.ids[:count], self.source, None, scores, self.match_length, predicted=predicted)
 
     def cut(self, count: int) -> Draft:
-        """The first ``count`` tokens of any draft; the token behind them must not have been sampled."""
+        """The first ``count`` tokens of any draft; the token after them must not have been sampled."""
         if count == len(self.ids):
             return self
         q = self.q[:count] if self.q is not None else None

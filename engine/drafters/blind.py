@@ -48,19 +48,19 @@ class BlindSequence:
 
     def reuse(self, ids: History) -> int:
         self._stretches = []
-        self._own.reuse(self._seen(ids, 0))
+        self._own.reuse(self._draft_tokens(ids, 0))
         return self.num_past
 
     def prefill(self, ids: History) -> Iterator[int]:
         """See `CachedSequence.prefill`; yields a count of the draft's tokens."""
-        yield from self._own.prefill(self._seen(ids, self.num_past))
+        yield from self._own.prefill(self._draft_tokens(ids, self.num_past))
 
     def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         """See `LanguageModel.forward`; the last ``n_rows`` must be text."""
-        return self._own.forward(self._seen(ids, self.num_past), n_rows)
+        return self._own.forward(self._draft_tokens(ids, self.num_past), n_rows)
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        return self._own.forward_candidates(self._seen(ids, self.num_past))
+        return self._own.forward_candidates(self._draft_tokens(ids, self.num_past))
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
         self._own.checkpoint(num_uncertain)
@@ -72,7 +72,7 @@ class BlindSequence:
     def clear(self) -> None:
         self._own.clear()
 
-    def _seen(self, ids: TokenIds, begin: int) -> History:
+    def _draft_tokens(self, ids: TokenIds, begin: int) -> History:
         """The draft's tokens for ``ids``, which begin at index ``begin`` of the conversation."""
         if self._stretches and self._stretches[-1][1] > begin:
             self._stretches = [one for one in self._stretches if one[1] <= begin]

@@ -15,7 +15,7 @@ from engine.gguf.value_types import BLOCK_SIZES, BlockSize
 CACHE_TYPES = {block.name.lower(): block for block in BLOCK_SIZES.values() if block.name in ("F16", "Q8_0", "Q4_0")}
 _STEP = 256  # llama.cpp rounds a context up to this
 _STATE_BYTES = 4  # recurrent states are F32
-# A recurrent memory drops tokens by states that were kept, if llama.cpp can keep them for the architecture.
+# A recurrent memory drops tokens by returning to a snapshot of its state, if llama.cpp supports that.
 MOST_SNAPSHOTS = 15  # a pass of 16 tokens is the largest that often pays
 UNKNOWN_SNAPSHOTS = 3  # if a header does not tell the size of a state
 SNAPSHOTS_BYTES = 256 * 2**20
@@ -28,7 +28,7 @@ _KEEPS_SNAPSHOTS = (
     "qwen35",
     "qwen35moe",
 )
-_INTERVAL = 4  # of layers with attention if a hybrid does not tell
+_INTERVAL = 4  # a hybrid has attention in every fourth layer if its header does not say otherwise
 
 
 @dataclass(frozen=True, slots=True)

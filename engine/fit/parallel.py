@@ -14,7 +14,7 @@ from engine.fit.table import FitTable, FreeMemory, PairPlan, table_of
 from engine.gguf.header import GgufHeader
 from engine.sentences import said, size_of
 
-MOST_AUTOMATIC = 4  # what llama.cpp's server takes by itself, too
+MOST_AUTOMATIC = 4  # the default of llama.cpp's server, too
 MOST_PARALLEL = 64  # sequences that one context is asked for
 _EXTRA_SHARE = 0.1  # of the machine's memory, for cells that the user did not ask for
 

@@ -43,7 +43,7 @@ class MedusaLayout:
     num_outputs: int
     target_name: str
 
-    def num_seen(self, head: int) -> int:
+    def num_tokens(self, head: int) -> int:
         """Number of tokens after the row that a head reads."""
         return head + 1 if self.method == HYDRA else 0
 
@@ -204,7 +204,7 @@ def _expected(layout: MedusaLayout) -> Iterator[_Expected]:
     width = layout.width
     yield _Expected(SHARED_OUTPUT, (width, layout.num_outputs), needed=False)
     for k in range(layout.num_heads):
-        wide = width * (1 + layout.num_seen(k))
+        wide = width * (1 + layout.num_tokens(k))
         for n in range(layout.num_blocks):
             yield _Expected(f"head.{k}.block.{n}.weight", (wide if n == 0 else width, width))
             yield _Expected(f"head.{k}.block.{n}.bias", (width,), needed=False)

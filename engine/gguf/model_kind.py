@@ -111,12 +111,12 @@ def unused_parts(
 
     Chat templates of text models often mention pictures, so they do not count.
     """
-    sees = (
+    has_vision = (
         architecture in _SEEING
         or any(metadata(f"{architecture}.{key}") for key in _VISION_KEYS)
         or any(is_own_projector(other, name, siblings) for other in siblings)
     )
-    return (PICTURES,) if sees else ()
+    return (PICTURES,) if has_vision else ()
 
 
 def is_own_projector(projector: str, name: str, siblings: Iterable[str]) -> bool:

@@ -204,11 +204,11 @@ class SchemaPreparation:
             pairs = zip(_listed(node[choices[0]]), made[choices[0]], strict=True)
             made[choices[0]] = [self._closed_choice(self._names(one), base, choice) for one, choice in pairs]
         elif base:
-            made["allOf"] = [*_listed(made.get("allOf")), _only(base)]
+            made["allOf"] = [*_listed(made.get("allOf")), _only_properties(base)]
 
     @staticmethod
     def _closed_choice(own: dict[str, bool] | None, base: dict[str, bool], choice: object) -> object:
-        return choice if own is None or not (base | own) else {"allOf": [choice, _only(base | own)]}
+        return choice if own is None or not (base | own) else {"allOf": [choice, _only_properties(base | own)]}
 
     # ---- the parts of a schema --------------------------------------------------------------------------------------
 
@@ -411,7 +411,7 @@ def _inner(key: str, value: object) -> list[object]:
     return []
 
 
-def _only(names: Mapping[str, bool]) -> Schema:
+def _only_properties(names: Mapping[str, bool]) -> Schema:
     return {"properties": dict(names), "additionalProperties": False}
 
 

@@ -64,7 +64,7 @@ def calls_grammar(
     return Grammar(text, tuple(calls.warnings))
 
 
-def held_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
+def call_constraint_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
     """Any text, but the beginning of a call must continue as one of ``functions``; empty for a format without a mark.
 
     Raises:
@@ -83,17 +83,17 @@ def held_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str,
     return Grammar(text, tuple(calls.warnings))
 
 
-def held_calls(request: ChatRequest, tool_format: ToolFormat) -> str:
-    """The grammar of a request that asks for `held_calls_grammar`; empty if it does not, or its tools allow none."""
-    if not request.holds_calls or not request.tools or tool_format is ToolFormat.NONE:
+def call_constraint(request: ChatRequest, tool_format: ToolFormat) -> str:
+    """The `call_constraint_grammar` of a request that asks for it; empty if it does not, or its tools allow none."""
+    if not request.constrains_calls or not request.tools or tool_format is ToolFormat.NONE:
         return ""
-    return _held_calls(tool_format, json.dumps(request.tools))
+    return _call_constraint(tool_format, json.dumps(request.tools))
 
 
 @lru_cache(maxsize=8)
-def _held_calls(tool_format: ToolFormat, tools: str) -> str:
+def _call_constraint(tool_format: ToolFormat, tools: str) -> str:
     try:
-        return held_calls_grammar(tool_format, [tool["function"] for tool in json.loads(tools)]).text
+        return call_constraint_grammar(tool_format, [tool["function"] for tool in json.loads(tools)]).text
     except GrammarError as error:
         log.warning("Calls of tools are not held in their form: %s", error.message)
         return ""

@@ -60,7 +60,7 @@ class AssistantModel(UncachedModel):
         self.num_candidates = context.n_vocab
         self._base, self._read = -1, list[int]()  # tokens read after the first `_base`
         self._scores: Rows = context.no_rows
-        self._row: HiddenRows | None = None  # for the next of them
+        self._row: HiddenRows | None = None  # input of the next drafted token
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`; minus infinity if the target gave no row.
@@ -74,13 +74,13 @@ class AssistantModel(UncachedModel):
         if not n_rows:
             return self._context.no_rows
         end = self.num_past - num_padding
-        return np.concatenate([self._behind(count) for count in range(end - n_rows + 1, end + 1)])
+        return np.concatenate([self._scores_after(count) for count in range(end - n_rows + 1, end + 1)])
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """See `LanguageModel.forward_candidates`: none if the target gave no row."""
         return likely(self.forward(ids, 1)[0])
 
-    def _behind(self, count: int) -> Rows:
+    def _scores_after(self, count: int) -> Rows:
         """Logits after the first ``count`` tokens [1, n_vocab]."""
         tap = self._tap
         base = tap.num_past if tap.is_on else count - 1  # off: its speed is being measured

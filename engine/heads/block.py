@@ -30,7 +30,7 @@ class BlockModel(RowModel[BlockContext]):
     def __init__(self, context: BlockContext, tap: HiddenTap) -> None:
         super().__init__(context, tap, HeadShape(reads_first=False))
         self.num_candidates = context.shape.num_candidates or context.n_vocab
-        self._block: Rows | None = None  # drafted behind the last token that was read
+        self._block: Rows | None = None  # drafted after the last token that was read
         self._confidences: NDArray[np.float32] | None = None
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:

@@ -45,7 +45,7 @@ from engine.sequence import CachedSequence, shared_tokens
 log = logging.getLogger(__name__)
 
 _ROW_BYTES = 4
-_REREAD_S = 2.0  # for so many seconds the target may read a beginning again whose rows are lost
+_REREAD_S = 2.0  # maximum time in which the target may decode a prefix again whose rows are lost
 _UNTIMED = 64  # tokens that any machine reads quickly
 
 

@@ -84,7 +84,7 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
         if shared is None and "head.0.output.weight" not in tensors:
             shared = _lent_output(target, layout, ids)
         heads = tuple(reader.head(k, layout, shared) for k in range(layout.num_heads))
-    sees = layout.num_seen(0) > 0
+    sees = layout.num_tokens(0) > 0
     embedding = _lent_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
     return MedusaWeights(layout, heads, ids, embedding)
 
@@ -125,7 +125,7 @@ class _Reader:
                 ResidualBlock(weight, bias, skip, self.vector(f"head.{k}.skip.bias") if skip is not None else None)
             )
         output = shared if shared is not None else self.needed(f"head.{k}.output.weight")
-        return HeadWeights(tuple(blocks), output, self.vector(f"head.{k}.output.bias"), layout.num_seen(k))
+        return HeadWeights(tuple(blocks), output, self.vector(f"head.{k}.output.bias"), layout.num_tokens(k))
 
 
 def _vocabulary(reader: _Reader, layout: MedusaLayout) -> NDArray[np.int64]:
@@ -273,7 +273,7 @@ class MedusaModel(UncachedModel):
             row = self._zeros if row is None else row
         if ahead > layout.num_heads or row is None:
             return None
-        return self._graphs.scores(ahead - 1, row, self._embeddings(count, layout.num_seen(ahead - 1)))
+        return self._graphs.scores(ahead - 1, row, self._embeddings(count, layout.num_tokens(ahead - 1)))
 
     def _embeddings(self, end: int, count: int) -> NDArray[np.uint8]:
         """The embeddings of the ``count`` tokens before index ``end``, as in the target's file."""

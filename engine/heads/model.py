@@ -51,7 +51,7 @@ class _Ahead:
     base: int = 0  # position of the first of `ids`: the last token that was read with the target's row
     ids: list[int] = field(default_factory=list)
     rows: list[HiddenRows] = field(default_factory=list)
-    layer: int = 0  # that has read all of them
+    layer: int = 0  # the layer that has read all tokens
 
     def clear(self) -> None:
         self.ids.clear()
@@ -74,14 +74,14 @@ class RowModel(ABC, Generic[ContextT]):
         self._num_read = 0  # tokens that were read with the target's rows
         self._unsettled: list[int] = []  # tokens that were read ahead
         self._begin = 0  # tokens at the beginning that were skipped, since their rows were lost
-        self._passed: list[tuple[int, int]] = []  # begin and end of the pictures behind that, ascending
+        self._passed: list[tuple[int, int]] = []  # begin and end of the pictures after those tokens, ascending
 
     @property
     def num_past(self) -> int:
         return self._num_read + len(self._unsettled)
 
     def has_lost_beginning(self, floor: int = 0) -> bool:
-        """Whether tokens behind ``floor`` were skipped because their rows were lost; the first never has a row."""
+        """Whether tokens after ``floor`` were skipped because their rows were lost; the first never has a row."""
         return self._begin > max(1, floor)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
@@ -119,7 +119,7 @@ class RowModel(ABC, Generic[ContextT]):
         kept = rows[len(rows) - wanted :].copy()
         return np.concatenate([kept, self._read_ahead(rest, min(n_rows, len(rest)))])
 
-    # ---- behind the target ----------------------------------------------------------------------------------------
+    # ---- after the target -----------------------------------------------------------------------------------------
 
     def _read(self, ids: list[int], n_rows: int) -> Rows:
         """Read tokens whose rows the target has made at some time, and skip pictures among them."""
@@ -263,7 +263,7 @@ class HeadModel(RowModel[HeadContext]):
     def __init__(self, context: HeadContext, tap: HiddenTap, shape: HeadShape) -> None:
         super().__init__(context, tap, shape)
         self._ahead = _Ahead()
-        self._own_row: HiddenRows | None = None  # behind the last token
+        self._own_row: HiddenRows | None = None  # after the last token
         self._zeros = np.zeros(context.width, dtype=np.float32)
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:

@@ -12,9 +12,9 @@ from engine.llama.context import N_BATCH, LlamaContext
 from engine.llama.head_context import HiddenRows
 from engine.llama.hidden_rows import FinalRows, RowPart
 
-FOLLOW_AT = 256  # waiting rows at which a head reads along, so that only these and those of a pass have to be kept
+FOLLOW_AT = 256  # waiting rows at which a head reads them; the buffer holds these and the rows of one pass
 CAPACITY = FOLLOW_AT + N_BATCH  # rows
-_KEPT = 16  # rows behind the last one read, for a short rollback
+_KEPT = 16  # rows before the last one read, for a short rollback
 _BYTES = 4
 HiddenRow = NDArray[np.float32]
 

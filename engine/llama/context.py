@@ -39,7 +39,7 @@ _FLASH_TYPES = {
 }
 
 
-# Export and import of sequences whose layers have a sliding window. llama.cpp leaves cells behind the window out of a
+# Export and import of sequences whose layers have a sliding window. llama.cpp leaves cells outside the window out of a
 # sequence's state, so a spare sequence takes one window after another, and the state consists of these windows.
 
 
@@ -212,10 +212,10 @@ class LlamaContext:
     def _begin_empty(self, seq_id: int) -> None:
         self.seq_id = seq_id
         # llama.cpp's sequences that own its cells. A cache of several sequences drops a cell with a single owner once
-        # it is behind the window; a second owner ("keeper"), which no pass uses, keeps it.
+        # it is outside the window; a second owner ("keeper"), which no pass uses, keeps it.
         self._owners = (seq_id, self.params.num_sequences + seq_id) if self._has_keepers else (seq_id,)
         self.num_past = 0
-        # A picture may take fewer positions than tokens (M-RoPE): the index behind each, and the gap from there on.
+        # A picture may take fewer positions than tokens (M-RoPE): the index after each one, and the gap from there on.
         self._gaps: list[tuple[int, int]] = []
         self.gap = 0
         self.tap: RowTap | None = None

@@ -11,7 +11,7 @@ class GpuVerdict(StrEnum):
     FINE = "fine"
     REDUCED = "reduced"  # attention in separate steps, and no candidates selected on the device
     PROCESSOR_ONLY = "processor only"
-    UNTRIED = "untried"  # no memory there, or no answer in time: the processor for now
+    UNTRIED = "untried"  # no GPU memory, or no result in time: the CPU for now
 
 
 _current = [GpuVerdict.FINE]

@@ -24,7 +24,7 @@ from engine.sentences import said
 ROOT = b"root"  # the start rule
 TokenArray = NDArray[np.int64]
 _ENTRY = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # llama.h's llama_token_data
-_LARGE = 5000  # tokens from which on those that never fit are excluded by a table
+_MIN_FOR_TABLE = 5000  # number of tokens for which a table that excludes unsuitable tokens is faster
 _CONTINUATION = (0x80, 0xBF)  # continuation bytes of UTF-8
 
 
@@ -103,7 +103,7 @@ class GrammarState:
         asked = np.asarray(ids, dtype=np.int64)
         grammar, begun = self._grammar, self._begun
         allowed = grammar.apply(self._handle, asked)
-        token_prefixes = grammar.vocab.token_prefixes if len(asked) >= _LARGE else None
+        token_prefixes = grammar.vocab.token_prefixes if len(asked) >= _MIN_FOR_TABLE else None
         if token_prefixes is not None and not begun:
             allowed &= token_prefixes.fits_alone[asked]
             return allowed

@@ -36,7 +36,7 @@ _GIVE_ALL_ROWS = frozenset(
         "qwen35moe",
     }
 )
-_MOST_OUTPUTS = 4  # that are made if one is wanted: more take longer than a separate pass without outputs
+_MOST_OUTPUTS = 4  # most outputs of a pass that needs one: with more, a separate pass without outputs is faster
 HEAD_UBATCH = 32  # tokens of EAGLE-3 and blocks that are computed at once: llama.cpp makes the logits of all of them
 MAX_HEAD_ROWS = 16  # rows of logits in a pass, or rows encoded at once: llama.cpp makes a row of logits for each
 

@@ -1,4 +1,4 @@
-"""Small heads on one hidden row, as graphs of ggml that the loaded library computes on the processor.
+"""Small heads on one hidden row, as ggml graphs that the loaded library computes on the CPU.
 
 A head is a chain of residual blocks and an output matrix. With z the row, followed by the embeddings of the tokens that
 the head reads, the first block gives S z + s + silu(W z + b), where a block without S takes z itself; each further one
@@ -50,9 +50,9 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "ggml_backend_dev_backend_reg": ([_POINTER], _POINTER),
     "ggml_backend_reg_get_proc_address": ([_POINTER, ctypes.c_char_p], _POINTER),
 }
-_PROCESSOR = 0  # ggml-backend.h's enum ggml_backend_dev_type
-_NUMBERS = {block.name: number for number, block in BLOCK_SIZES.items()}
-_F32, _I32 = _NUMBERS["F32"], _NUMBERS["I32"]
+_CPU = 0  # ggml-backend.h's enum ggml_backend_dev_type
+_TYPE_IDS = {block.name: type_id for type_id, block in BLOCK_SIZES.items()}
+_F32, _I32 = _TYPE_IDS["F32"], _TYPE_IDS["I32"]
 _TENSORS_PER_BLOCK, _TENSORS_PER_HEAD = 10, 16  # more than a graph has
 
 
@@ -82,12 +82,12 @@ class ResidualBlock:
 
 @dataclass(frozen=True, slots=True)
 class HeadWeights:
-    """One head, which reads ``num_seen`` tokens beside the row. Several heads may share ``output``."""
+    """One head, which reads ``num_tokens`` tokens beside the row. Several heads may share ``output``."""
 
     blocks: tuple[ResidualBlock, ...]
     output: Matrix
     output_bias: Row | None = None
-    num_seen: int = 0
+    num_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class _Graph:
 
     handle: int
     row: int
-    seen: int
+    embeddings: int
     scores: int
     num_scores: int
 
@@ -128,8 +128,8 @@ class HeadGraphs:
         ContextError: there is no memory for their weights.
     """
 
-    num_snapshots: int | None = 0  # no pass here can be interrupted
-    n_ubatch = 512  # tokens of a prompt at once: they are only recorded
+    num_snapshots: int | None = 0
+    n_ubatch = 512  # heads only record the tokens of a prompt, so any number fits
 
     def __init__(self, heads: Sequence[HeadWeights], width: int, embedding_kind: str, n_ctx: int) -> None:
         """``embedding_kind`` is the type of the embedding rows given to `scores`; ``n_ctx`` is for information."""
@@ -138,7 +138,7 @@ class HeadGraphs:
         self._made: dict[int, int] = {}  # tensors of matrices, by the address of their data
         self._waiting: list[tuple[int, NDArray[Any]]] = []  # tensors, and their values
         self._backend = self._context = self._buffer = 0
-        self._backend = _function("ggml_backend_init_by_type")(_PROCESSOR, None) or 0
+        self._backend = _function("ggml_backend_init_by_type")(_CPU, None) or 0
         self._context = self._new_context()
         self._graphs = [self._make(head) for head in self._heads]
         self._buffer = _function("ggml_backend_alloc_ctx_tensors")(self._context, self._backend) or 0
@@ -149,7 +149,7 @@ class HeadGraphs:
             _function("ggml_backend_tensor_set")(tensor, values.ctypes.data, 0, values.nbytes)
         self._waiting.clear()
         self._compute, self._set = _function("ggml_backend_graph_compute"), _function("ggml_backend_tensor_set")
-        self._get, self._set_count = _function("ggml_backend_tensor_get"), self._find_set_count()
+        self._get, self._set_n_threads = _function("ggml_backend_tensor_get"), self._find_set_n_threads()
         self.set_threads(self.threads)
 
     @property
@@ -168,24 +168,24 @@ class HeadGraphs:
 
     def set_threads(self, threads: int) -> None:
         self.threads = threads
-        if self._set_count is not None and self._backend:
-            self._set_count(self._backend, threads)
+        if self._set_n_threads is not None and self._backend:
+            self._set_n_threads(self._backend, threads)
 
     def set_abort_callback(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        """Does nothing: a product is too short to be interrupted."""
+        """Does nothing: a matrix product is too short to be interrupted."""
 
-    def scores(self, number: int, row: Row, seen: NDArray[np.uint8]) -> Row:
+    def scores(self, number: int, row: Row, embeddings: NDArray[np.uint8]) -> Row:
         """Scores [rows of the output] of head ``number``, as a copy.
 
-        ``row`` [width] is the target's, ``seen`` [bytes] the embedding rows of the tokens read.
+        ``row`` [width] is the target's, ``embeddings`` [bytes] the embedding rows of the tokens read.
 
         Raises:
             DecodeError: ggml could not compute it.
         """
         graph = self._graphs[number]
         self._set(graph.row, row.ctypes.data, 0, row.nbytes)
-        if graph.seen:
-            self._set(graph.seen, seen.ctypes.data, 0, seen.nbytes)
+        if graph.embeddings:
+            self._set(graph.embeddings, embeddings.ctypes.data, 0, embeddings.nbytes)
         code = self._compute(self._backend, graph.handle)
         if code != 0:
             raise DecodeError(said("ggml could not compute a head (code {code}).", code=code))
@@ -207,15 +207,15 @@ class HeadGraphs:
         return max(_TENSORS_PER_BLOCK * len(head.blocks) for head in self._heads) + _TENSORS_PER_HEAD
 
     def _make(self, head: HeadWeights) -> _Graph:
-        row = seen = x = self._vector(self.width)
-        seen = 0
-        if head.num_seen:
-            kind = _NUMBERS[self._embedding_kind]
-            seen = _function("ggml_new_tensor_2d")(self._context, kind, self.width, head.num_seen)
-            indices = _function("ggml_new_tensor_1d")(self._context, _I32, head.num_seen)
-            self._waiting.append((indices, np.arange(head.num_seen, dtype=np.int32)))
-            embedded = self._op("ggml_get_rows", seen, indices)
-            embedded = _function("ggml_reshape_1d")(self._context, embedded, self.width * head.num_seen)
+        row = x = self._vector(self.width)
+        embeddings = 0
+        if head.num_tokens:
+            kind = _TYPE_IDS[self._embedding_kind]
+            embeddings = _function("ggml_new_tensor_2d")(self._context, kind, self.width, head.num_tokens)
+            indices = _function("ggml_new_tensor_1d")(self._context, _I32, head.num_tokens)
+            self._waiting.append((indices, np.arange(head.num_tokens, dtype=np.int32)))
+            embedded = self._op("ggml_get_rows", embeddings, indices)
+            embedded = _function("ggml_reshape_1d")(self._context, embedded, self.width * head.num_tokens)
             x = _function("ggml_concat")(self._context, row, embedded, 0)
         for block in head.blocks:
             inner = self._op("ggml_silu", self._product(block.weight, block.bias, x))
@@ -224,7 +224,7 @@ class HeadGraphs:
         scores = self._product(head.output, head.output_bias, x)
         graph = _function("ggml_new_graph_custom")(self._context, self._graph_size, False)
         _function("ggml_build_forward_expand")(graph, scores)
-        return _Graph(graph, row, seen, scores, head.output.rows)
+        return _Graph(graph, row, embeddings, scores, head.output.rows)
 
     def _op(self, name: str, *tensors: int) -> int:
         return int(_function(name)(self._context, *tensors))
@@ -243,13 +243,13 @@ class HeadGraphs:
     def _weights(self, matrix: Matrix) -> int:
         address = matrix.data.ctypes.data
         if address not in self._made:
-            kind = _NUMBERS[matrix.kind]
+            kind = _TYPE_IDS[matrix.kind]
             tensor = _function("ggml_new_tensor_2d")(self._context, kind, matrix.columns, matrix.rows)
             self._made[address] = tensor
             self._waiting.append((tensor, matrix.data))
         return self._made[address]
 
-    def _find_set_count(self) -> Any:  # noqa: ANN401  (the binding ships no types)
+    def _find_set_n_threads(self) -> Any:  # noqa: ANN401  (the binding ships no types)
         registry = _function("ggml_backend_dev_backend_reg")(_function("ggml_backend_get_device")(self._backend))
         address = _function("ggml_backend_reg_get_proc_address")(registry, b"ggml_backend_set_n_threads")
         return ctypes.CFUNCTYPE(None, _POINTER, _INT)(address) if address else None

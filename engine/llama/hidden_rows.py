@@ -19,7 +19,7 @@ from engine.gguf.head_files import ASSISTANT, DFLASH, DSPARK, EAGLE3, MTP
 from engine.llama import library
 
 _CONTEXT, _FLOATS = ctypes.c_void_p, ctypes.c_void_p
-# Arguments and result of each function, and these as GCC and Clang and as MSVC mangle them behind its name.
+# Arguments and result of each function, and the suffix of its mangled name: for GCC and Clang, and for MSVC.
 _FUNCTIONS: dict[str, tuple[list[Any], Any, str, str]] = {
     "llama_set_embeddings_nextn": ([_CONTEXT, ctypes.c_bool, ctypes.c_bool], None, "bb", "YAXPEAUllama_context@@_N1@Z"),
     "llama_get_embeddings_nextn": ([_CONTEXT], _FLOATS, "", "YAPEAMPEAUllama_context@@@Z"),

@@ -29,7 +29,7 @@ from engine.sentences import Sentence, said
 
 FEW_TOKENS = "few_tokens"  # the folder of our variants, beside llama.cpp's
 VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # name of a variant, such as "haswell", to override the choice
-_OURS = {NARROW: "zen4", ORDERED: "zen5"}
+_VARIANT_OF = {NARROW: "zen4", ORDERED: "zen5"}  # our variant with these kernels
 _DEVICES = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends beside the processor's
 # The OpenMP threads of a CPU build spin at barriers. Without a limit that collapses to a few tokens a second as soon as
 # another program (or our own window) needs a core; with a limit the idle machine loses about 4%. The OpenMP runtime
@@ -67,29 +67,29 @@ _LLAMA_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(
 _DRIVER_FILES = re.compile(
     r"(?:lib)?(?:vulkan|cuda|nvcuda|nvoglv|amdhip|amdvlk|hsa-runtime|ze_intel|igvk)", re.IGNORECASE
 )
-_NVIDIA_VERSION = Path("/proc/driver/nvidia/version")  # its Vulkan driver uses OpenGL's files
+_NVIDIA_VERSION = Path("/proc/driver/nvidia/version")  # NVIDIA's Vulkan driver is in OpenGL's files
 _ELF_BUILD_ID = re.compile(rb"\x04\x00{3}([\x08-\x20])\x00{3}\x03\x00{3}GNU\x00", re.DOTALL)
 _NOTES_BYTES = 65536  # the linker puts its notes at the beginning
 _BUILD_DIGITS = 12
-_DELETED = " (deleted)"  # behind the name of a mapped file that was replaced or removed
-# llama.cpp's own functions that the set-up's kernel files rename, and so mark their presence in the library.
-_OF_X86 = {
+_DELETED = " (deleted)"  # suffix of a mapped file that was replaced or removed
+# The set-up's kernel files rename these functions of llama.cpp: a library with the new name contains the kernels.
+_X86_MARKS = {
     "attention": b"ggml_compute_forward_flash_attn_ext_stock",
     "few_tokens": b"ggml_gemm_q4_0_8x8_q8_0_stock",
     "few_tokens_sgemm": b"llamafile_sgemm_stock",
     "few_tokens_tiled": b"ggml_compute_forward_mul_mat_tiled_stock",
 }
-_OF_ARM = {
-    "attention": _OF_X86["attention"],
+_ARM_MARKS = {
+    "attention": _X86_MARKS["attention"],
     "few_tokens_arm_q4_k": b"ggml_gemm_q4_K_8x4_q8_K_stock",
-    "few_tokens_tiled": _OF_X86["few_tokens_tiled"],
+    "few_tokens_tiled": _X86_MARKS["few_tokens_tiled"],
 }
-KERNEL_MARKS = _OF_ARM if platform.machine() in ("aarch64", "arm64") else _OF_X86
+KERNEL_MARKS = _ARM_MARKS if platform.machine() in ("aarch64", "arm64") else _X86_MARKS
 
 
 # Loads ggml's backends if llama.cpp was built to find them at run time, as in a bundle. (Most builds have them compiled
-# in.) There is a variant of the processor's backend for each kind of processor, and in `FEW_TOKENS` variants with this
-# project's kernels (`engine/kernels/`). ggml chooses by features only, which does not tell which of ours suits.
+# in.) There is a variant of the CPU backend for each kind of CPU, and in `FEW_TOKENS` variants with this project's
+# kernels (`engine/kernels/`). ggml chooses among its variants by CPU features; these do not suffice for our variants.
 
 
 def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the binding ships no types)
@@ -116,12 +116,12 @@ def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the bindin
 
 
 def find_variant(folder: Path) -> Path | None:
-    """The variant for this machine, if more than its features decide; None leaves the choice to ggml."""
+    """The variant for this machine: the user's choice, or ours; None leaves the choice to ggml."""
     forced = os.environ.get(VARIANT_VARIABLE, "")
     if forced:
         file = folder / file_name(f"ggml-cpu-{Path(forced).name}")
     else:
-        file = folder / FEW_TOKENS / file_name(f"ggml-cpu-{_OURS.get(wanted_kernels(''), 'none')}")
+        file = folder / FEW_TOKENS / file_name(f"ggml-cpu-{_VARIANT_OF.get(wanted_kernels(''), 'none')}")
     return file if file.is_file() else None
 
 
@@ -408,7 +408,7 @@ def uses_repacking() -> bool:
 
 
 def disable_repacking() -> None:
-    """Load no more models that way: the kernels do not work here."""
+    """Load later models without repacking: its kernels do not work here."""
     if not _disabled:
         _disabled.append("repacking")
 
@@ -460,7 +460,7 @@ def driver_facts() -> tuple[object, ...]:
     """The GPU drivers in this process: their files with sizes and times, and the system's version.
 
     A driver is loaded when devices are searched, and another version of it is another file. Libraries of the window are
-    left out: the facts are the same in all of the program's processes.
+    left out, so that all processes of the program get the same facts.
     """
     start()
     paths = {Path(path.removesuffix(_DELETED)) for path in _mapped_files()}

@@ -16,7 +16,7 @@ from engine.llama.model import LlamaModel
 log = logging.getLogger(__name__)
 
 NUM_CANDIDATES = 128  # more than any usual top-k; the rest of a draft's row would hardly ever be accepted
-# On a processor the row is at hand, and top-k takes as long as the whole pass of a tiny model. Only the copy from a GPU
+# On a CPU the row is in memory, and top-k takes as long as a whole pass of a tiny model. Only the copy from a GPU
 # is worth avoiding, unless the vocabulary is small.
 _SMALLEST_VOCABULARY = 4096
 _NEEDED = (

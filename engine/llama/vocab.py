@@ -134,7 +134,7 @@ class _Spelling:
 
 @dataclass(frozen=True, slots=True)
 class TokenPrefixes:
-    """The ``first`` byte [n_vocab] of each token, of control tokens that of their names; `NO_BYTE` without any.
+    """The ``first`` byte [n_vocab] of each token or control token's name; `NO_BYTE` for an empty one.
 
     ``single`` maps tokens of one byte to that byte. ``fits_alone`` [n_vocab]: tokens that are complete UTF-8 from their
     first byte on, or end an answer.

@@ -50,9 +50,9 @@ from engine.tuning.threads import ThreadControl
 log = logging.getLogger(__name__)
 
 _TARGET_SIZES = (1, 8)
-MOST_BESIDE = 2.5  # plain passes that a pass may take in which prompts are read beside answers
-FIRST_READ = 8  # tokens of prompts in such a pass if costs are not known
-READ_RATE = 0.3  # weight of such a pass in ``_read_excess``
+MAX_MIXED_COST = 2.5  # of a mixed pass, which decodes prompts and answers, relative to a plain pass
+UNKNOWN_COST_READ = 8  # prompt tokens in a mixed pass if costs are not known
+READ_RATE = 0.3  # weight of a mixed pass in ``_read_excess``
 _MIN_SAVED_SIZE = 8  # tokens of a pass: a curve without a pass as large is not stored
 
 
@@ -98,7 +98,7 @@ class PairCosts:
         other._main, other._target, other.pacer = self, target, None  # noqa: SLF001  (of the same class)
         return other
 
-    def _follow(self, main: PairCosts) -> None:
+    def _copy_measurements(self, main: PairCosts) -> None:
         self._control, self._is_checked = main._control, True
         self._select_curve()
         if self.pacer is not None and main.pacer is not None:
@@ -127,7 +127,7 @@ class PairCosts:
             DecodeError: a pass failed.
         """
         if self._main is not None:
-            self._follow(self._main)
+            self._copy_measurements(self._main)
             return
         try:
             self._load_saved()
@@ -184,12 +184,12 @@ class PairCosts:
                 for key in self._curves.keys() - {self._curve_key}:
                     del self._curves[key]
                 self._measured.clear()
-            self._measure_here(budget_s, should_stop)
+            self._measure_curve(budget_s, should_stop)
         self._measure_draft(budget_s, should_stop)
         self._measure_graph_replay(should_stop)
         self._is_checked = fits or not should_stop()
 
-    def _measure_here(self, budget_s: float, should_stop: ShouldStop) -> None:
+    def _measure_curve(self, budget_s: float, should_stop: ShouldStop) -> None:
         """Measure the curve in use; twice, for the minimum of both, if a check right after it disagrees.
 
         A single size that was disturbed might never be tried again.
@@ -241,7 +241,7 @@ class PairCosts:
         self._apply_threads()
 
     def _measure_draft(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
-        """Measure the draft if it is not known, and its step again if the rest is checked."""
+        """Measure the draft if its costs are unknown. If they were loaded but not checked, measure its step again."""
         if self._draft is None or self.pacer is None or (self._draft.is_known and self._is_checked):
             return
         try:
@@ -254,7 +254,7 @@ class PairCosts:
             return
         self.pacer.expect_drafting(times.step_ms, times.read_ms)
 
-    # ---- kept -------------------------------------------------------------------------------------------------------
+    # ---- stored -----------------------------------------------------------------------------------------------------
 
     def request_check(self) -> None:
         """Have the curve checked in idle time: passes were far quicker than it says."""
@@ -295,9 +295,9 @@ class PairCosts:
             self._apply_threads()
 
     def _new_control(self, best: int) -> ThreadControl:
-        """No other numbers are tried if the user asked for one, or on a GPU.
+        """Try no other numbers of threads if the user chose the number, or on a GPU.
 
-        Fewer threads than cores may have been chosen in a disturbed moment, and would cost much: they are doubted.
+        A number below that of the cores is doubted: it may have been chosen while another program ran.
         """
         fixed = self._asked_threads is not None or bool(self._target.model.gpu_layers)
         most = best if fixed else library.physical_cores()
@@ -340,9 +340,10 @@ class PairCosts:
     def read_budget(self, num_tokens: int) -> int:
         """How many tokens of prompts a pass may have beside ``num_tokens`` of answers without delaying them much."""
         if self.pacer is None:
-            return FIRST_READ
+            return UNKNOWN_COST_READ
         curve = self.pacer.curve
-        return tokens_within(curve.costs_ms, num_tokens, MOST_BESIDE * curve.cost_ms(1) / max(self._read_excess, 1.0))
+        limit_ms = MAX_MIXED_COST * curve.cost_ms(1) / max(self._read_excess, 1.0)
+        return tokens_within(curve.costs_ms, num_tokens, limit_ms)
 
     def observe_draft_step(self, step_ms: float) -> None:
         if self._draft is not None:
@@ -353,7 +354,7 @@ class PairCosts:
             return
         self._target.context.set_threads(self._control.threads)
         if self._draft is not None:
-            # Who needs the target's cores needs the draft's as well; a target on a GPU uses none.
+            # A program that takes cores from the target takes them from the draft, too; a target on a GPU uses none.
             self._draft.apply_threads(None if self._target.model.gpu_layers else self._control)
 
     def _select_curve(self) -> None:

@@ -15,15 +15,15 @@ from engine.pacing.pacer import Pacer
 
 RECENT_S = 300.0  # after some minutes the machine is in another state
 MOST_ERROR = 0.3  # of an estimate; one with a larger error counts as unknown
-BAND_ENDS = (1024, 4096, 16384, 65536)  # largest number of tokens in the cache of each band; the last has no end
+BAND_ENDS = (1024, 4096, 16384, 65536)  # bands of the number of cached tokens; a fifth band has no upper end
 _KEPT = 2000  # runs of plain passes
 _FEWEST_RUNS, _FEWEST_PASSES = 5, 8
-# Relative standard errors: minimum of an estimate from the answer's own passes, drift of the machine in some minutes,
-# and error of the curve's shape if it was measured beside another program.
-_OWN, _DRIFT, _SHAPE = 0.02, 0.08, 0.10
-_FAST = 1.5  # times as fast as the curve says: it was measured on a busy machine
-_TWO_SIDED = 1.96  # standard errors to 95%
-Conditions = tuple[int, bool]  # band of the fill of the cache, and whether other answers are made at the same time
+# Smallest relative standard error of an estimate from this answer's passes; from passes of the last minutes, since the
+# machine's speed drifts; and from larger passes, since the curve may have been measured while another program ran.
+_OWN_ERROR, _DRIFT_ERROR, _SHAPE_ERROR = 0.02, 0.08, 0.10
+_FAST_FACTOR = 1.5  # if passes are this much faster than the curve, the curve was measured on a busy machine
+_TWO_SIDED = 1.96  # standard errors in half of a 95% interval
+Conditions = tuple[int, bool]  # band of the number of cached tokens, and whether other answers run at the same time
 Run = tuple[float, float]  # number of consecutive passes, and their milliseconds
 
 
@@ -51,15 +51,15 @@ class PlainSpeed:
     """The duration of a plain pass during one answer; implements `PassObserver`.
 
     It combines the answer's own plain passes, then its larger passes scaled by the curve, then plain passes of the last
-    minutes: each is added, weighted by its error, if that reduces the error. If it contradicts the others the error
-    grows (https://pdg.lbl.gov, scale factor), and it is left out.
+    minutes. Each source is added, weighted by its error, if that reduces the error. A source that contradicts the
+    others increases the error (https://pdg.lbl.gov, scale factor), so it is left out.
     """
 
     def __init__(self, passes: PlainPasses, pacer: Pacer | None) -> None:
         self._passes, self._pacer = passes, pacer
         self._began = passes.clock()
         self._own: dict[bool, deque[Run]] = {False: deque(maxlen=_KEPT), True: deque(maxlen=_KEPT)}
-        self._larger: deque[Run] = deque(maxlen=_KEPT)  # each as the plain passes that take as long by the curve
+        self._larger: deque[Run] = deque(maxlen=_KEPT)  # in plain passes, converted by the curve
         self._num_shared = self._num_passes = self._num_history = 0
         self._recent: dict[Conditions, tuple[float, float] | None] = {}
 
@@ -92,18 +92,18 @@ class PlainSpeed:
     @property
     def estimate(self) -> tuple[float, float] | None:
         """Milliseconds of a plain pass with overhead, and half of its relative 95% interval; None if unknown."""
-        found = self._likeliest()
+        found = self._estimate_with_any_error()
         return found if found is not None and found[1] <= MOST_ERROR else None
 
-    def _likeliest(self) -> tuple[float, float] | None:
-        """The same, whatever the error."""
+    def _estimate_with_any_error(self) -> tuple[float, float] | None:
         conditions = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
         if conditions not in self._recent:
-            self._recent[conditions] = _estimate(self._passes.before(self._began, conditions), _DRIFT)
-        larger = None if conditions[1] else _estimate(self._larger, _SHAPE)
+            self._recent[conditions] = _estimate(self._passes.before(self._began, conditions), _DRIFT_ERROR)
+        larger = None if conditions[1] else _estimate(self._larger, _SHAPE_ERROR)
         if larger is not None and self._pacer is not None:
             larger = larger[0] + self._pacer.prices.overhead_ms, larger[1]
-        parts = [part for part in (_estimate(self._own[conditions[1]], _OWN), larger, self._recent[conditions]) if part]
+        own = _estimate(self._own[conditions[1]], _OWN_ERROR)
+        parts = [part for part in (own, larger, self._recent[conditions]) if part]
         if not parts:
             return None
         choices = [_combined(parts[: number + 1]) for number in range(len(parts))]
@@ -113,14 +113,14 @@ class PlainSpeed:
     @property
     def is_curve_too_high(self) -> bool:
         """Whether passes were so much quicker than the curve that it must be from a busy machine."""
-        found = self._likeliest()
-        return found is not None and self._pacer is not None and found[0] * _FAST < self._pacer.curve.cost_ms(1)
+        found = self._estimate_with_any_error()
+        return found is not None and self._pacer is not None and found[0] * _FAST_FACTOR < self._pacer.curve.cost_ms(1)
 
 
 def _estimate(runs: Collection[Run], least_error: float) -> tuple[float, float] | None:
-    """Milliseconds of a pass and its relative standard error, over runs, since a stall affects consecutive passes.
+    """Milliseconds of a pass and their relative standard error; None if there are too few runs.
 
-    None if there are too few.
+    The error is that of the runs, not of single passes: a stall affects consecutive passes.
     """
     passes, total_ms = np.asarray(runs or [(0.0, 0.0)]).T
     if len(runs) < _FEWEST_RUNS or passes.sum() < _FEWEST_PASSES:

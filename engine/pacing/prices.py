@@ -181,5 +181,5 @@ class Prices:
             return
         if not report.num_pending:
             rollback.observe_save(report.checkpoint_ms)
-        if report.num_left_pending:  # it went back, and has not yet caught up
+        if report.num_left_pending:  # rolled back to a checkpoint, with pending tokens
             rollback.observe_restore(report.rollback_ms)

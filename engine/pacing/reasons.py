@@ -26,7 +26,7 @@ class Explanation:
         self._num_idle = 0
 
     def begin(self) -> None:
-        """Begin another answer: that drafting was asked for in the last one does not explain this one."""
+        """Begin another answer: a drafting mode that the user chose for the last one does not explain this one."""
         if self.state == AS_ASKED:
             self.state = self.reason = ""
 

@@ -21,7 +21,7 @@ from engine.sandbox.helper import HelperProcess, error_from_json
 from engine.sentences import said
 
 _MAX_LINE_BYTES = 4_000_000_000  # of vectors for each of 8,192 tokens
-_here: dict[tuple[object, ...], Embedder] = {}  # that were unpickled in this process
+_here: dict[tuple[object, ...], Embedder] = {}  # unpickled in this process
 
 
 class Embedder:

@@ -21,7 +21,7 @@ from engine.prompt.pictures import IdsOfPicture, PictureMarks, beside_results
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import REASONING_TAGS, opens_reasoning
-from engine.records import FROM_MODEL, JOINT, ChatRequest, Message, ThinkingOption, ToolCall
+from engine.records import FROM_MODEL, QUESTION_SEPARATOR, ChatRequest, Message, ThinkingOption, ToolCall
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
 from engine.tools.formats import SYNTAXES, ToolFormat
@@ -80,7 +80,7 @@ class PromptBuilder:
         self._typed = TypedText(tokenizer)
         self._forms = MessageForms()
         self._wants_parts: bool | None = None
-        self.ids_of_picture: IdsOfPicture | None = None  # if the model sees
+        self.ids_of_picture: IdsOfPicture | None = None  # for a model with vision
         self.stop_texts: tuple[str, ...] = ()
         if template_source and template_source.strip():
             self.template_name, self._source = FROM_MODEL, template_source
@@ -113,7 +113,8 @@ class PromptBuilder:
         except TemplateError as error:
             return ToolFormat.NONE, said("its chat template fails with tools: {reason}", reason=error.message)
         for tool_format, syntax in SYNTAXES.items():
-            if found is ToolFormat.NONE and syntax.is_told and (syntax.mark in asked or self._is_token(syntax.mark)):
+            may_match = found is ToolFormat.NONE and syntax.is_described
+            if may_match and (syntax.mark in asked or self._is_token(syntax.mark)):
                 found = tool_format
         if found is ToolFormat.NONE:
             return found, said("its chat template writes calls in a form that is not known here")
@@ -289,7 +290,7 @@ class PromptBuilder:
         """
         self._check(messages)
         pictures = PictureMarks(messages, self.ids_of_picture)
-        text = JOINT.join(message.content for message in pictures.messages)
+        text = QUESTION_SEPARATOR.join(message.content for message in pictures.messages)
         ids = pictures.tokenize(text, lambda part, _behind: self._tokenizer.tokenize(part, special=False))
         return self._with_bos(ids)
 

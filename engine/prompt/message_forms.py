@@ -21,7 +21,7 @@ from typing import Any
 
 from engine.errors import TemplateError
 from engine.prompt.typed_text import whole_characters
-from engine.records import JOINT, Message, ToolCall
+from engine.records import QUESTION_SEPARATOR, Message, ToolCall
 from engine.sandbox.template import TemplateRefusedError
 from engine.sentences import said
 
@@ -103,7 +103,7 @@ class MessageForms:
         try:
             return render(_applied(conversation, rewrites))
         except TemplateRefusedError as refusal:  # it depends on the words or the tools as well
-            for others in _in_time(chain(_with_details(rewrites), _ways(conversation))):
+            for others in _in_time(chain(_with_details(rewrites), _rewrites(conversation))):
                 with suppress(TemplateRefusedError):
                     text = render(_applied(conversation, others))
                     if not _lost_words(probe, render(_applied(probe, others))):
@@ -141,7 +141,7 @@ def _first_that_carries(
     """The rewrites that carry all words; else the index of the first lost one in the plainest form, and a refusal."""
     lost: int | None = None
     refusal: TemplateRefusedError | None = None
-    for rewrites in _in_time(_ways(probe)):
+    for rewrites in _in_time(_rewrites(probe)):
         try:
             text = render(_applied(probe, rewrites))
         except TemplateRefusedError as error:
@@ -271,7 +271,7 @@ def _merge_systems(given: TemplateInput) -> TemplateInput:
     others = tuple(message for message in given.messages if message.role != "system")
     if not systems:
         return given
-    return replace(given, messages=(Message("system", JOINT.join(systems)), *others))
+    return replace(given, messages=(Message("system", QUESTION_SEPARATOR.join(systems)), *others))
 
 
 def _one_call_each(given: TemplateInput) -> TemplateInput:
@@ -345,7 +345,7 @@ def _system_to_user(given: TemplateInput) -> TemplateInput:
     is_system = False
     for message in given.messages:
         if is_system and message.role in ("system", "user"):
-            messages[-1] = Message("user", f"{messages[-1].content}{JOINT}{message.content}")
+            messages[-1] = Message("user", f"{messages[-1].content}{QUESTION_SEPARATOR}{message.content}")
         else:
             messages.append(Message("user", message.content) if message.role == "system" else message)
         is_system = message.role == "system"
@@ -371,7 +371,7 @@ def _join_neighbours(given: TemplateInput) -> TemplateInput:
             and not before.tool_calls
             and (message.role != "tool" or before.tool_call_id == message.tool_call_id)
         ):
-            content = JOINT.join(filter(None, (before.content, message.content)))
+            content = QUESTION_SEPARATOR.join(filter(None, (before.content, message.content)))
             joined[-1] = replace(message, content=content, questions=())
         else:
             joined.append(message)
@@ -493,7 +493,7 @@ def _applied(conversation: TemplateInput, rewrites: Sequence[Rewrite]) -> Templa
     return conversation
 
 
-def _ways(conversation: TemplateInput) -> Iterator[tuple[Rewrite, ...]]:
+def _rewrites(conversation: TemplateInput) -> Iterator[tuple[Rewrite, ...]]:
     """The rewrites that change a conversation, alone and together: the closest to it first, without duplicates."""
     seen = list[TemplateInput]()
     plainest = [(*rewrites, *extra) for extra in ((), (_list_of_tools,)) for rewrites in _PLAINEST]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.errors import PromptTooLongError
-from engine.records import JOINT, ChatRequest, Message, Picture
+from engine.records import QUESTION_SEPARATOR, ChatRequest, Message, Picture
 from engine.sentences import said
 
 _PARTS = 4  # the context is given up in this many parts
@@ -63,13 +63,13 @@ def without_oversized(messages: Sequence[Message], count: Callable[[str], int], 
     ``num_left_out`` counts those questions. The last question always stays.
     """
     oversized = {(at, number) for at, number in _unanswered(messages) if count(messages[at].questions[number]) > room}
-    return _without(messages, oversized)
+    return _without_messages(messages, oversized)
 
 
 def without_unanswered(messages: Sequence[Message]) -> list[TrimmedMessages]:
     """Leave out unanswered questions, one more each time, oldest first; ``num_left_out`` counts them."""
     places = _unanswered(messages)
-    return [_without(messages, set(places[:end])) for end in range(1, len(places) + 1)]
+    return [_without_messages(messages, set(places[:end])) for end in range(1, len(places) + 1)]
 
 
 def _unanswered(messages: Sequence[Message]) -> list[_QuestionIndex]:
@@ -77,19 +77,20 @@ def _unanswered(messages: Sequence[Message]) -> list[_QuestionIndex]:
     return [
         (i, k)
         for i, message in enumerate(messages)
-        if message.content.endswith(JOINT.join(message.questions))
+        if message.content.endswith(QUESTION_SEPARATOR.join(message.questions))
         for k in range(len(message.questions) - 1)
     ]
 
 
-def _without(messages: Sequence[Message], removed: set[_QuestionIndex]) -> TrimmedMessages:
+def _without_messages(messages: Sequence[Message], removed: set[_QuestionIndex]) -> TrimmedMessages:
     result = list(messages)
     for i in {i for i, _ in removed}:
         asked = messages[i].questions
-        front = messages[i].content.removesuffix(JOINT.join(asked))  # a summary may precede them
+        front = messages[i].content.removesuffix(QUESTION_SEPARATOR.join(asked))  # a summary may precede them
         rest = tuple(question for k, question in enumerate(asked) if (i, k) not in removed)
         pictures = _pictures_of(messages[i], len(front), [(i, k) not in removed for k in range(len(asked))])
-        result[i] = replace(messages[i], content=front + JOINT.join(rest), questions=rest, pictures=pictures)
+        content = front + QUESTION_SEPARATOR.join(rest)
+        result[i] = replace(messages[i], content=content, questions=rest, pictures=pictures)
     return TrimmedMessages(tuple(result), len(removed))
 
 
@@ -98,7 +99,7 @@ def _pictures_of(message: Message, begin: int, stays: Sequence[bool]) -> tuple[t
     found = [(offset, picture) for offset, picture in message.pictures if offset < begin]
     at = to = begin
     for question, is_kept in zip(message.questions, stays, strict=True):
-        end = at + len(question) + len(JOINT)
+        end = at + len(question) + len(QUESTION_SEPARATOR)
         if is_kept:
             found += [(offset - at + to, picture) for offset, picture in message.pictures if at <= offset < end]
             to += end - at

@@ -1,8 +1,8 @@
 """Finds the reasoning modes of a chat template (off, on, more or less effort) by trying template variables.
 
-Templates have no common variable. Those of the field's models are tried, each with the values that the template itself
-compares it with; a value counts if it changes the prompt. The names are those of Qwen3, DeepSeek, gpt-oss, SmolLM3,
-Hunyuan, Kimi, MiniMax, Seed-OSS and others.
+Templates have no common variable. So the variables of Qwen3, DeepSeek, gpt-oss, SmolLM3, Hunyuan, Kimi, MiniMax,
+Seed-OSS and others are tried, each with the values with which the template compares it. A value counts if it changes
+the prompt.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MODE_NAMES = {"disabled": THINKING_OFF, "enabled": THINKING_ON, "adaptive": "ad
 _EFFORTS = ("reasoning_effort", "thinking_effort", "reasoning_strength")
 _NO_EFFORT = ("none", "no_think")
 _LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
-_USUAL_LEVELS = ("low", "medium", "high")  # if the template compares with none: it writes the word into the prompt
+_USUAL_LEVELS = ("low", "medium", "high")  # if the template has no comparisons: it copies the value into the prompt
 _BUDGET, _BUDGETS = "thinking_budget", (512, 2048, 8192)  # tokens; 0 is off
 _WORDS = re.compile(r"""["']([a-z_]{2,12})["']""")
 
@@ -74,10 +74,10 @@ def _order(choice: ThinkingChoice) -> tuple[int, int]:
 
 
 def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
-    """Names, and the variables that may mean them."""
+    """Yield the name of each reasoning mode that may exist, with the variables that would select it."""
     on: Variables = {}
     for name in _SWITCHES:
-        if _names(source, name) and render({name: False}) != render({name: True}):
+        if _reads_variable(source, name) and render({name: False}) != render({name: True}):
             on = {name: True}
             yield THINKING_OFF, {name: False}
             yield THINKING_ON, on
@@ -86,9 +86,9 @@ def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
         for value in _compared_with(source, name):
             if value in _MODE_NAMES:
                 yield _MODE_NAMES[value], {name: value}
-    for effort in [each for each in _EFFORTS if _names(source, each)][:1]:
+    for effort in [each for each in _EFFORTS if _reads_variable(source, each)][:1]:
         yield from _efforts(_compared_with(source, effort), effort, on)
-    if _names(source, _BUDGET):
+    if _reads_variable(source, _BUDGET):
         yield THINKING_OFF, {_BUDGET: 0}
         yield THINKING_ON, {}
         yield from ((str(tokens), {_BUDGET: tokens}) for tokens in _BUDGETS)
@@ -101,7 +101,7 @@ def _efforts(known: Sequence[str], name: str, on: Variables) -> Iterator[tuple[s
     yield from ((level, {**on, name: level}) for level in (levels if len(levels) > 1 else _USUAL_LEVELS))
 
 
-def _names(source: str, name: str) -> bool:
+def _reads_variable(source: str, name: str) -> bool:
     """Whether the template reads this variable, not an attribute or a text of that name."""
     return re.search(rf"(?<![\w.'\"]){name}(?![\w'\"])", source) is not None
 
@@ -110,4 +110,4 @@ def _compared_with(source: str, name: str) -> tuple[str, ...]:
     """The words in the template's tags that contain the variable."""
     tags = re.findall(r"\{%(.*?)%\}|\{\{(.*?)\}\}", source, re.DOTALL)
     inside = [first or second for first, second in tags]
-    return tuple(dict.fromkeys(word for tag in inside if _names(tag, name) for word in _WORDS.findall(tag)))
+    return tuple(dict.fromkeys(word for tag in inside if _reads_variable(tag, name) for word in _WORDS.findall(tag)))

@@ -44,7 +44,7 @@ class TypedText:
         return mark
 
     def protect(self, text: str, mark: str) -> str:
-        """Put ``mark`` inside every control text of ``text``, and where one could arise at its edges."""
+        """Put ``mark`` inside every control text of ``text``, and at edges that neighbours could complete to one."""
         cuts = set(self._control_cuts(text))
         begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
         if begin < end and self._tails.end(text[begin : begin + self._tails.longest][::-1]):

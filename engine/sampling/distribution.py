@@ -67,7 +67,7 @@ class Distribution:
         return self.id_at(self.index_at(uniform))
 
     def index_at(self, uniform: float) -> int:
-        """Index in ``probs`` of that token."""
+        """Index in ``probs`` of the token that `sample` returns."""
         if self._few is not None:
             few_cumulated = list(accumulate(self._few[0]))
             i = bisect_right(few_cumulated, uniform * few_cumulated[-1])
@@ -126,7 +126,7 @@ def excess_sum(p: Distribution, q: Distribution, weight: float = 1.0) -> float:
 def residual(p: Distribution, q: Distribution, weight: float = 1.0) -> Distribution:
     """norm(max(0, weight p - q)): the distribution after a rejection (Leviathan et al. 2022, arXiv 2211.17192, A.1).
 
-    A rejection has probability 0 if nothing is left; rounding can still cause one, and then p is the limit.
+    If the residual is empty, a rejection has probability 0, but rounding can still cause one: then p is returned.
     """
     few = _few_excess(p, q, weight)
     if few is not None and p.few is not None:

@@ -278,7 +278,7 @@ class Sampler:
         """The chain's distribution of the allowed tokens of ``row``."""
         params = self.params
         reach = _NEGLIGIBLE_LOG * params.temperature
-        if params.top_p == 1.0:  # else tokens that min-p drops count for the share of top-p
+        if params.top_p == 1.0:  # otherwise tokens that min-p drops would count for top-p
             reach = min(reach, self._min_p_reach)
 
         def is_enough(allowed: Row, least: float) -> bool:

@@ -25,7 +25,7 @@ from engine.errors import (
 from engine.gguf.model_parts import all_parts
 from engine.gguf.source import open_ordinary
 from engine.sandbox.helper import Ended, HelperSlowError, HelperStoppedError, error_from_json, run_helper
-from engine.sentences import from_json, said, with_other
+from engine.sentences import from_json, replace_field, said
 from engine.storage.json_store import JsonStore, with_latest
 
 log = logging.getLogger(__name__)
@@ -184,7 +184,7 @@ def _probe_together(job: str, files: Sequence[Path], cache: Path | None, should_
 class PairVerdict:
     """Whether a draft may serve a target; ``reason``: why it may not, otherwise empty.
 
-    ``speaks``, of a draft with another vocabulary: the share of the target's tokens that are a single token for it.
+    ``coverage``, of a draft with another vocabulary: the share of the target's tokens that are a single token for it.
     ``difference``, of one with the same vocabulary: where its chat template differs, if that was compared. ``readable``
     is False if the draft's vocabulary cannot be loaded; ``reason`` says why.
     """
@@ -192,7 +192,7 @@ class PairVerdict:
     matches: bool
     reason: str = ""
     readable: bool = True
-    speaks: float | None = None
+    coverage: float | None = None
     difference: str | None = None
 
 
@@ -214,7 +214,7 @@ def judge_pairs(
             return tuple(verdict for draft in drafts for verdict in judge_pairs(target, [draft], should_stop))
         if should_stop() or not _stands_alone(target):
             raise
-        return (PairVerdict(False, with_other(error.message, target.name, drafts[0].name), readable=False),)
+        return (PairVerdict(False, replace_field(error.message, target.name, drafts[0].name), readable=False),)
     return tuple(PairVerdict(**{**verdict, "reason": from_json(verdict["reason"])}) for verdict in answer["verdicts"])
 
 

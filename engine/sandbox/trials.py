@@ -256,11 +256,11 @@ def _judge(target: LlamaModel, path: Path) -> dict[str, Any]:
         return _verdict(error.message)
     except EngineError as error:
         return _verdict(error.message, readable=False)
-    return _verdict("", speaks=None if found is None else found.speaks)
+    return _verdict("", coverage=None if found is None else found.coverage)
 
 
-def _verdict(reason: str, *, readable: bool = True, speaks: float | None = None) -> dict[str, Any]:
-    return {"matches": not reason, "reason": to_json(reason), "readable": readable, "speaks": speaks}
+def _verdict(reason: str, *, readable: bool = True, coverage: float | None = None) -> dict[str, Any]:
+    return {"matches": not reason, "reason": to_json(reason), "readable": readable, "coverage": coverage}
 
 
 def _checked_size(path: Path) -> int:

@@ -26,7 +26,7 @@ from engine.pacing.plain_speed import PlainPasses, PlainSpeed
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
 from engine.records import (
-    LEAST_ROOM,
+    MIN_ANSWER_TOKENS,
     ChatRequest,
     Event,
     Finished,
@@ -129,7 +129,7 @@ class Answer:
         if not ids:
             raise PromptError("The prompt is empty.", "Type a message.")
         size = self._target.n_ctx
-        if len(ids) > size - LEAST_ROOM:
+        if len(ids) > size - MIN_ANSWER_TOKENS:
             shorter = self._shortened(request) if request.messages and request.raw_prompt is None else None
             if shorter is None:
                 error = PromptTooLongError(_too_long(ids, size))
@@ -144,7 +144,7 @@ class Answer:
         Unanswered questions may always be left out: they are those that caused a `PromptTooLongError`.
         """
         size = self._target.n_ctx
-        room, free_room = size - LEAST_ROOM, size - max(LEAST_ROOM, size // ROOM_SHARE)
+        room, free_room = size - MIN_ANSWER_TOKENS, size - max(MIN_ANSWER_TOKENS, size // ROOM_SHARE)
         answerable = without_oversized(request.messages, self._count, room)
         if answerable.num_left_out and (ids := self._fitting(answerable, room)) is not None:
             return self._note_left_out(ids, 0, answerable.num_left_out)

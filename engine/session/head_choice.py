@@ -100,10 +100,10 @@ class HeadChoice:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """If llama.cpp refuses the target inside the block, add to the error that its heads were removed, if they were.
+    """If llama.cpp refuses the target inside the block and its heads were removed, say so in the error.
 
     Raises:
-        ModelLoadError: with that sentence behind llama.cpp's.
+        ModelLoadError: llama.cpp's message, followed by that sentence.
     """
     try:
         yield

@@ -18,7 +18,7 @@ from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import EngineError, ModeUnavailableError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
-from engine.grammar.tool_calls import held_calls
+from engine.grammar.tool_calls import call_constraint
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import Computing
 from engine.llama import library
@@ -46,7 +46,7 @@ from engine.pacing.plain_speed import PlainPasses
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
-from engine.records import LEAST_ROOM, ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
+from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sandbox.machine_check import gpu_notices, kernel_notices
 from engine.sandbox.probe import InspectHead, InspectSide
 from engine.sentences import said
@@ -55,7 +55,7 @@ from engine.session.batcher import Batcher
 from engine.session.draft_placement import open_draft
 from engine.session.drafter_choice import NO_DRAFT, WITH_MODEL, DraftersByMode, model_drafter, unavailable_modes
 from engine.session.head_choice import HeadChoice, explained
-from engine.session.sight import Sight, sees
+from engine.session.sight import Sight, vision_fields
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
@@ -146,8 +146,8 @@ class Session:
                 tool_format=prompt.tool_format,
                 tool_refusal=prompt.tool_refusal,
                 parallel_reason=why_no_more,
-                fills_gaps=target.model.vocab.fill_ids is not None,
-                **sees(target.info, encoder),
+                supports_infill=target.model.vocab.fill_ids is not None,
+                **vision_fields(target.info, encoder),
             )
         except Exception:
             target.close()
@@ -195,7 +195,7 @@ class Session:
         draft, translation = open_draft(path, target, self.request, self._store, on_progress)
         self._close_draft("")
         if translation is not None:
-            draft = replace(draft, info=replace(draft.info, speaks=translation.speaks))
+            draft = replace(draft, info=replace(draft.info, coverage=translation.coverage))
             self._translated = TranslatedSequence(draft.sequence, translation)
         self._use_draft(draft)
         return self.ready()
@@ -264,7 +264,7 @@ class Session:
         return 1 if self._target is None else self._target.context.params.num_sequences
 
     def slot(self, number: int) -> Session:
-        """Return the session of answers that are made beside those of this one; slot 0 is this session.
+        """Return the session of another slot, for parallel answers; slot 0 is this session.
 
         Each slot has a sequence of each context. Models, costs, past text and stored caches are shared.
         """
@@ -304,7 +304,7 @@ class Session:
         batcher.evict = self.states.save_and_clear
 
     def leave(self) -> None:
-        """End an answer: the caches of its slot are saved, except those of slot 0, which stay."""
+        """End an answer: save the caches of its slot. The caches of slot 0 stay loaded."""
         if self._slot:
             self.states.save_and_clear(self._slot)
 
@@ -392,7 +392,7 @@ class Session:
         note = ""
         with self._sight.reading():
             if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
-                summarising = Summariser(prompt.build, prompt.count, target.context.n_ctx, LEAST_ROOM)
+                summarising = Summariser(prompt.build, prompt.count, target.context.n_ctx, MIN_ANSWER_TOKENS)
                 request = yield from summarising.fit(
                     request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
                 )
@@ -410,7 +410,7 @@ class Session:
             costs.prepare(paced=paced, should_stop=lambda: should_stop() or len(self.batcher) > 1)
         pacer = costs.pacer if paced else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
-        vocab, grammar = target.model.vocab, request.grammar or held_calls(request, prompt.tool_format)
+        vocab, grammar = target.model.vocab, request.grammar or call_constraint(request, prompt.tool_format)
         outlines = self._drafters.tool_call_index(request, prompt.tool_format, vocab)
         index = self._past.index if request.use_past else outlines
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
@@ -517,7 +517,7 @@ class Session:
         return self._costs
 
     def _observe_draft_step(self, step_ms: float) -> None:
-        if len(self.batcher) < 2:  # else the time includes the work of others
+        if len(self.batcher) < 2:  # otherwise the time includes the work of other answers
             self._pair_costs().observe_draft_step(step_ms)
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:

@@ -42,7 +42,7 @@ class Sight:
         self._opened: PictureEncoder | None = None
 
     def settle(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
-        """Complete ``options`` for a target that sees, if the request names a side file that can be used."""
+        """Complete ``options`` for a target with vision, if the request names a side file that can be used."""
         self.notices, self._chosen = (), None
         if self._opened is not None:  # of a load that failed
             self._opened.close()
@@ -132,11 +132,11 @@ class Sight:
         self._encoder = None
 
 
-def sees(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:
-    """Fields of `ModelInfo` that say whether the target sees."""
+def vision_fields(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:
+    """Fields of `ModelInfo` that say whether the target has vision."""
     if encoder is None:
-        return {"sees": False}
-    return {"sees": True, "unused": tuple(part for part in info.unused if part != PICTURES)}
+        return {"has_vision": False}
+    return {"has_vision": True, "unused_abilities": tuple(part for part in info.unused_abilities if part != PICTURES)}
 
 
 def _check_room(side: Path, options: LoadOptions) -> None:

@@ -142,7 +142,7 @@ class Summariser:
                 reason = event.reason
         if reason is FinishReason.CANCELLED:
             return "", said("The summary was cancelled.")
-        summary = _tidied(text, cut=reason is FinishReason.LENGTH)
+        summary = _clean_summary(text, cut=reason is FinishReason.LENGTH)
         return summary, "" if summary else said("The model wrote no summary.")
 
 
@@ -152,7 +152,7 @@ def _note(num_messages: int) -> Sentence:
     return said("the {num_messages} oldest messages are sent as a summary", num_messages=num_messages)
 
 
-def _tidied(text: str, *, cut: bool) -> str:
+def _clean_summary(text: str, *, cut: bool) -> str:
     """The summary without the reasoning before it; if it was cut, it ends with its last complete sentence."""
     text = _THOUGHT.sub("", text).strip()
     if cut:

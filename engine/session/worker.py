@@ -235,7 +235,7 @@ class EngineWorker:
             return
         try:
             session.measure(should_stop=lambda: self._is_preempted(session))
-        except Exception:  # no request asked for it, so that no event reports it
+        except Exception:  # idle work has no request, so no event can report the error
             log.exception("the costs could not be measured; depths stay fixed")
         finally:
             self._queue.end_idle()

@@ -1,7 +1,7 @@
 """The forms in which models write tool calls: one description each, for reading a call and for enforcing one.
 
-The forms are those of the field's chat templates; a new one is a line in `SYNTAXES`. Blanks between the parts of a call
-may differ, so parts are identified by their other characters.
+The forms come from the chat templates of models; a new one is a line in `SYNTAXES`. White space between the parts of a
+call may differ, so it is ignored when parts are compared.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class CallSyntax:
     key: str = ""
     json_key: str = ""  # before a value that is no text, if it differs
     value_end: str = ""
-    is_told: bool = False  # templates describe this form to the model, and leave calls out of a history
+    is_described: bool = False  # templates describe this form to the model, and leave calls out of a history
     other_marks: tuple[str, ...] = ()  # of calls without the block, or in another order
 
     @property
@@ -102,7 +102,7 @@ def _tags(block: str, block_end: str, begin: str, key: str, value_end: str, end:
     return CallSyntax(block, block_end, Body.TAGS, **given)  # type: ignore[arg-type]
 
 
-def _each(syntax: CallSyntax) -> CallSyntax:
+def _one_block_each(syntax: CallSyntax) -> CallSyntax:
     """The same with a block around each call."""
     return replace(syntax, is_block_each=True, separator="\n")
 
@@ -116,19 +116,19 @@ MINIMAX_TAG = _M3 = "]<]minimax[>["  # before each tag
 _TOOL_NAME = {"name_key": "tool_name", "arguments_key": "parameters"}
 # In the order in which they are tried.
 SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
-    ToolFormat.HERMES: _each(CallSyntax("<tool_call>\n", "\n</tool_call>")),
-    ToolFormat.FUNCTION: _each(
+    ToolFormat.HERMES: _one_block_each(CallSyntax("<tool_call>\n", "\n</tool_call>")),
+    ToolFormat.FUNCTION: _one_block_each(
         _tags(
             "<tool_call>\n", "</tool_call>", "<function={name}>\n", "<parameter={key}>\n", "\n</parameter>\n",
             "</function>\n", other_marks=("<function=",),
         )
     ),
-    ToolFormat.KEY_VALUE: _each(
+    ToolFormat.KEY_VALUE: _one_block_each(
         _tags(
             "<tool_call>", "</tool_call>", "{name}\n", "<arg_key>{key}</arg_key>\n<arg_value>", "</arg_value>\n", "",
         )
     ),
-    ToolFormat.SEED: _each(
+    ToolFormat.SEED: _one_block_each(
         _tags(
             "<seed:tool_call>\n", "</seed:tool_call>", "<function={name}>\n", "<parameter={key}>", "</parameter>\n",
             "</function>\n",
@@ -170,7 +170,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
     ToolFormat.TOOL_CALLS_LIST: _list("<tool_calls>", "</tool_calls>"),
     ToolFormat.TOOL_CALLS_LINES: CallSyntax("<tool_calls>\n", "\n</tool_calls>", separator="\n"),
     ToolFormat.TOOLCALL: _list("<TOOLCALL>", "</TOOLCALL>"),
-    ToolFormat.TOOL_CALL_LIST: _list("<|tool_call|>", "", is_told=True),
+    ToolFormat.TOOL_CALL_LIST: _list("<|tool_call|>", "", is_described=True),
     ToolFormat.TOOLS_PREFIX: _list("<|tools_prefix|>", "<|tools_suffix|>", body=Body.NAMED_OBJECT),
     ToolFormat.FUNCTOOLS: _list("functools", ""),
     ToolFormat.FUNCTION_CALL: CallSyntax("<|function_call|>"),
@@ -182,7 +182,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
     ToolFormat.KIMI: CallSyntax(
         "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", _ARGUMENTS,
         "<|tool_call_begin|>functions.{name}:{index}<|tool_call_argument_begin|>", "<|tool_call_end|>",
-        other_marks=("<|tool_call_begin|>",), is_told=True,
+        other_marks=("<|tool_call_begin|>",), is_described=True,
     ),
     ToolFormat.SOLAR: CallSyntax(
         "<|tool_calls|>", "<|calls|>", _ARGUMENTS,
@@ -200,7 +200,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
         body=_ARGUMENTS, begin="<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>", end="<|call|>",
         other_marks=("<|start|>assistant to=functions.", "to=functions."),
     ),
-    ToolFormat.PYTHON: _list("<|tool_call_start|>", "<|tool_call_end|>", body=Body.PYTHON, is_told=True),
+    ToolFormat.PYTHON: _list("<|tool_call_start|>", "<|tool_call_end|>", body=Body.PYTHON, is_described=True),
     ToolFormat.GEMMA: CallSyntax(
         "", "", Body.GEMMA, "<|tool_call>call:{name}", "<tool_call|>"
     ),

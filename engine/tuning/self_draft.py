@@ -103,11 +103,11 @@ def shapes(n_layer: int) -> tuple[tuple[int, ...], ...]:
         )
     first, last = n_layer // 4, n_layer - max(1, n_layer // 8)
     middle = range(first, last)
-    spread = [_spread(middle, max(1, n_layer // part)) for part in (8, 4)]
+    spread = [_evenly_spaced(middle, max(1, n_layer // part)) for part in (8, 4)]
     return tuple(dict.fromkeys([*spread, tuple(range(n_layer // 2, n_layer))]))
 
 
-def _spread(layers: range, number: int) -> tuple[int, ...]:
+def _evenly_spaced(layers: range, number: int) -> tuple[int, ...]:
     step = len(layers) / number
     return tuple(layers[int(i * step + step / 2)] for i in range(number))
 

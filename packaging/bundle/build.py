@@ -4,7 +4,7 @@
     python packaging/bundle/build.py --only deb # of the folder that an earlier run built
 
 Everything is made under build/bundle and goes to dist/. Nothing of the development environment is used: the bundle has
-an environment of its own, and a llama.cpp that was compiled for other machines, too (native.sh).
+its own environment, and a llama.cpp that is compiled for other machines, too (native.sh).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LLAMA = "llama-cpp-python"
 PYINSTALLER = "pyinstaller>=6.16"
 SBOM_TOOL = "cyclonedx-bom>=7"
 STEPS = ("environment", "native", "folder", "tarball", "deb", "appimage", "sbom", "checksums")
-# What Debian and Ubuntu call the libraries that Qt wants of a desktop: packaging/setup/system.sh.
+# Debian's and Ubuntu's names of the desktop libraries that Qt needs: packaging/setup/system.sh.
 DEB_DEPENDS = (
     "libgl1, libegl1, libdbus-1-3, libfontconfig1, libxkbcommon0, libxkbcommon-x11-0, libxcb-cursor0, "
     "libxcb-icccm4, libxcb-keysyms1, libxcb-shape0, libglib2.0-0 | libglib2.0-0t64"
@@ -71,7 +71,7 @@ def version() -> str:
 
 
 def flavour() -> str:
-    """What distinguishes this bundle from the usual one, as ``-cuda``; BUNDLE_NAME says."""
+    """The suffix of a special bundle, such as ``-cuda``, from BUNDLE_NAME."""
     name = os.environ.get("BUNDLE_NAME", "plain")
     return "" if name == "plain" else f"-{name}"
 
@@ -82,7 +82,7 @@ def system_name() -> str:
 
 
 def requirements() -> list[str]:
-    """What pyproject.toml asks for; llama.cpp's binding first."""
+    """The requirements in pyproject.toml; llama.cpp's binding first."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         lines: list[str] = tomllib.load(file)["project"]["dependencies"]
     return sorted(lines, key=lambda line: not line.startswith(LLAMA))
@@ -94,13 +94,13 @@ def python() -> str:
 
 
 def run(*command: str | Path, **variables: str) -> None:
-    """Run a command in the project's folder, and end with it where it fails."""
+    """Run a command in the project's folder; exit if it fails."""
     print("  ", *command, flush=True)
     subprocess.run(list(map(str, command)), cwd=ROOT, env={**os.environ, **variables}, check=True)
 
 
 def answer_of(*command: str) -> str:
-    """What a command prints."""
+    """The output of a command."""
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -111,7 +111,7 @@ def make_environment() -> None:
     """Install what the app imports; of llama.cpp's binding the Python part alone, which needs no compiler."""
     venv.create(BUILD / "venv", with_pip=True, clear=False)
     llama, *others = requirements()
-    # Past pip's cache: what is built here without libraries must not be taken for a whole one.
+    # Without pip's cache: this build lacks the libraries, and must not be reused for a complete one.
     run(
         python(), "-m", "pip", "install", "-q", "--no-cache-dir", "--no-deps", "--no-binary", LLAMA, llama,
         CMAKE_ARGS="-DLLAMA_BUILD=OFF -DLLAVA_BUILD=OFF",
@@ -141,7 +141,7 @@ def _library_of_system(name: str) -> Path:
 
 
 def build_folder() -> None:
-    """Have PyInstaller put all of it into one folder, and try what came out."""
+    """Let PyInstaller put everything into one folder, and try the result."""
     reported = BUILD / "told" / "app" / "_version.py"  # what app/__init__.py looks for; not in the checkout
     reported.parent.mkdir(parents=True, exist_ok=True)
     reported.write_text(f'VERSION = "{version()}"\n', "utf-8")
@@ -162,7 +162,7 @@ def program() -> Path:
 
 
 def make_tarball() -> None:
-    """Pack the folder with what a desktop wants of it; it runs wherever it is unpacked."""
+    """Pack the folder with its desktop entry and icons; it runs wherever it is unpacked."""
     if sys.platform != "linux":
         print("   not on this system")
         return
@@ -273,7 +273,7 @@ def make_sbom() -> None:
 
 
 def write_checksums() -> None:
-    """Write SHA256SUMS of what is to be downloaded."""
+    """Write SHA256SUMS of the downloads."""
     files = sorted(file for file in DIST.iterdir() if file.is_file() and file.name != "SHA256SUMS")
     lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
     (DIST / "SHA256SUMS").write_text("".join(lines), "utf-8")

@@ -1,4 +1,4 @@
-"""Where a bundle begins: as `python -m app`, also where it starts itself again as a helper process."""
+"""The entry point of a bundle, like `python -m app`; a bundle also starts its helper processes here."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Make a GGUF of published heads: those of FasterDecoding/Medusa, and of Hydra's authors (its heads of the kind "mlp").
+"""Makes a GGUF file of published heads: FasterDecoding's Medusa, and the "mlp" heads of Hydra's authors.
 
 Reads ``medusa_lm_head`` or ``hydra_lm_head`` as .safetensors, or as .pt by PyTorch's loader for weights only, which
 runs nothing that a file asks for. Heads without an output matrix use the target's.
@@ -60,10 +60,10 @@ def read_safetensors(path: Path) -> Weights:
 
 
 def read_pt(path: Path) -> Weights:
-    """The same of a file that PyTorch wrote.
+    """All tensors of a PyTorch file, as float32.
 
     Raises:
-        ValueError: it holds more than weights: such a file may run anything when it is opened. Or PyTorch is not there.
+        ValueError: it contains more than weights, and might run code when opened; or PyTorch is not installed.
     """
     try:
         import torch  # noqa: PLC0415  (.safetensors files need none)
@@ -106,7 +106,7 @@ def write_heads(weights: Weights, path: Path, target: Path, matrix_type: str, nu
     With ``num_tokens`` only the lowest ids, the commonest of most vocabularies, are proposed.
 
     Raises:
-        OSError: there is no room.
+        OSError: the disk is full.
         ModelFileError: the target cannot be read.
         ValueError: the weights are of neither layout.
     """

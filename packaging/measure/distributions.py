@@ -1,6 +1,6 @@
-"""Whether sampled tokens of a real pair are distributed as plain decoding's, by chi-square; and whether that notices.
+"""Chi-square tests of a real pair's sampled tokens against plain decoding; mutants show that the tests notice errors.
 
-Each of the first positions is compared with plain decoding, the first also with the exact p. A depth is fixed, or paced
+Each of the first positions is compared with plain decoding, the first also with the exact p. Depths are fixed, or paced
 through all depths by cost curves that are made up.
 """
 
@@ -32,10 +32,10 @@ from engine.session.drafter_choice import DraftersByMode
 
 NUM_POSITIONS = 3
 SEEDS_APART = 10**7
-PLAIN_SEEDS = 10**6  # plain decoding, to compare with, draws from seeds of its own
-AGAIN_SEEDS = 5 * 10**6  # and so does a second look
+PLAIN_SEEDS = 10**6  # seeds of plain decoding, the reference
+AGAIN_SEEDS = 5 * 10**6  # seeds of the second test
 AGAIN = 4  # times as many samples in it
-SUSPICIOUS = 0.001  # once in a thousand times where nothing is wrong
+SUSPICIOUS = 0.001  # false alarm once in a thousand runs
 RUN_SEEDS = 5 * 10**4  # and so does every mode and depth: text drafts of any depth would give the same tokens
 DEPTH = 3
 PER_CURVE = 250  # answers until the pacer is given other costs
@@ -46,7 +46,7 @@ _STEP = 1.6
 
 
 def random_curve(rng: np.random.Generator) -> dict[int, float]:
-    """Costs of passes that make any depth the best one: cheap or dear, and half of them a staircase that pads."""
+    """Random costs of passes, so that any depth may be the best; half of the curves have steps that lead to padding."""
     steps = rng.exponential(rng.choice([0.02, 0.2, 1.0]), len(_SIZES) - 1)
     costs = dict(zip(_SIZES, np.concatenate(([1.0], 1.0 + np.cumsum(steps))).tolist(), strict=True))
     stepped = bool(rng.integers(2))
@@ -54,7 +54,7 @@ def random_curve(rng: np.random.Generator) -> dict[int, float]:
 
 
 class InjectedCurve(CostCurve):
-    """Stays as it was made, whatever passes really take; counts the passes that it has padded."""
+    """A cost curve that ignores measurements, and counts padded passes."""
 
     def __init__(self, costs_ms: dict[int, float]) -> None:
         super().__init__(costs_ms)
@@ -103,7 +103,7 @@ def open_pair(options: argparse.Namespace) -> Pair:
 
 @dataclass
 class Totals:
-    """What was proposed, accepted and rejected over many runs."""
+    """Counts of proposed, accepted and rejected tokens over many runs."""
 
     proposed: int = 0
     accepted: int = 0
@@ -113,7 +113,7 @@ class Totals:
 
 
 class Answers:
-    """The beginnings of answers in one mode, at one depth or paced."""
+    """Samples the first tokens of answers in one mode, at one depth or paced."""
 
     def __init__(self, pair: Pair, mode: Mode, depth: int | None, wrap: Callable[[Drafter], Drafter]) -> None:
         """``depth`` None paces: a curve of `random_curve` decides for some answers, then another."""
@@ -139,7 +139,7 @@ class Answers:
         recorder = StatsRecorder(Mode.OFF, target.n_ctx)
         pacer = self._pacer
         config = LoopConfig(pacer, pacer.prices.padded, (pacer,)) if pacer is not None else LoopConfig()
-        # One that draws as without a seed, but the same numbers each time.
+        # A sampler without a seed that uses the same random numbers each time.
         sampler = Sampler(replace(sampling, seed=None), random=np.random.default_rng(sampling.seed))
         speculation = Speculation(target, self._drafter, sampler, recorder, prompt, config)
         ids: list[int] = []
@@ -154,7 +154,7 @@ class Answers:
         return ids[:NUM_POSITIONS]
 
     def _next(self, speculation: Speculation, wanted: int) -> StepOutput:
-        """As an answer goes on; a paced one wants many tokens, so that its passes may go deep."""
+        """Generate the rest of an answer; with pacing it asks for many tokens, so that passes may be deep."""
         if self._depth is not None:
             return speculation.step(self._depth, wanted)
         drafter = self._drafter
@@ -184,7 +184,7 @@ def sample(answers: Answers, prompt: History, n_vocab: int, temperature: float, 
 
 
 def seeds(number: int, count: int, first: int = 0) -> range:
-    """Seeds of a prompt's own: with the same ones for all prompts their statistics would not be independent."""
+    """Different seeds for each prompt; otherwise the statistics of prompts would not be independent."""
     return range(first + number * SEEDS_APART, first + number * SEEDS_APART + count)
 
 
@@ -288,9 +288,9 @@ def _words(totals: Totals, values: list[float]) -> str:
 
 
 def sampling(options: argparse.Namespace) -> int:
-    """Test the distributions; 1 where one is off.
+    """Test the distributions; returns 1 if one differs.
 
-    What is suspicious is looked at again, with other seeds and more samples: a bias is plainer then, bad luck is gone.
+    A suspicious result is tested again with other seeds and more samples, which tells bias from bad luck.
     """
     modes = tuple(Mode(name) for name in options.modes or MODES)
     depths = options.depths or [DEPTH, None]
@@ -308,14 +308,14 @@ def sampling(options: argparse.Namespace) -> int:
 
 
 class DropsUnsureTail:
-    """The mistake: a drawn token is dropped, with what follows, because its own probability was low."""
+    """The mutant: a sampled token, and those after it, are dropped because its own probability was low."""
 
     def __init__(self, drafter: Drafter) -> None:
         self._drafter = drafter
         self.source, self.begin, self.observe = drafter.source, drafter.begin, drafter.observe
 
     def propose(self, history: History, limit: int) -> Draft:
-        """Propose what the drafter was sure of only."""
+        """Propose only tokens with a high probability."""
         draft = self._drafter.propose(history, limit)
         if draft.q is None:
             return draft
@@ -325,7 +325,7 @@ class DropsUnsureTail:
 
 
 def mutants(options: argparse.Namespace) -> int:
-    """Break it on purpose; 1 where the test does not notice."""
+    """Run the tests on mutants; returns 1 if a mutant is not noticed."""
     print("residual replaced by p:")
     broken = mock.Mock(side_effect=lambda p, *_others: p)
     with (

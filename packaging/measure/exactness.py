@@ -54,7 +54,7 @@ WORDS = ("river", "stone", "lamp", "boat", "apple", "bell", "cloud", "garden", "
 
 
 def greedy_prompts(count: int) -> Iterator[str]:
-    """Copying, editing, questions, stories and sums in turn, no two alike."""
+    """Prompts to copy, edit, answer, tell and calculate in turn, all different."""
     rng = np.random.default_rng(6)
     for number in range(count):
         words = ", ".join(rng.choice(WORDS, 10))
@@ -70,7 +70,7 @@ def greedy_prompts(count: int) -> Iterator[str]:
 
 @dataclass
 class Found:
-    """What comparing the modes with plain decoding gave."""
+    """The result of comparing modes with plain decoding."""
 
     num_answers: int = 0
     num_different: int = 0
@@ -87,7 +87,7 @@ class Found:
 def same_answers(options: argparse.Namespace) -> int:
     """Compare the tokens of all modes with plain decoding's, greedy or seeded.
 
-    Return 1 where one differs although the target is exact to the bit.
+    Returns 1 if one differs although the target is bit-exact.
     """
     session = Session()
     session.load(LoadRequest(options.target, options.draft, n_ctx=2048, parallel=options.parallel))
@@ -125,7 +125,7 @@ def same_answers(options: argparse.Namespace) -> int:
 
 
 def request_of(options: argparse.Namespace, number: int, text: str, *, is_chat: bool) -> ChatRequest:
-    """Make the request of a prompt, under the chain whose turn it is where it has a seed."""
+    """Make the request of a prompt; with a seed, sampling chains take turns."""
     chain, sampling = "greedy", SamplingParams(temperature=0.0)
     if options.what == "seeded":
         chain = list(CHAINS)[number // 5 % len(CHAINS)]  # prompts go round by five, too
@@ -141,7 +141,7 @@ def request_of(options: argparse.Namespace, number: int, text: str, *, is_chat: 
 
 
 def answers(session: Session, requests: list[ChatRequest], mode: Mode, depth: int | None) -> list[Finished]:
-    """Run requests in a mode, side by side where there are several."""
+    """Run requests in a mode; several run in parallel."""
     asked = [replace(request, mode=mode, depth=depth) for request in requests]
     if len(asked) == 1:
         return [answer(session, asked[0])]

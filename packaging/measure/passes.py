@@ -1,4 +1,4 @@
-"""Measures what a pass of so many tokens costs on this machine with the llama.cpp that is installed.
+"""Measures the cost of passes by their number of tokens, on this machine with the installed llama.cpp.
 
     python packaging/measure/passes.py MODEL.gguf [--threads 2] [--rounds 8]
 

@@ -1,4 +1,4 @@
-"""Makes a model of random weights, of any shape and kind of weights: to measure what passes cost, not what they say.
+"""Makes a model with random weights of any shape and type, to measure the cost of passes.
 
     python packaging/measure/random_model.py VOCAB.gguf OUT.gguf --width 2048 --feed-forward 5632 --heads 32 \
         --layers 5 --weights Q6_K
@@ -21,7 +21,7 @@ import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
-SPREAD = 3.0  # by which logits deviate, about
+SPREAD = 3.0  # approximate standard deviation of logits
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,10 @@ def _tensors(num_tokens: int, spread: float, shape: Shape, rng: np.random.Genera
 
 
 def convert(source: Path, destination: Path, weights: str) -> Path:
-    """Have llama.cpp write ``source`` with every matrix in one kind of ``weights``, as "Q6_K".
+    """Let llama.cpp quantize every matrix of ``source`` to the type ``weights``, such as "Q6_K".
 
     Raises:
-        ValueError: llama.cpp knows no such kind, or could not convert it.
+        ValueError: llama.cpp does not know the type, or could not convert the file.
     """
     kind = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{weights}", None) or getattr(
         llama_cpp, f"LLAMA_FTYPE_MOSTLY_{weights}_M", None

@@ -98,7 +98,7 @@ class LazyPeer:
 
 @dataclass(frozen=True)
 class Stage:
-    """What one stage asks. ``configs`` are the server's."""
+    """The plan of one stage. ``configs`` are the server's."""
 
     name: str
     prompts: list[BenchmarkPrompt]
@@ -108,7 +108,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Bench:
-    """What both stages share: everything that is open."""
+    """The open models and servers, which both stages share."""
 
     load: LoadRequest
     ready: EngineReady
@@ -120,7 +120,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Done:
-    """How far a stage came."""
+    """The progress of a stage."""
 
     report: Report
     runs: list[BenchmarkRun]
@@ -133,7 +133,7 @@ class Done:
 
 
 def main() -> int:
-    """Open the state, run the stages, write what is known."""
+    """Open the state, run the stages, write the reports."""
     options = read_options()
     deadline = time.monotonic() + options.minutes * 60.0
     state = options.state or default_state(options)
@@ -181,14 +181,14 @@ def run_stages(
     for temperature, variants in chosen.items():
         print(f"T = {temperature:g}: {', '.join(variant.label for variant in variants)}", file=sys.stderr)
     configs = [one.mode for variants in chosen.values() for one in variants if one.engine == llama_server.ENGINE]
-    # Other rounds than the scan's: other seeds, and nothing of it is taken up.
+    # Rounds that the scan did not use: their seeds differ, and no answer is reused.
     plan = replace(plan, repeat=options.rounds, first_round=1, only=chosen)
     done[FINAL] = run_stage(bench, Stage(FINAL, prompts[FINAL], plan, tuple(dict.fromkeys(configs))))
     return done
 
 
 def run_stage(bench: Bench, stage: Stage) -> Done:
-    """Ask what the state does not have yet, as long as there is time."""
+    """Ask for the answers that the state lacks, until the time is over."""
     minutes = max(bench.deadline - time.monotonic(), 0.0) / 60.0
     plan = replace(stage.plan, max_minutes=minutes)
     with ExitStack() as stack:
@@ -226,14 +226,14 @@ def lazy_peers(bench: Bench, configs: tuple[str, ...], stack: ExitStack) -> list
 
 
 def configs_of(bench: Bench) -> tuple[str, ...]:
-    """All of the server's that the scan tries."""
+    """All configurations of the server that the scan tries."""
     if bench.server is None:
         return ()
     return (*TEXT_CONFIGS, *(DRAFT_CONFIGS if bench.ready.draft is not None else ()))
 
 
 def choose(runs: Sequence[BenchmarkRun], temperature: float) -> tuple[Variant, ...]:
-    """Plain and `auto` with all that is like them, and the best of ours, of our fixed depths and of the server's."""
+    """Plain decoding and `auto` of both sides, and the best of our settings, our fixed depths and the server's."""
     same = [run for run in runs if run.temperature == temperature]
     variants = list(dict.fromkeys(run.variant for run in same))
     ratios = {variant: ratio_of(same, variant, PLAIN) for variant in variants}
@@ -261,7 +261,7 @@ def read_workload(options: argparse.Namespace, stage: str) -> list[BenchmarkProm
     """The first prompts of each kind.
 
     Raises:
-        ValueError: there are none, or a kind is unknown.
+        ValueError: no prompts were found, or a kind is unknown.
         OSError: a file cannot be read.
     """
     folder = options.prompts or next(
@@ -285,7 +285,7 @@ def default_state(options: argparse.Namespace) -> Path:
 
 
 def open_home(state: Path) -> None:
-    """A home of its own for the engine, kept as long as the state: what was learnt elsewhere has no part in this."""
+    """A separate PACELINE_HOME, kept beside the state: costs that were learnt elsewhere must not count."""
     home = state.with_suffix(".home")
     if not state.exists() and home.exists():
         shutil.rmtree(home)
@@ -294,7 +294,7 @@ def open_home(state: Path) -> None:
 
 
 def write(done: dict[str, Done], options: argparse.Namespace) -> None:
-    """The reports, the final first; what is not whole says so."""
+    """The reports, the final first; unfinished stages are marked."""
     parts = []
     for name in (FINAL, SCAN):
         if name in done and done[name].runs:

@@ -1,8 +1,8 @@
-"""Draws the place of the models, then the window at work: a chat, its marks, a race, settings, the server.
+"""Takes screenshots of the models' pages, then of the window at work: a chat, its marks, a race, settings, the server.
 
     python packaging/screenshots/window.py --target T.gguf --draft D.gguf [--out docs/screenshots]
 
-All of it is real, and this machine's. Everything is kept in folders that are removed afterwards; the hub is not asked.
+The engine and the answers are real. All files are in folders that are removed afterwards; the hub is not used.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ EDIT = "Rename total to order_total, and its callers. Answer with the whole modu
 
 
 def picture(widget: QWidget, over: Sequence[QWidget] = ()) -> QPixmap:
-    """What a widget shows, and the menus and panes that are open over it."""
+    """The pixels of a widget, with open menus and panes over it."""
     shown = widget.grab()
     painter = QPainter(shown)
     for popup in over:
@@ -78,7 +78,7 @@ def picture(widget: QWidget, over: Sequence[QWidget] = ()) -> QPixmap:
 
 
 def save(pixmap: QPixmap, file: Path) -> None:
-    """Write a PNG of as few colours as do no harm: chosen for the widest cover, rare ones stay."""
+    """Write a PNG with a small palette that covers the picture's colours, including rare ones."""
     image = pixmap.toImage().convertToFormat(QImage.Format.Format_RGB888)
     size, row_bytes = (image.width(), image.height()), image.bytesPerLine()
     colours = Image.frombuffer("RGB", size, image.constBits(), "raw", "RGB", row_bytes, 1)
@@ -88,7 +88,7 @@ def save(pixmap: QPixmap, file: Path) -> None:
 
 
 def make_application() -> QApplication:
-    """Qt, with the app's English and some fonts."""
+    """Start Qt in English with the app's fonts."""
     application = QApplication(["paceline"])
     install_language(application, assets_dir() / "translations", "en")
     assert QFontDatabase.families(), "without a font every letter is a box"
@@ -153,7 +153,7 @@ def draw_models(app_window: AppWindow, options: argparse.Namespace) -> None:
     app_window.wait(lambda: not drafts.found_drafts.busy and bool(drafts.found_drafts.rows), "drafts")
     drafts.list.choose_first()
     app_window.wait(drafts.card.fit.isVisible, "the verdict")
-    app_window.settle(5.0)  # what is expected of the pair follows the verdict
+    app_window.settle(5.0)  # the forecast for the pair follows the verdict
     app_window.shoot(options.out, "models-pair", drafts.card)
 
 
@@ -173,7 +173,7 @@ class Pictures:
 
     def sample(self) -> None:
         """All of them."""
-        self._app.settle(4.0)  # the costs of a pass are measured while nothing is asked
+        self._app.settle(4.0)  # costs of passes are measured in idle time
         self._app.shoot(self._out, "start")
         for text in BEFORE:
             self._app.ask(text)

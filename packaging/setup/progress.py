@@ -1,4 +1,4 @@
-"""Turns the output of pip's build of llama.cpp into a calm line: how far, how long."""
+"""Shows the progress of pip's build of llama.cpp in one line: percent and time."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CompileProgress:
         self.out.flush()
 
     def show(self, percent: int) -> None:
-        """Show how far it is: once a second on a terminal, once a minute in a log."""
+        """Show the progress: once a second on a terminal, once a minute in a log."""
         now = self.clock()
         if self.started is None or now - self.shown_at < (1.0 if self.on_terminal else 60.0):
             return
@@ -53,7 +53,7 @@ class CompileProgress:
         self.write_line(f"{percent:3d}%  {duration(now - self.started)}", last=not self.on_terminal)
 
     def stop(self) -> None:
-        """Say how long it took, whether it went well or not."""
+        """Show the total time, also after a failure."""
         if self.started is not None:
             self.write_line(f"took {duration(self.clock() - self.started)}", last=True)
         self.started = None
@@ -66,6 +66,6 @@ class CompileProgress:
 
 
 def duration(seconds: float) -> str:
-    """Give minutes and seconds, as in ``4:07``."""
+    """Minutes and seconds, such as ``4:07``."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes}:{rest:02d}"

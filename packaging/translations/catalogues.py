@@ -1,4 +1,4 @@
-"""Makes the catalogues with Qt's own tools: `update` finds the texts in the code, `release` compiles what is written.
+"""Makes the catalogues with Qt's tools: `update` finds the texts in the code, `release` compiles the translations.
 
 Texts of tables and errors stand in the code without a call around them, and lupdate knows a plural in Python only by a
 literal number; both are put into a list that lupdate reads first. Usage: catalogues.py update|release [FOLDER]
@@ -45,7 +45,7 @@ def tool(name: str, *arguments: str) -> None:
 
 
 def listed_words(root: Path) -> list[tuple[str, str]]:
-    """Context and text of all that is shown but stands in no call: settings and problems."""
+    """Context and text of all shown texts outside calls: settings and problems."""
     found: dict[tuple[str, str], None] = {}
     for room in ("app", "engine"):
         for path in sorted((root / room).rglob("*.py")):
@@ -172,7 +172,7 @@ def _problems(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _sentences(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """What `engine.sentences.said` fills: its first argument, and that of the functions that hand it on."""
+    """The templates of `engine.sentences.said`: its first argument, and those of functions that pass one on."""
     constants = {
         node.targets[0].id: node.value
         for node in tree.body
@@ -226,7 +226,7 @@ def release(folder: Path) -> None:
 
 
 def main() -> int:
-    """Do what is asked."""
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=("update", "release"))
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)

@@ -1,1 +1,1 @@
-"""Tests of the app's room."""
+"""Tests of the package `app`."""

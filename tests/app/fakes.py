@@ -1,4 +1,4 @@
-"""An engine that the test plays, a window that remembers what it was shown, and the whole app on both."""
+"""A scripted engine, a window that records its notices, and the whole app with both."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def info(path: str, parallel: int = 1) -> ModelInfo:
 
 
 class PuppetWorker:
-    """Remembers its requests; the test plays the engine with `tell` and its kin."""
+    """Records its requests; the test sends the engine's events with `tell` and similar methods."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         self._on_event = on_event
@@ -70,14 +70,14 @@ class PuppetWorker:
         self.counts_at_once = True
         self.counts: list[CountRequest] = []
         self.library_notices: tuple[str, ...] = ()
-        self._loading: list[int] = []  # loads and drafts that nobody has answered
+        self._loading: list[int] = []  # loads and drafts without an answer yet
         self._load_numbers: set[int] = set()
 
     def start(self) -> None:
         self.started = True
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """Note it; words are counted at once, where a model is loaded."""
+        """Record the request. With a loaded model, counts of words are answered at once."""
         if isinstance(request, LoadRequest | SetDraft):
             self._loading.append(request.request_id)
             self._load_numbers.add(request.request_id)
@@ -114,22 +114,22 @@ class PuppetWorker:
 
     @property
     def num_stops(self) -> int:
-        """How many answers were to end."""
+        """Number of cancelled answers."""
         return sum(number in {request.request_id for request in self.requests} for number in self.cancelled)
 
     @property
     def num_skips(self) -> int:
-        """How many summaries were given up."""
+        """Number of skipped summaries."""
         return len(self.skipped)
 
     @property
     def num_load_stops(self) -> int:
-        """How many loads were to end."""
+        """Number of cancelled loads."""
         return sum(number in self._load_numbers for number in self.cancelled)
 
     @property
     def num_job_stops(self) -> int:
-        """How many races were to end."""
+        """Number of cancelled races."""
         return sum(number in {race.request_id for race in self.races} for number in self.cancelled)
 
     @property
@@ -144,7 +144,7 @@ class PuppetWorker:
         return True
 
     def tell(self, event: Event) -> None:
-        """Say this; what is said of models without a number is of the oldest request for them."""
+        """Emit an event. Events of models without a request's number belong to the oldest request for models."""
         if isinstance(event, EngineReady | EngineFailed) and event.request_id == 0 and self._loading:
             event = replace(event, request_id=self._loading.pop(0))
         self._on_event(event)
@@ -169,7 +169,7 @@ class PuppetWorker:
 
 
 class SpyWindow(MainWindow):
-    """The real window, which also keeps what it was told."""
+    """The real window, which also records its notices and problems."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -233,7 +233,7 @@ class SpyWindow(MainWindow):
 
 @dataclass
 class AppHarness:
-    """The whole app but for its engine, on the folders of the test."""
+    """The whole app except for its engine, on the folders of the test."""
 
     window: SpyWindow
     controller: Controller

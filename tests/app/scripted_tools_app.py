@@ -41,7 +41,7 @@ def result_of(number: str) -> str:
 
 
 class Writer:
-    """The tool: what it does is done where its line is in the file."""
+    """The tool: a call is done once its line is in the file."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -67,7 +67,7 @@ class Writer:
 
 
 class CallingWorker(ScriptedWorker):
-    """Calls the tool with numbers that no other call has, until a turn has so many answers with calls."""
+    """Calls the tool with unique numbers, for a fixed number of answers in a turn."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         super().__init__(on_event, Script(tokens_per_second=400.0))
@@ -89,7 +89,7 @@ class CallingWorker(ScriptedWorker):
 
 
 def ask() -> None:
-    """Send the next question, once nothing is in the making."""
+    """Send the next question once no answer is running."""
     window = next(widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow))
     if window.engine_view.state is EngineState.READY:
         window.composer.submitted.emit(QUESTION)

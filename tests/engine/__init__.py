@@ -1,1 +1,1 @@
-"""Tests of the engine room."""
+"""Tests of the package `engine`."""

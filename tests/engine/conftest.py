@@ -1,4 +1,4 @@
-"""What tests of several of the engine's packages share."""
+"""Fixtures that tests of several engine packages share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def helper_address() -> Iterator[str]:
 
 @pytest.fixture
 def python_command(helper_address: str) -> Callable[..., list[str]]:
-    """What runs code that is given as text, with arguments: a process of its own that has the engine imported."""
+    """Runs code given as text, with arguments, in a separate process that has imported the engine."""
     return lambda *words: (
         client_command(helper_address, "-c", *words) if helper_address else [sys.executable, "-c", *words]
     )
@@ -29,7 +29,7 @@ def python_command(helper_address: str) -> Callable[..., list[str]]:
 
 @pytest.fixture
 def warm_helpers(helper_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have helpers that open files begin as forks, see `tests.engine.warm_helpers`."""
+    """Start helpers that open files as forks, see `tests.engine.warm_helpers`."""
     if helper_address:
 
         def command(name: str, *words: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Model files as bad luck or bad will makes them: random damage, and well-formed files that claim absurd things."""
+"""Damaged and hostile model files: random damage, and well-formed files with absurd values."""
 
 from __future__ import annotations
 

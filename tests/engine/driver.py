@@ -1,4 +1,4 @@
-"""Asks an engine by verbs, and cancels by kind what was asked so far: tests read as what a person does."""
+"""Sends requests to an engine by methods named for the user's actions, and cancels them by kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.requests import (
     SetStateLimit,
 )
 
-FIRST = 1_000_000  # answers and counts have numbers of the tests' own
+FIRST = 1_000_000  # tests number answers and counts themselves
 
 
 class Driver:

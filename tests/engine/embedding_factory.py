@@ -1,4 +1,4 @@
-"""Writes a small BERT as a GGUF file, and computes what it makes of tokens, in NumPy alone."""
+"""Writes a small BERT as a GGUF file, and computes its hidden rows with NumPy."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ MEAN_POOLING, RANK_POOLING = 1, 4
 EPSILON = 1e-12
 
 
-def spelled(word: str) -> str:
-    """As GGUF files have the words of a BERT: what begins one has a mark, what goes on with one has none."""
+def gguf_spelling(word: str) -> str:
+    """A WordPiece token as GGUF files spell it: "word" becomes "▁word", and "##continuation" loses its "##"."""
     return word if word.startswith("[") else word.removeprefix("##") if word.startswith("##") else f"\u2581{word}"
 
 
@@ -61,7 +61,6 @@ class TinyBert:
             self.weights[name] = dice.normal(0.0, 0.3, shape).astype(np.float32)
 
     def file(self) -> GgufFile:
-        """The file."""
         tensors = [
             Tensor(name, tuple(reversed(values.shape)), F32, values.tobytes()) for name, values in self.weights.items()
         ]
@@ -78,7 +77,7 @@ class TinyBert:
             "bert.attention.causal": (Kind.BOOL, False),
             "tokenizer.ggml.model": (Kind.STRING, "bert"),
             "tokenizer.ggml.token_type_count": (Kind.UINT32, 2),
-            "tokenizer.ggml.tokens": (Kind.ARRAY, (Kind.STRING, [spelled(word) for word in WORDS])),
+            "tokenizer.ggml.tokens": (Kind.ARRAY, (Kind.STRING, [gguf_spelling(word) for word in WORDS])),
             "tokenizer.ggml.scores": (Kind.ARRAY, (Kind.FLOAT32, [-1000.0] * len(WORDS))),
             "tokenizer.ggml.token_type": (Kind.ARRAY, (Kind.INT32, types)),
             "tokenizer.ggml.unknown_token_id": (Kind.UINT32, UNK),

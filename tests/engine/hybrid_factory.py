@@ -47,7 +47,7 @@ class _Weights:
 
 
 def tiny_lfm2(*, seed: int = 0, noise: float = 0.0) -> GgufFile:
-    """Four blocks: short convolutions, but for the third, which is attention."""
+    """Four blocks: the third is attention, the others are short convolutions."""
     weights = _Weights(seed, noise)
     weights.random("token_embd.weight", N_EMBD, len(TOKENS))
     weights.constant("token_embd_norm.weight", N_EMBD)
@@ -69,7 +69,7 @@ def tiny_lfm2(*, seed: int = 0, noise: float = 0.0) -> GgufFile:
 
 
 def tiny_qwen35(*, seed: int = 0, noise: float = 0.0) -> GgufFile:
-    """Four blocks: gated delta nets, but for the last, which is gated attention."""
+    """Four blocks: the last is gated attention, the others are gated delta nets."""
     state, key_heads, value_heads, kernel = 32, 2, 2, 4
     keys, values = state * key_heads, state * value_heads
     weights = _Weights(seed, noise)

@@ -48,7 +48,7 @@ def test_a_draft_that_is_tiny_beside_a_stranger_is_not_expected_to_pay() -> None
         PlacedModel(TokenWeights({"Q8_0": 1_000_000}, 4), 2),
         kind,
         0.0,
-        speaks=0.74,
+        coverage=0.74,
     )
     assert found is not None
     assert not found.gain.draft_pays

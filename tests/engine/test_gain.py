@@ -96,7 +96,7 @@ def test_a_draft_as_dear_as_its_target_does_not_pay() -> None:
 
 
 def test_a_draft_that_speaks_fewer_of_the_tokens_gains_less() -> None:
-    highs = [forecast_gain(curve(20.0, ZEN4), 1.0, speaks=speaks).high for speaks in (1.0, 0.8, 0.5)]
+    highs = [forecast_gain(curve(20.0, ZEN4), 1.0, coverage=coverage).high for coverage in (1.0, 0.8, 0.5)]
     assert highs == sorted(highs, reverse=True)
     assert highs[0] > highs[-1]
 

@@ -1,4 +1,4 @@
-"""Writes tiny models that see: text models of several families, and the encoders (CLIP files) that fit them.
+"""Writes tiny vision models: text models of several families, and the encoders (CLIP files) that fit them.
 
 Weights are random; a picture's rows are as good as any others for telling whether they reach their places.
 """
@@ -184,7 +184,7 @@ class _Encoder:
         return 96, 4, "gemma4v", {"clip.vision.projector.scale_factor": (Kind.UINT32, 3)}, tensors
 
     def qwen25vl(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
-        """As its elder, but in every second layer patches see those of their window only."""
+        """Like the previous version, but every second layer has window attention."""
         size, patch, _, entries, tensors = self.qwen2vl()
         windows = {"clip.vision.n_wa_pattern": (Kind.UINT32, 2)}
         return size, patch, "qwen2.5vl_merger", {**entries, **windows}, tensors

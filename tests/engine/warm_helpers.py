@@ -1,4 +1,4 @@
-"""Processes that begin as forks of one which has imported all that they need.
+"""Helper processes that start as forks of a process that has imported all modules.
 
 A helper of `engine.sandbox` imports for a third of a second before it opens a file; tests that open hundreds of files
 would do little else. Here the command that starts it is a client of a few milliseconds, which hands its pipes, words
@@ -63,12 +63,12 @@ def helper_server() -> Iterator[str]:
 
 
 def client_command(address: str, name: str, *arguments: str) -> list[str]:
-    """What `engine.sandbox.helper.child_command` is replaced by; of Python where ``name`` is "-c"."""
+    """Replaces `engine.sandbox.helper.child_command`; with "-c" as ``name`` it runs Python code."""
     return [sys.executable, "-I", "-S", "-c", _CLIENT, address, name, *arguments]
 
 
 def run_instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    """Have every helper run this Python code, with its words as arguments."""
+    """Let every helper run this Python code with its arguments."""
     monkeypatch.setattr(
         "engine.sandbox.helper.child_command", lambda _name, *words: [sys.executable, "-c", code, *words]
     )

@@ -1,1 +1,1 @@
-"""Tests of the set-up and of what makes the built-in pair."""
+"""Tests of the set-up and of the scripts that make the built-in pair."""

@@ -93,7 +93,7 @@ def today(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def theme(qtbot: QtBot) -> Iterator[Theme]:
-    """The light theme on a widget of its own."""
+    """The light theme on a new widget."""
     host = QWidget()
     qtbot.addWidget(host)
     result = Theme(ASSETS / "icons", host)
@@ -119,7 +119,7 @@ def window(qtbot: QtBot) -> MainWindow:
 
 @contextmanager
 def _filled_window(request: pytest.FixtureRequest, language: str) -> Iterator[MainWindow]:
-    """A filled window that was made in a language; what is opened of it speaks that of its own moment."""
+    """A filled window in a language; dialogs opened later use the language that is set then."""
     from tests.ui.filled_window import make_window  # which imports this
 
     application = request.getfixturevalue("qapp")

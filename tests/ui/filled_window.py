@@ -1,4 +1,4 @@
-"""Every page and dialog of the window, opened and with content: what the tests of comfort walk through."""
+"""Opens every page and dialog of the window with content, for tests of accessibility and layout."""
 
 from __future__ import annotations
 

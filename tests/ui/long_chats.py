@@ -1,6 +1,6 @@
 """Long chats for measurements: a history in mixed Markdown, and answers of a single kind of block, of a given length.
 
-A token is counted as four characters, and its source varies as in a real answer.
+A token has four characters, and its source varies as in a real answer.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ NOT_READY = {
     EngineState.RACING: tr.mark("A race is using the model. You can send your message when it is over."),
 }
 MENU_PX, TOOLS_PX = 260, 400
-MOST_OF_CONTEXT = 0.25  # that tools may take without a warning
+MOST_OF_CONTEXT = 0.25  # largest share for tools without a warning
 MANAGE = "manage"
 _NAMES = {
     THINKING_OFF: mark("Thinking", "Off"),
@@ -161,7 +161,7 @@ class ThinkingButton(MenuButton):
             return
         name = thinking_name(self.option)
         words = translate("ThinkingButton", "Thinking: {name}").format(name=name)
-        self.setText(words)  # a lone "On" would be a riddle, above all where no mode stands beside it
+        self.setText(words)  # "On" alone would be unclear, above all without a mode beside it
         self.setAccessibleName(words)
         line = thinking_line(self.option)
         self.setAccessibleDescription(line)
@@ -189,12 +189,12 @@ class ThinkingButton(MenuButton):
 
 class Composer(QWidget):
     submitted = Signal(str)  # a message was sent; the box is empty again
-    race_requested = Signal(str)  # a question behind `RACE_COMMAND` was sent
+    race_requested = Signal(str)  # a question after `RACE_COMMAND` was sent
     stop_requested = Signal()  # the answer is to stop
     # for the next message
     mode_chosen = Signal(object)
     depth_chosen = Signal(object)
-    text_changed = Signal(str)  # what stands in the box
+    text_changed = Signal(str)  # the text in the box
     # paths, or a pasted text, to be attached
     files_offered = Signal(list)
     text_offered = Signal(str)
@@ -331,7 +331,7 @@ class Composer(QWidget):
             self.tools_popup.list.set_rows(tool_rows(menu))
             self.tools_popup.fit_rows()
             if self.tools_are_open:
-                self.tools_popup.open_from(self.tools_button, above=True)  # its lower edge stays where it is
+                self.tools_popup.open_from(self.tools_button, above=True)  # its lower edge does not move
 
     @property
     def tools_are_open(self) -> bool:
@@ -507,7 +507,7 @@ class Composer(QWidget):
 
 
 def race_question(text: str) -> str | None:
-    """The text behind `RACE_COMMAND` at the start of a message; None without the command."""
+    """The text after `RACE_COMMAND` at the start of a message; None without the command."""
     words = text.split(maxsplit=1)
     if not words or words[0] != RACE_COMMAND:
         return None

@@ -208,7 +208,7 @@ class PromptList(QFrame):
         self.hide()
         cursor = self._edit.textCursor()
         cursor.select(cursor.SelectionType.Document)
-        cursor.insertText(text)  # one step back takes it all away
+        cursor.insertText(text)  # a single step of undo removes it
         cursor.setPosition(0)
         self._edit.setTextCursor(cursor)
         self._edit.setFocus()

@@ -147,9 +147,9 @@ class ConversationList(QListView):
         wrap_viewport(self)
         self.theme = theme
         self._current: int | None = None
-        self._came_from: QWidget | None = None  # where the keyboard was before a name is typed here
+        self._came_from: QWidget | None = None  # the focused widget before a rename here
         self._later: tuple[tuple[ConversationRow, ...], tuple[FolderRow, ...] | None] | None = None
-        self.rows = ConversationModel(self)  # its signals hold what listens: they end with the list
+        self.rows = ConversationModel(self)  # a child, so that its connections end with the list
         self.rows.renamed.connect(self.rename_requested)
         self.setModel(self.rows)
         self._delegate = _Delegate(theme, self.rows, self)
@@ -204,16 +204,16 @@ class ConversationList(QListView):
         return index.isValid()
 
     def _mark_near(self, row: int) -> None:
-        """Select the row where a row was removed, or the one above: keys need a visible row."""
+        """Select the row after a removed row, or the row above it: the keyboard needs a visible row."""
         places = [self.rows.index(each, 0) for each in range(self.rows.rowCount())]
         places = [place for place in places if self.rows.flags(place) & Qt.ItemFlag.ItemIsSelectable]
         if places:
             self.setCurrentIndex(next((place for place in places if place.row() >= row), places[-1]))
 
-    def follow_day(self) -> None:
+    def update_day(self) -> None:
         if self.state() is not QAbstractItemView.State.EditingState:
             row = self.rows.item(self.currentIndex()) if self.hasFocus() else None
-            if self.rows.follow_day() and (row is None or not self._mark_again(row)):
+            if self.rows.update_day() and (row is None or not self._mark_again(row)):
                 self._mark()
 
     def focusInEvent(self, event: QFocusEvent) -> None:

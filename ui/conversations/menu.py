@@ -76,7 +76,7 @@ def _folder_menu(listing: ConversationList, folder: FolderRow, heading: Heading,
         theme.icon("plus"), tr("New chat in this folder"), partial(library_signals.new_in_folder.emit, folder_id)
     )
     menu.addAction(
-        theme.icon("file-text"), tr("Files and instructions…"), partial(library_signals.project_wanted.emit, folder_id)
+        theme.icon("file-text"), tr("Files and instructions…"), partial(library_signals.page_requested.emit, folder_id)
     )
     menu.addAction(theme.icon("pencil"), tr("Rename\tF2"), lambda: listing.edit(_now(index)))
     menu.addAction(theme.icon("trash-2"), tr("Remove folder, keep chats\tDel"), lambda: listing.ask_delete(_now(index)))
@@ -86,7 +86,7 @@ def _folder_menu(listing: ConversationList, folder: FolderRow, heading: Heading,
 def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignals) -> Menu:
     menu = Menu(parent)
     menu.addAction(theme.icon("folder"), tr("New folder"), partial(library_signals.folder_made.emit, None))
-    menu.addAction(theme.icon("trash-2"), tr("Recently deleted…"), library_signals.deleted_wanted.emit)
+    menu.addAction(theme.icon("trash-2"), tr("Recently deleted…"), library_signals.deleted_chats_requested.emit)
     menu.addSeparator()
     menu.addAction(theme.icon("download"), tr("Import chats or a project…"), library_signals.imported.emit)
     _add_export(menu, theme, partial(library_signals.exported.emit, None), tr("Export all chats"))
@@ -98,10 +98,10 @@ def _add_folders(menu: Menu, listing: ConversationList, row: ConversationRow) ->
     folders = menu.add_submenu(tr("Move to folder"), listing.theme.icon("folder"))
     for folder in listing.rows.folders:
         if folder.id != row.folder_id:
-            folders.addAction(on_button(folder.name), partial(library_signals.foldered.emit, row.id, folder.id))
+            folders.addAction(on_button(folder.name), partial(library_signals.moved_to_folder.emit, row.id, folder.id))
     folders.addAction(tr("New folder"), partial(library_signals.folder_made.emit, row.id))
     if row.folder_id is not None:
-        folders.addAction(tr("No folder"), partial(library_signals.foldered.emit, row.id, None))
+        folders.addAction(tr("No folder"), partial(library_signals.moved_to_folder.emit, row.id, None))
 
 
 def _add_export(menu: Menu, theme: Theme, export: Callable[[str], object], words: str) -> None:

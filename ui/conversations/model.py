@@ -25,35 +25,33 @@ PINNED, ARCHIVED = tr.mark("Pinned"), tr.mark("Archived")
 ANSWERING = tr.mark("writing an answer")
 UNSEEN = tr.mark("unread answer")
 _NO_PARENT = QModelIndex()
-SPOKEN = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
+STATUS_ROLES = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
 
 
 class LibrarySignals(QObject):
     """Requests of the chat list; conversations and folders are named by their ids."""
 
     new_in_folder = Signal(int)  # start a chat there
-    project_wanted = Signal(int)  # show the folder's page
-    # one conversation
+    page_requested = Signal(int)  # show the folder's page
     pinned = Signal(int, bool)
     archived = Signal(int, bool)
     duplicated = Signal(int)
-    foldered = Signal(int, object)  # move a conversation into a folder, or out of all for None
+    moved_to_folder = Signal(int, object)  # move a conversation into a folder, or out of its folder for None
     arranged = Signal(object, object)  # ids in their new order, in a folder, or pinned for None
-    folder_made = Signal(object)  # create a folder for a conversation, or empty for None. folder_renamed(int, str).
+    folder_made = Signal(object)  # create a folder for a conversation, or an empty one for None
     folder_renamed = Signal(int, str)
-    # its conversations stay
     folder_folded = Signal(int, bool)
-    folder_deleted = Signal(int)
+    folder_deleted = Signal(int)  # its conversations stay
     folders_arranged = Signal(object)  # their ids
-    # a conversation, or all for None (for "print", the open one); "markdown", "json" or "print"
+    # A conversation and "markdown", "json" or "print". None means all conversations, for "print" the open one.
     exported = Signal(object, str)
     imported = Signal()  # choose a file to import
-    deleted_wanted = Signal()  # show the deleted conversations
+    deleted_chats_requested = Signal()  # show the deleted conversations
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading row. One with a ``folder``, and the archive's, can be selected and folded."""
+    """A heading row. Headings of folders and of the archive can be selected and folded."""
 
     text: str
     folder: FolderRow | None = None
@@ -90,7 +88,7 @@ class ConversationModel(QAbstractListModel):
             self._today = today
             self._rebuild()
 
-    def follow_day(self) -> bool:
+    def update_day(self) -> bool:
         if not self._rows or self._today == clock.today():
             return False
         self.set_rows(self._rows)
@@ -153,7 +151,7 @@ class ConversationModel(QAbstractListModel):
         waiting = iter(rows)
         heading = ""
         today = self._today or clock.today()
-        # Two moments to compare with: to find the day of each of thousands would take longer than all the rest.
+        # Compare with two moments: converting the time of each of thousands of rows to a day would be slow.
         begins, day_before = _begin(today), _begin(today - timedelta(days=1))
         for row in waiting:
             group = TODAY if row.updated_at >= begins else YESTERDAY if row.updated_at >= day_before else EARLIER
@@ -162,7 +160,7 @@ class ConversationModel(QAbstractListModel):
                 yield Heading(group)
             yield row
             if group is EARLIER:
-                yield from waiting  # these are older still, which need not be asked of each of thousands
+                yield from waiting  # the rows are sorted, so the rest is older
 
     def item(self, index: Index) -> Item | None:
         return self._items[index.row()] if index.isValid() and index.row() < len(self._items) else None
@@ -220,10 +218,10 @@ class ConversationModel(QAbstractListModel):
                 else tr("{text}, %n chats, {state}", None, number)
             )
             return words.format(text=text, state=_state(item))
-        if not isinstance(item, Heading) and item.left_machine and role in SPOKEN:
+        if not isinstance(item, Heading) and item.left_machine and role in STATUS_ROLES:
             text = f"{text} · {tr('was sent to a remote server')}"
         activity = self.activity_of(item)
-        if activity and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+        if activity and role in STATUS_ROLES:
             text = f"{text} · {tr(activity)}"
         wanted = (
             Qt.ItemDataRole.DisplayRole,
@@ -289,7 +287,7 @@ class ConversationModel(QAbstractListModel):
 
     def _drop_on(self, heading: Heading, conversation_id: int) -> None:
         if heading.folder is not None:
-            self.library_signals.foldered.emit(conversation_id, heading.folder.id)
+            self.library_signals.moved_to_folder.emit(conversation_id, heading.folder.id)
         elif heading.text == ARCHIVED:
             self.library_signals.archived.emit(conversation_id, True)
 
@@ -303,7 +301,7 @@ class ConversationModel(QAbstractListModel):
             if heading.text == ARCHIVED:
                 self.library_signals.archived.emit(conversation_id, True)
             else:
-                self.library_signals.foldered.emit(conversation_id, None)
+                self.library_signals.moved_to_folder.emit(conversation_id, None)
             return
         before, after = self._ids(above + 1, line), self._ids(line, len(self._items), stop_at_heading=True)
         others = [[number for number in part if number != conversation_id] for part in (before, after)]
@@ -332,7 +330,7 @@ class ConversationModel(QAbstractListModel):
             self.library_signals.folders_arranged.emit(ids)
 
     def move(self, index: Index, by: int) -> None:
-        """Request to move a folder, or a pinned or foldered conversation, one row up (-1) or down (1)."""
+        """Request to move a folder, or a pinned or moved_to_folder conversation, one row up (-1) or down (1)."""
         item, line = self.item(index), index.row()
         if isinstance(item, Heading) and item.folder is not None:
             self._move_folder(item.folder, by)

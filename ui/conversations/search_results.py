@@ -61,8 +61,8 @@ class SearchBox(QLineEdit):
 
 Index = QModelIndex | QPersistentModelIndex
 TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # a title is at least so high
-BEFORE_FOUND = 0.75  # of a line, for what stands before the first word that was found where not all of it has room
-SNIPPET_SLACK = 40  # margins, and what bold letters are wider
+BEFORE_FOUND = 0.75  # of a line, for the text before the first hit if the text is too long
+SNIPPET_SLACK = 40  # margins, and the extra width of bold letters
 _NO_PARENT = QModelIndex()
 
 

@@ -25,7 +25,7 @@ from ui.text.reading_direction import is_right_to_left
 
 MAX_RUN_BLOCKS = 10
 MAX_RUN_CHARS = 2_000
-ROW_CHARS = 250  # what a row of a table takes to lay out, as characters of prose
+ROW_CHARS = 250  # layout cost of a table row, in characters of prose
 _PARSER = SafeParser()  # keeps nothing between calls
 _FENCES = MarkdownIt("zero").enable("fence")
 _FENCE_OPEN = re.compile(r"(`{3,}|~{3,})([^\n]*)\n")
@@ -33,11 +33,11 @@ _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
 _CITED = range(1, 100)
 READ_CHARS = 400  # at once: about a millisecond
 LIST_ITEMS = 12  # a longer list is laid out in parts, each of which decides for itself whether its items stand apart
-TABLE_ROWS = 4  # so many decide the widths; and so many are a part of a longer table
-MORE = "more"  # and of a table that goes on from above
+TABLE_ROWS = 4  # rows that decide the widths, and rows in a part of a longer table
+MORE = "more"  # class of a part that continues a table
 _STEPS = (4, 6, 9, 13, 18, 26, 36, 48)  # characters; few, so that a growing cell seldom moves its column
 ROOM_CHARS = 60  # about as many stand beside each other between both side panes of a small window
-WIDE_CHARS, LEAST_WIDTH = 45, 40  # a table of less is no wider than it needs, and at least so many percent
+WIDE_CHARS, LEAST_WIDTH = 45, 40  # narrower tables get their own width, but at least this percentage
 Group = Sequence[Token]  # a top-level block
 
 
@@ -93,7 +93,7 @@ def table_part(
         body = [Token("tbody_open", "tbody", 1, level=1), *body, Token("tbody_close", "tbody", -1, level=1)]
     part = [opening, *head, *body, group[-1]]
     cells = (token for token in part if token.type in ("th_open", "td_open"))
-    for cell, width in zip(cells, widths[1:], strict=False):  # those of the first row say it for all
+    for cell, width in zip(cells, widths[1:], strict=False):  # widths of the first row hold for the table
         cell.attrSet("width", f"{width}%")
     return part
 
@@ -161,8 +161,8 @@ class Content:
     is_code: bool = False
     closed: bool = True
     source_map: SourceMap = NO_TEXT
-    goes_on: bool = False  # it ends with a part of a list or table that the next one continues
-    is_plain: bool = False  # ``code`` is words, to be shown as they are
+    goes_on: bool = False  # the next segment continues its last list or table
+    is_plain: bool = False  # ``code`` is plain text, shown literally
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def plain_segments(text: str) -> list[Segment]:
     def add_words(end: int) -> None:
         start = lines.starts[line] if line < len(lines.starts) else len(text)
         words = "\n".join(lines.text[line:end])
-        if end < len(lines.text) or segments:  # what stands beside code needs no empty lines
+        if end < len(lines.text) or segments:  # text beside code needs no empty lines
             start += len(words) - len(words.lstrip("\n"))
             words = words.strip("\n")
         if words:
@@ -277,7 +277,7 @@ class BlockStream:
     _next_number: int = 0  # of the ordered list whose part comes next
     _head: str = ""  # of the table whose part comes next: its first two lines
     _widths: tuple[int, ...] = ()  # of its columns
-    words: str = ""  # by which the open block grew with the last piece, where nothing else changed
+    words: str = ""  # that the last piece added to the open block, if nothing else changed
     was_parsed: bool = False  # whether the last piece took more than to make the open block longer
 
     def feed(self, text: str) -> list[Block]:
@@ -523,7 +523,7 @@ class MarkdownReading:
     def go_on(self) -> list[Segment] | None:
         """Read the next slice; returns the segments of the whole text at its end, None before."""
         num_open = sum(block.num_chars for block in self._stream.tail)
-        end = self._at + max(READ_CHARS, num_open)  # an open block is read anew with every piece
+        end = self._at + max(READ_CHARS, num_open)  # an open block is parsed again with every piece
         cut = self.text.find("\n\n", end, end + READ_CHARS)
         end = cut + 2 if cut >= 0 else end
         self._blocks += self._stream.feed(self.text[self._at : end])

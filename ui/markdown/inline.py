@@ -24,8 +24,8 @@ BARE = "bare"  # the markup of the tokens of a link that is written as its addre
 PLACE = "place"  # in a token's meta: where in the source of its inline block it begins
 NUM_KEPT = 64  # sources
 LONG_CHARS = 200  # from here on the beginning of a source is worth being looked for
-_OPEN_SIGNS = frozenset("*_~`[$")  # where one is shown as it is, what follows may still give it a meaning
-_OPEN_ESCAPES = frozenset(("\\(", "\\["))  # so may these, of formulas
+_OPEN_SIGNS = frozenset("*_~`[$")  # one that is shown literally may still become markup with more text
+_OPEN_ESCAPES = frozenset(("\\(", "\\["))  # and openings of formulas
 _WORDS = frozenset(("text", "text_special"))
 
 
@@ -70,7 +70,7 @@ class _PlacedState(StateInline):
     def __init__(self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]) -> None:  # noqa: N803
         super().__init__(src, md, env, outTokens)
         self._pending_place = 0
-        self._last_push = (-1, 0)  # its place, and what was written there so far: delimiters are pushed one by one
+        self._last_push = (-1, 0)  # offset and length of the last push: delimiters are pushed one by one
 
     def append_pending(self, text: str) -> None:
         if not self.pending:

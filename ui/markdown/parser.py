@@ -17,7 +17,7 @@ from ui.markdown.lists import add_lists
 from ui.markdown.math_rules import add_formulas
 from ui.text.links import is_safe
 
-MAX_NESTING = 100  # what stands deeper is left out by the parser
+MAX_NESTING = 100  # the parser omits deeper content
 
 
 _LINE_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)

@@ -42,7 +42,7 @@ class Portable:
 class HtmlFormats:
     """How code and formulas look in the HTML.
 
-    ``code`` gives the HTML of some code in a language; ``formula`` that of a formula by its source.
+    ``code`` returns the HTML of code in a language, ``formula`` the HTML of a formula's source.
     """
 
     code: Callable[[str, str], str] = lambda code, _language: escape(code)

@@ -19,7 +19,7 @@ from ui.widgets.icon_button import IconButton
 
 tr = Translator("DownloadsPage")
 
-WIDTH_PX = 860  # as the library
+WIDTH_PX = 860  # like the library page
 # Which actions make sense, in the order of the buttons: (action, icon, name).
 _CANCEL = ("cancel", "x", tr.mark("Cancel and delete the partial file"))
 _UNDER_WAY = (("pause", "pause", tr.mark("Pause")), _CANCEL)
@@ -126,7 +126,7 @@ class DownloadLine(QFrame):
         """Focus the likely action: chat with a model that is here."""
         first = self.chat if not self.chat.isHidden() else next(iter(self.action_buttons.values()), None)
         if first is not None:
-            first.show()  # what is not shown yet cannot take the focus
+            first.show()  # a hidden widget cannot take the focus
             first.setFocus()
 
 

@@ -27,7 +27,7 @@ from ui.widgets.popups import NoWheelComboBox
 
 tr = Translator("EnginesPage")
 
-WIDTH_PX = 860  # as the library
+WIDTH_PX = 860  # like the library page
 INTRO = tr.mark(
     "Chat with a model that runs elsewhere, on any OpenAI-compatible server such as vLLM, "
     "SGLang, llama-server, LM Studio or Ollama. Your messages and attached files are sent to "
@@ -122,7 +122,7 @@ class EngineCard(QFrame):
         self.url = record.url
         self.setObjectName("card")
         self.title = label(record.host, "strong")
-        self.about = label(_about(record), "caption", wrap=True)
+        self.about = label(_facts_text(record), "caption", wrap=True)
         self.silence = StatusMark(theme)
         self.silence.show_mark("triangle-alert", tr("Not reachable at the last check"), "warn")
         self.silence.setVisible(silent)
@@ -173,7 +173,7 @@ def _with_size(model: RemoteModel, record: EngineRecord) -> str:
     return f"{model.title} · {size}"
 
 
-def _about(record: EngineRecord) -> str:
+def _facts_text(record: EngineRecord) -> str:
     facts = record.facts
     here = [tr("on this computer")] if record.is_here else []
     parts = [facts.title, *here, tr("%n models", None, len(facts.models))]

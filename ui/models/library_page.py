@@ -163,9 +163,9 @@ class LibraryPage(QWidget):
         self._theme, self._requests = theme, requests
         self._kept_lines: list[LibraryLine] = []
         self._kept_offers: list[OfferCard] = []
-        self.lines: list[LibraryLine] = []  # those that the filter leaves
+        self.lines: list[LibraryLine] = []  # that pass the filter
         self.offer_buttons: list[QPushButton] = []
-        self._offers: tuple[Offer, ...] = ()  # what can be added
+        self._offers: tuple[Offer, ...] = ()  # models that can be added
         self._seen_offers: list[Offer] = []  # with those added since the page is seen: nothing moves under a click
         self._rows: tuple[LibraryRow, ...] = ()
         self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], tuple[str, ...]] | None = None
@@ -289,7 +289,7 @@ class LibraryPage(QWidget):
         self.offer_buttons = [card.action_button for card in offers]
         self._show_headings(len(offers))
         if had_focus and (focus is None or not isValid(focus) or not focus.hasFocus()):
-            self._focus_again(key, number)  # what had it is gone; who walks by keys stays where he was
+            self._focus_again(key, number)  # the focused widget is gone: focus its neighbour, for users of the keyboard
 
     def _keep_cards(self) -> None:
         """Create a card per model and offer; unchanged ones are reused."""
@@ -333,7 +333,7 @@ class LibraryPage(QWidget):
         chosen = same.chat if same else adds[0] if adds else self._own_file
         holder = chosen.parentWidget()
         if holder is not None and (same or adds):
-            holder.show()  # what is not shown yet cannot take the focus
+            holder.show()  # a hidden widget cannot take the focus
         chosen.setFocus()
 
     def _add_all(self) -> None:

@@ -111,7 +111,7 @@ def _speed(plain: SpeedRange, *, thinks: bool) -> str:
     words = (
         tr("{low}–{high} tokens per second, and it thinks first") if thinks else tr("{low}–{high} tokens per second")
     )
-    low, high = plain.told
+    low, high = plain.rounded
     return words.format(low=number_text(low), high=number_text(high))
 
 
@@ -313,7 +313,7 @@ class DraftsPage(QWidget):
             self.words.hide()
             self.nothing.say(
                 translate("DraftsPage", "No drafts found"),
-                found.words  # which says the same of n-grams
+                found.words  # these already mention n-grams
                 or translate("DraftsPage", "{words} N-gram mode needs no draft and works with every model.").format(
                     words=none
                 ),
@@ -337,7 +337,7 @@ class DraftsPage(QWidget):
         if self.found_drafts.target is None:
             return
         self.set_pair(PairView(self.found_drafts.target, row.side, row.match, row.reason))
-        if row.side.ref.file or row.side.ref.path:  # else no file of it was looked at
+        if row.side.ref.file or row.side.ref.path:  # otherwise no file was checked
             self._requests.pair_requested.emit(self.found_drafts.target.ref, row.side.ref)
 
 

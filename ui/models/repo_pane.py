@@ -70,7 +70,7 @@ class FileTable(QWidget):
         self.grid.setColumnMinimumWidth(0, 110)
         last = next((action for action in reversed(self.action_buttons.get(focused, ())) if action.isEnabled()), None)
         if last is not None:  # a download that was begun leaves its button to look at only
-            last.show()  # what is not to be seen yet takes no focus
+            last.show()  # a hidden widget cannot take the focus
             last.setFocus()
 
     def _section(self, text: str) -> QLabel:

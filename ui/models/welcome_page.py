@@ -47,7 +47,7 @@ WIDTH_PX = 860
 CARD_LINES = 10  # of text, that a suggested pair is about as high as
 SIDE_PX = 24
 NUM_HERE = 3
-MOST_OF_MEMORY = 0.8  # that weights may take, so that the rest of a model fits beside them
+MOST_OF_MEMORY = 0.8  # largest share for weights, so that cache and buffers fit as well
 NONE_FITS = tr.mark("None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.")
 NOT_CHECKED = tr.mark(
     "From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded."
@@ -461,7 +461,7 @@ class WelcomePage(QWidget):
             self.cards[0].setMinimumHeight(self.words.minimumHeight())
         unchecked = any(row.checked and not row.pair.is_here for row in shown)
         self.is_looking = False
-        # A sentence in its place where no card comes, so that nothing below moves.
+        # Without a card a sentence takes its place, so that nothing below moves.
         none_quick = tr("Larger models are slow on this computer. The small one below is fast.")
         show_text(self.words, words or ("" if self._has_best else none_quick))
         self.note.setVisible(unchecked)

@@ -369,7 +369,7 @@ class ProjectPage(Dialog):
             self.instructions_changed.emit(text)
 
     def done(self, result: int) -> None:
-        """What was typed counts, also where the page goes at once."""
+        """Save the typed instructions, also if the page closes at once."""
         self._keep_instructions()
         super().done(result)
 

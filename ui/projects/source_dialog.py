@@ -1,4 +1,4 @@
-"""Shows a passage in its document, with its words marked; or alone, where the document has changed since."""
+"""Shows a cited passage, marked in its document; or only the passage, if the document has changed since."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.widgets.building import Stretch, button, hbox, label, read_only_text, vb
 from ui.widgets.dialogs import Dialog, copy_with_feedback
 
 TINT_ALPHA = 60
-AROUND = 40  # passages before and behind: a whole book would keep the window waiting for its layout
+MAX_NEIGHBOURS = 40  # passages before, and as many after: the layout of a whole book would block the window
 _GAP = "\n\n"
 
 
@@ -25,7 +25,7 @@ class SourceDialog(Dialog):
     def __init__(
         self, theme: Theme, cited: CitedPassage, found: Passage | None, whole: Sequence[Passage], parent: QWidget
     ) -> None:
-        """``found`` is the passage in the index, ``whole`` all of its document; without them it stands alone."""
+        """``found`` is the passage in the index, None if it is no longer there; ``whole`` is its document."""
         super().__init__(parent, translate("SourceDialog", "Source {number}").format(number=cited.number))
         self._path = found.path if found is not None else ""
         self.resize(QSize(760, 620).boundedTo(parent.size() * 0.9))
@@ -62,14 +62,14 @@ class SourceDialog(Dialog):
 
     def _show(self, theme: Theme, cited: CitedPassage, found: Passage | None, whole: Sequence[Passage]) -> None:
         at = next((number for number, one in enumerate(whole) if one == found), None)
-        first = max(0, (at or 0) - AROUND)
-        texts = [one.text for one in whole[first : (at or 0) + AROUND + 1]] if at is not None else [cited.text]
+        first = max(0, (at or 0) - MAX_NEIGHBOURS)
+        end = (at or 0) + MAX_NEIGHBOURS + 1
+        texts = [one.text for one in whole[first:end]] if at is not None else [cited.text]
         begin = sum(len(text) + len(_GAP) for text in texts[: (at or 0) - first]) if at is not None else 0
         self.text.setPlainText(_GAP.join(texts))
         marked = QTextEdit.ExtraSelection()
         cursor = QTextCursor(self.text.document())
-        # Qt counts in UTF-16.
-        cursor.setPosition(_utf16(_GAP.join(texts)[:begin]))
+        cursor.setPosition(_utf16(_GAP.join(texts)[:begin]))  # Qt counts in UTF-16
         cursor.setPosition(_utf16(_GAP.join(texts)[: begin + len(cited.text)]), QTextCursor.MoveMode.KeepAnchor)
         marked.cursor, marked.format = cursor, QTextCharFormat()
         color = QColor(theme.tokens.accent)

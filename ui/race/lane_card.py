@@ -26,7 +26,7 @@ tr = Translator("Race")
 
 TEXT_MARGIN_PX = 14
 LEAST_TEXT_PX = 120  # height
-BESIDE_LINE_PX = 100  # what a line needs beside its name: a number, and the space around both
+BESIDE_LINE_PX = 100  # width of a line without its name: a number and margins
 LINES = {
     "per_pass": (
         tr.mark("Tokens per pass"),

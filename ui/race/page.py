@@ -186,7 +186,7 @@ class RacePage(QWidget):
         copy = tr("Copy the picture")
         self.copy_button = IconButton(theme, "copy", copy, self.picture_copied.emit, text=tr("Copy picture"))
         self.export_button = QToolButton()
-        self.again_button = button(tr("Race again"), self._again, tip=tr("The same race once more"))
+        self.again_button = button(tr("Race again"), self._race_again, tip=tr("The same race once more"))
         self.new_button = button(tr("New race"), self.show_setup, tip=tr("Another question, or other lanes"))
         self.form = SetupForm(theme)
         self.earlier = EarlierRaces(theme)
@@ -295,10 +295,10 @@ class RacePage(QWidget):
         else:
             self.back.emit()
 
-    def _again(self) -> None:
+    def _race_again(self) -> None:
         if self.result is None:
             return
-        if self.result.setup.lost_pictures:  # which the form says
+        if self.result.setup.lost_pictures:  # the form mentions them
             self.show_setup()
         else:
             self.start_requested.emit(self.result.setup)

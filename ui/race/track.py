@@ -33,7 +33,7 @@ from ui.widgets.figures import LegendRow
 tr = Translator("Race")
 
 BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
-LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower
+LEAST_LANE_PX = 250  # narrower lanes are stacked
 
 
 class RaceVerdictBox(QFrame):
@@ -60,7 +60,7 @@ class RaceVerdictBox(QFrame):
         ordered = sorted(verdicts, key=lambda verdict: verdict is not first)
         sentences = [f"{speed_sentence(each, lanes)} {answers_sentence(each)}" for each in ordered]
         self.words.setText("\n".join(sentences))
-        # A line for each verdict, said or to be said: the lanes below stay where they are.
+        # Reserve a line for each verdict, so that the lanes below do not move.
         self.words.setMinimumHeight(ceil(self._theme.text_height()) * max(len(lanes) - 1, 1))
         self.state.setText(state)
         self.setAccessibleName(" ".join([self.title.text(), *sentences, state]))
@@ -79,10 +79,10 @@ class RaceVerdictBox(QFrame):
         if self.headline.property("kind") != kind:
             set_style_property(self.headline, "kind", kind)
         self.headline.setText(times_plain(1.0 if ratio is None else ratio))
-        self.headline.ensurePolished()  # the layout that is due only comes behind the next paint
+        self.headline.ensurePolished()  # the pending layout runs after the next paint
         self.headline.setMinimumWidth(self.headline.sizeHint().width())
         if ratio is None:
-            self.headline.clear()  # with its room: what stands beside it stays where it is
+            self.headline.clear()  # keeps its width, so that its neighbours do not move
 
 
 def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> str:
@@ -115,7 +115,7 @@ class RaceTrack(QWidget):
             for source, (name, field, words) in SOURCES.items()
             if source is not Source.TARGET
         }
-        self._legend_room = QWidget()  # as high as the legend, before there is a mark, too
+        self._legend_room = QWidget()  # reserves the legend's height, also before the first mark
         self._legend_room.setFixedWidth(0)
         self._lane_box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lane_box.setSpacing(12)

@@ -27,7 +27,7 @@ from ui.widgets.icon_button import IconButton
 
 tr = Translator("ChatSettings")
 
-FIRST = ("system_prompt", "temperature")  # what people come for
+FIRST = ("system_prompt", "temperature")  # the most used settings
 
 _TITLES: dict[Layer, str] = {
     Layer.CHAT: tr.mark("This chat"),
@@ -116,7 +116,7 @@ class LayerRow(QWidget):
         words = tr((_OWN if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
         set_style_property(self.origin, "own", "true" if own else "false")
-        self.origin.setVisible(own or value.origin is Layer.FILE)  # what is as everywhere needs no sign
+        self.origin.setVisible(own or value.origin is Layer.FILE)  # inherited values are not marked
         self.row.label.setToolTip(words)
         self.hidden.setText(tr(_HIDDEN[value.hidden_by]) if value.hidden_by else "")
         self.hidden.setVisible(value.hidden_by is not None)
@@ -133,7 +133,7 @@ class LayerRow(QWidget):
         return not self.row.problem() and self.row.value() == value
 
     def _put(self, value: SettingValue) -> None:
-        self.row.blockSignals(True)  # what is shown is no edit
+        self.row.blockSignals(True)  # showing a value is not an edit
         self.row.set_value(value)
         self.row.blockSignals(False)
         self.row.show_complaint()

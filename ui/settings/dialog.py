@@ -21,7 +21,7 @@ tr = Translator("SettingsDialog")
 
 SIZE = QSize(800, 600)
 LOOKS = ("theme", "text_size", "density")
-NAV_PX, AROUND_NAV_PX = 168, 38  # a scroll bar among it
+NAV_PX, AROUND_NAV_PX = 168, 38  # the margins include a scroll bar
 
 
 class _Sections(QListWidget):
@@ -35,7 +35,7 @@ class _Sections(QListWidget):
         return QSize(max(NAV_PX, self.sizeHintForColumn(0) + AROUND_NAV_PX), super().sizeHint().height())
 
 
-MOST_PX = 320  # what explains a control needs its room, too
+MAX_CONTROL_PX = 320  # leaves space for the explanation beside a control
 
 
 class ControlWidths(QObject):
@@ -54,7 +54,7 @@ class ControlWidths(QObject):
 
     def _fit(self) -> None:
         wanted = [row.control.sizeHint().width() for row in self._rows]
-        width = min(max([CONTROL_PX, *wanted]), MOST_PX)
+        width = min(max([CONTROL_PX, *wanted]), MAX_CONTROL_PX)
         if width != self._width:
             self._width = width
             for row in self._rows:
@@ -105,7 +105,7 @@ class SettingsDialog(Dialog):
             self.restore_defaults,
             tip=tr("Resets every setting; nothing is saved until you click Save"),
         )
-        self.elsewhere = label("", "error", wrap=True)  # why it cannot be saved, where the reason is on another page
+        self.elsewhere = label("", "error", wrap=True)  # a problem on another page that prevents saving
         self.save_button.setDefault(True)
         self._follow_looks()
         self._arrange()
@@ -192,10 +192,10 @@ class SettingsDialog(Dialog):
             title = self.nav.item(place).text()
             section = self._sections[place] if place < len(self._sections) else ""
             rows = [row for row in self.rows.values() if row.field.section == translate("Settings", section)]
-            fits = [row for row in rows if _has(words, f"{title} {row.label.text()} {row.help.text()}")]
+            fits = [row for row in rows if _contains_all(words, f"{title} {row.label.text()} {row.help.text()}")]
             for row in rows:
                 set_style_property(row.label, "kind", "strong" if words and row in fits else "")
-            is_left = bool(fits) or _has(words, title)
+            is_left = bool(fits) or _contains_all(words, title)
             self.nav.item(place).setHidden(not is_left)
             if words and first is None and is_left:
                 self.nav.setCurrentRow(place)
@@ -230,5 +230,5 @@ class SettingsDialog(Dialog):
         self.accept()
 
 
-def _has(words: Sequence[str], text: str) -> bool:
+def _contains_all(words: Sequence[str], text: str) -> bool:
     return all(word in text.casefold() for word in words)

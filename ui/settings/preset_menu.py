@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
 
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, Preset
-from engine.sentences import one_stop, said
+from engine.sentences import merge_stops, said
 from ui.text.formatting import on_button
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
@@ -69,9 +69,9 @@ class PresetMenu(QToolButton):
     def in_force(self) -> Preset | None:
         """The preset whose values are all in force; the user's before built-in ones."""
         own_first = sorted(self._presets, key=lambda preset: preset.builtin)
-        return next((each for each in own_first if each.values and self._holds(each)), None)
+        return next((each for each in own_first if each.values and self._matches(each)), None)
 
-    def _holds(self, preset: Preset) -> bool:
+    def _matches(self, preset: Preset) -> bool:
         return all(self._values.get(key) == value for key, value in preset.values.items())
 
     def _show(self) -> None:
@@ -119,7 +119,7 @@ class PresetMenu(QToolButton):
         question.open()
 
     def _ask_rename(self, name: str) -> None:
-        text = one_stop(tr("A new name for “{name}”."), {"name": name}).format(name=name)
+        text = merge_stops(tr("A new name for “{name}”."), {"name": name}).format(name=name)
         title, accept_text = tr("Rename the preset"), tr("Rename")
         question, edit = self._question(title, text, accept_text, lambda new: self._complaint(new, instead_of=name))
         edit.setText(name)

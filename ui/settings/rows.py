@@ -102,7 +102,7 @@ class SettingRow(QWidget):
         widget.setAccessibleDescription(self.field.help)
 
 
-_GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as any language writes thousands
+_GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # grouped thousands in any language
 
 
 class NumberRow(SettingRow):
@@ -489,7 +489,7 @@ def _device_words(device: Device) -> str:
     )
 
 
-INDENT_PX = 24  # what stands below the radio button's words
+INDENT_PX = 24  # of the text below a radio button
 
 
 class ModeCard(QFrame):

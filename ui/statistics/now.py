@@ -197,11 +197,11 @@ class NowPage(StatsPage):
         self._wants_draft = False
         self.details = QToolButton()
         self._make_buttons()
-        self._of_answer: list[QWidget] = []  # out of sight until there is one
-        self._of_drafts: list[QWidget] = []  # out of sight where an answer has none
-        self._of_details: list[QWidget] = []  # out of sight while they are folded
+        self._of_answer: list[QWidget] = []  # hidden without an answer
+        self._of_drafts: list[QWidget] = []  # hidden for an answer without drafts
+        self._of_details: list[QWidget] = []  # hidden while the details are folded
         self._shown_parts: tuple[object, ...] | None = None  # whether there is an answer, with drafts, with details
-        self._offered: frozenset[Source] = frozenset()  # where its tokens may come from
+        self._offered: frozenset[Source] = frozenset()  # possible sources of its tokens
         self._has_memory = self._is_away = False
         self._of_engine_here: list[QWidget] = []  # what remote servers do not report
         self._arrange()

@@ -55,7 +55,7 @@ class StatsPage(QScrollArea):
 
     def add_section(self, title: str, widgets: Sequence[QWidget]) -> QLabel:
         label = heading(title)
-        label.setContentsMargins(0, 10, 0, 2)  # its own, so that they are hidden with it
+        label.setContentsMargins(0, 10, 0, 2)  # margins of the label, so that they are hidden with it
         self.column.addLayout(inset(label))
         self.add(widgets)
         return label
@@ -64,7 +64,7 @@ class StatsPage(QScrollArea):
         for widget in widgets:
             if isinstance(widget, FigureWidget):
                 widget.set_navigator(self)
-            if isinstance(widget, LegendRow | LineFigure):  # these keep their distance themselves
+            if isinstance(widget, LegendRow | LineFigure):  # these have their own margins
                 self.column.addWidget(widget)
             else:
                 self.column.addLayout(inset(widget))

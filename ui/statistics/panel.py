@@ -179,7 +179,7 @@ class TotalsPage(StatsPage):
         for text, kind, name in ((target_title(row), "strong", row.target), (draft_title(row), "caption", row.draft)):
             label = ElidedLabel(text, kind)
             label.setContentsMargins(INSET_PX, 4 if kind == "strong" else 0, INSET_PX, 0)
-            label.setToolTip(as_written(name or text))  # that of the file, which tells how it is quantized
+            label.setToolTip(as_written(name or text))  # the file's name shows the quantization
             self._pairs.addWidget(label)
 
     def _add_line(self, row: PairSums, name: str, words: str) -> LineFigure:
@@ -210,7 +210,7 @@ class TotalsPage(StatsPage):
         plots = [plot for recent in self.recent.values() for plot in recent.plots]
         self.add_to_navigation([*self.pair_lines.values(), *self.times_lines.values(), *plots])
         self.column.activate()
-        self._pairs.activate()  # at once: what is read or copied now must stand in its order
+        self._pairs.activate()  # now, so that text that is copied next is in the right order
 
 
 class StatsPanel(QFrame):
@@ -254,7 +254,7 @@ class StatsPanel(QFrame):
             )
         self.export_button.setMenu(menu)
         self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        middle = Qt.AlignmentFlag.AlignVCenter  # without, the row would be no higher than the small buttons
+        middle = Qt.AlignmentFlag.AlignVCenter  # the default would make the row only as high as the small buttons
         foot = hbox(
             (self.help_button, 0, middle),
             self.table_button,

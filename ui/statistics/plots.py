@@ -298,7 +298,7 @@ class LengthBars(_Plot):
             return
         same_columns = len(shown) == len(self.counts)
         self.counts = shown
-        high = math.ceil(self._base) + 1 if same_columns else self.height()  # what is written below them may stay
+        high = math.ceil(self._base) + 1 if same_columns else self.height()  # the text below stays
         self.update(0, 0, self.width(), high)
         self.update_description()
 

@@ -45,7 +45,7 @@ _UNUSED = "the draft is not used"  # while text is
 
 @dataclass(frozen=True, slots=True)
 class _Cause:
-    short: str  # behind "nothing drafted"
+    short: str  # follows "nothing drafted"
     help: str
 
 

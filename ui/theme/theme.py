@@ -43,7 +43,7 @@ TEXT_SIZES = {"small": -1, "normal": 0, "large": 2, "larger": 5, "150": 1.5, "20
 SMALLEST_BASE_PX = 13
 REGULAR, SEMIBOLD = QFont.Weight.Normal, QFont.Weight.DemiBold
 FontKey = tuple[int, QFont.Weight]  # pixels from the base size, and the weight
-WORDS, CODE = "Inter", "JetBrains Mono"  # as the files call themselves
+WORDS, CODE = "Inter", "JetBrains Mono"  # family names in the font files
 _log = logging.getLogger(__name__)
 DENSITIES = ("comfortable", "compact")
 COMPACT_SHARE = 0.6  # of the comfortable spacing
@@ -138,7 +138,7 @@ def compacted_stylesheet(sheet: str) -> str:
         for index in vertical:
             pixels = int(parts[index].removesuffix("px"))
             parts[index] = f"{max(pixels - PADDING_LESS_PX, 0)}px"
-        if len(parts) == 1:  # one number for all four sides: the sides keep theirs
+        if len(parts) == 1:  # one number: change only top and bottom
             parts.append(match.group(1).strip())
         return "padding: " + " ".join(parts)
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QMenu, QPlainTextEdi
 from app.core.domain.context import SummaryView
 from app.core.domain.engine_view import TargetChoice
 from app.core.domain.messages import MessageView
-from app.core.domain.seeds import SeedWish
+from app.core.domain.seeds import SeedChoice
 from engine.records import Mode, Source
 from ui.text.formatting import as_written, count, hover, mode_label, on_button
 from ui.text.language import Translator, translate
@@ -103,8 +103,8 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
         return
     seed = drawn.seed if drawn is not None else None
 
-    def add(words: str, wish: SeedWish, meaning: str) -> None:
-        action = seeds.addAction(words, partial(card.seed_wanted.emit, card.message_id, wish))
+    def add(words: str, choice: SeedChoice, meaning: str) -> None:
+        action = seeds.addAction(words, partial(card.seed_wanted.emit, card.message_id, choice))
         action.setToolTip(hover(meaning))
 
     with_seed, without = tr("Seed {seed}"), tr("Seed")
@@ -115,15 +115,15 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
     if seed is None:
         unseeded = seeds.addAction(tr("Generated without a seed: not repeatable"))
         unseeded.setEnabled(False)
-        add(tr("Ask again with a seed"), SeedWish.ANOTHER, another)
+        add(tr("Ask again with a seed"), SeedChoice.ANOTHER, another)
         keep = tr("Every answer from now on can be repeated. Fewer drafted tokens are accepted.")
-        add(tr("Use a seed in this chat"), SeedWish.KEEP, keep)
+        add(tr("Use a seed in this chat"), SeedChoice.KEEP, keep)
         return
     same = tr("The same answer in every mode, unless model or messages have changed.")
-    add(tr("Repeat with this seed"), SeedWish.REPEAT, same)
-    add(tr("Ask again with another seed"), SeedWish.ANOTHER, another)
+    add(tr("Repeat with this seed"), SeedChoice.REPEAT, same)
+    add(tr("Ask again with another seed"), SeedChoice.ANOTHER, another)
     keep = tr("Every answer from now on uses it.")
-    add(tr("Use this seed in this chat"), SeedWish.KEEP, keep)
+    add(tr("Use this seed in this chat"), SeedChoice.KEEP, keep)
     copy = tr("Copy the seed")
     seeds.addAction(copy, lambda: QApplication.clipboard().setText(str(seed)))
 
@@ -269,7 +269,7 @@ class MessageMenus:
     def __init__(self, selection: TranscriptSelection) -> None:
         self._selection = selection
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
-        self._modes = dict.fromkeys(Mode, "")  # that are offered, and why each cannot run now
+        self._modes = dict.fromkeys(Mode, "")  # offered modes, and why each cannot run now
 
     def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
         """``source`` returns the models that can regenerate an answer, for each menu."""
@@ -361,7 +361,7 @@ class MessageArea(SelectingArea, QScrollArea):
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False
-        self.edits: dict[int, str] = {}  # what editors hold, by message: the cards of these open theirs
+        self.edits: dict[int, str] = {}  # unsaved edits by message; their cards open an editor
         self.pool = CardPool()
         self.selection = TranscriptSelection(theme, self, lambda: self.entries)
         self.menus = MessageMenus(self.selection)

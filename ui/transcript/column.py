@@ -52,7 +52,7 @@ class MessageColumn(QWidget):
         self.entries.insert(0, card)
         card.setVisible(False)
         self._layout.insertWidget(0, card)
-        # Where it was before, if it showed another message, is no place of this one; nor has a new one this width.
+        # A reused card has another message's position, and a new card has the wrong width.
         margins = self._layout.contentsMargins()
         width = self._inner.width() - margins.left() - margins.right()
         card.setGeometry(0, 0, width, card.height())
@@ -74,7 +74,7 @@ class MessageColumn(QWidget):
             raise TypeError(f"message {index} is recycled already")
         card.hide()
         self._layout.takeAt(index)
-        # A layout leaves no room of its own beside a spacer: what was below the card is part of it.
+        # A layout adds no spacing beside a spacer, so the spacer includes the spacing below the card.
         height = state.height + self._layout.spacing()
         room = QSpacerItem(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self._layout.insertSpacerItem(index, room)
@@ -132,8 +132,8 @@ class TranscriptContent(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("transcriptContent")
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or a line scrolled would paint all
-        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # or a line more would
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # otherwise scrolling a line repaints everything
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # otherwise a new line repaints everything
         self.column = MessageColumn()
         self._layout = vbox(self.column, parent=self, margins=0)
 

@@ -16,7 +16,7 @@ from app.core.domain.thinking import split_thinking
 from ui.markdown.portable import HtmlFormats, Portable, portable, portable_plain, pre_html
 from ui.theme.highlighting import lexer_of
 
-END = 1 << 60  # a place behind every other of a message
+END = 1 << 60  # a position after all others of a message
 MAX_COLOURED_CHARS = 60_000
 
 

@@ -116,7 +116,7 @@ class ChatFinder(QObject):
         self._current = -1
         self._step_wanted = 0
         self._frame: Frame | None = None
-        self._words: dict[int, tuple[str, str, str]] = {}  # of a message: as it is stored, reasoning, words
+        self._words: dict[int, tuple[str, str, str]] = {}  # by message: stored text, reasoning, visible text
         self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._count)
         self._steps: Iterator[None] | None = None

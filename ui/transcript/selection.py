@@ -22,7 +22,7 @@ from ui.transcript.excerpt import END, Excerpt, Piece, excerpt_of
 
 AROUND_PX = 24  # of the page, above and below a caret that is brought into sight
 SCROLL_MS = 30  # between two steps while the pointer is beyond the page
-MOST_OFFERED = 50  # messages whose words are put where the middle button finds them
+MOST_OFFERED = 50  # messages whose text is copied for a paste with the middle button
 
 if TYPE_CHECKING:
     Base = QScrollArea
@@ -96,11 +96,11 @@ class TranscriptSelection(QObject):
         self._page, self._entries = page, entries
         self._anchor: Position | None = None
         self._head = Position(0, 0)
-        self._origin: tuple[Position, Position] | None = None  # what was pressed on, while the button is down
+        self._origin: tuple[Position, Position] | None = None  # the pressed word or line, while the button is down
         self._by: QTextCursor.SelectionType | None = None  # words or blocks, in which the selection grows
         self._double: tuple[int, QPoint] | None = None  # when and where words were chosen last
         self._pointer = QPoint()
-        self._view: TextView | None = None  # that has the keyboard
+        self._view: TextView | None = None  # with the keyboard focus
         self._timer = QTimer(self, interval=SCROLL_MS)
         self._timer.timeout.connect(self._scroll)
         for changed in (theme.changed, theme.formulas.ready):  # the texts are laid out anew in this turn
@@ -261,7 +261,7 @@ class TranscriptSelection(QObject):
             return _Hit(card, None, 0, is_below=card.mapFromGlobal(point).y() > card.height() // 2)
         inner = part.view.viewport()
         inside = inner.mapFromGlobal(point)
-        if inside.y() < 0 or inside.y() >= inner.height():  # what is beside it, or behind the last one, is all of it
+        if inside.y() < 0 or inside.y() >= inner.height():  # outside the text: its start or its end
             return _Hit(card, part, 0 if inside.y() < 0 else part.num_units)
         return _Hit(card, part, part.view.cursorForPosition(inside).position())
 
@@ -269,13 +269,13 @@ class TranscriptSelection(QObject):
         if self._view is not None and isValid(self._view):
             self._view.removeEventFilter(self)
         self._view = None
-        came = old is not None and self._page.isAncestorOf(old)  # else the window has the keyboard again
+        came = old is not None and self._page.isAncestorOf(old)  # otherwise the window was activated
         inside = new is not None and self._page.isAncestorOf(new)
         if isinstance(new, TextView) and inside and new.isReadOnly():
             self._view = new
             new.installEventFilter(self)
         elif (came or inside) and isinstance(new, QLineEdit | TextView | QLabel):
-            self.clear()  # that has a selection of its own
+            self.clear()  # the new widget has its own selection
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """At the edge of a text an arrow key moves into the next one, or scrolls."""

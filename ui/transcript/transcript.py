@@ -32,8 +32,8 @@ from ui.widgets.tab_order import REST_MS, TabOrder
 tr = Translator("Transcript")
 
 NEAR_END_PX = 32
-BUILD_AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
-FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
+BUILD_AHEAD_PAGES = 3  # pages built above the visible part; older messages follow as the user scrolls up
+FIRST_SLICE_S = 0.020  # the visible part appears at once if this suffices
 GO_TO_MARGIN_PX = 16
 JUMP_MARGIN_PX = 12
 FIRST_FRAME_S = 0.060  # a first frame that is not whole is better than one that is late
@@ -362,11 +362,11 @@ class Transcript(MessageArea):
             return
         until = self._scheduler.own_s() + (budget_s or self._scheduler.slice_s(self._recycler.pages_above))
         self._grows_above = self._grows_above or self.is_building
-        wanted = self.is_building or not self._column.entries  # else only what was replaced goes
+        wanted = self.is_building or not self._column.entries  # otherwise only replaced cards are deleted
         while wanted and self._build_step() and self._scheduler.own_s() < until:
             pass
         if not self.is_building and self._discarded:
-            self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one
+            self._discarded.pop().deleteLater()  # one for each turn of the event loop, which deletes it afterwards
         self.lay_out()
         if self._scroll_target is not None:
             self._scroll_to_target()
@@ -397,7 +397,7 @@ class Transcript(MessageArea):
     def _begin_above(self, view: MessageView, *, is_visible: bool) -> None:
         card = self._recycler.building = self._make(view)
         self._is_filled = False
-        # Out of sight it takes its room when it is whole: with every part of it all in sight would be laid out.
+        # Outside the visible part the card is shown when it is complete: each part would lay out all visible cards.
         self._column.add_above(card, shown=is_visible)
         self._theme.apply_density(card)
         self._update_last()

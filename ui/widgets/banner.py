@@ -16,7 +16,7 @@ from ui.widgets.building import button, hbox, label, show_text, vbox
 from ui.widgets.icon_button import IconButton
 
 MAX_NOTICES = 3
-NOTICE_MS = 20_000  # then a notice goes by itself; a problem stays
+NOTICE_MS = 20_000  # a notice disappears after this; a problem stays
 
 
 class Banner(QFrame):

@@ -34,7 +34,7 @@ from PySide6.QtWidgets import (
 from ui.text.formatting import as_written, hover
 from ui.text.one_line import cut
 
-VIEWPORT_NAME = "qt_scrollarea_viewport"  # which Qt gives it
+VIEWPORT_NAME = "qt_scrollarea_viewport"  # Qt's object name
 
 
 def wrap_viewport(area: QAbstractScrollArea) -> None:
@@ -240,7 +240,7 @@ def scrolled(content: QWidget, name: str, *, sideways: bool = True) -> QScrollAr
     area.setWidget(content)
     area.setWidgetResizable(True)
     area.setAccessibleName(name)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its content takes the focus
     return area
 
 
@@ -267,7 +267,7 @@ def put_in_order(box: QBoxLayout, before: Sequence[QWidget], widgets: Sequence[Q
             box.insertWidget(place, widget)
 
 
-GUTTER_PX = 12  # as wide as the stylesheet draws the bar
+GUTTER_PX = 12  # width of the stylesheet's scroll bar
 
 
 def reserve_scroll_bar(area: QAbstractScrollArea) -> None:

@@ -33,7 +33,7 @@ def paint_item_background(painter: QPainter, box: QRect, state: QStyle.StateFlag
 Index = QModelIndex | QPersistentModelIndex
 HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
 SIDE_PX, ICON_GAP_PX = 10, 9
-LINE_PX, LEADING_PX = 19, 3  # a line is at least so high, and so much higher than its letters
+LINE_PX, LEADING_PX = 19, 3  # least height of a line, and its extra height over the letters
 _NO_PARENT = QModelIndex()
 
 
@@ -102,7 +102,7 @@ class ChoiceModel(QAbstractListModel):
     def __init__(self) -> None:
         super().__init__()
         self.rows: tuple[Choice, ...] = ()
-        self.has_icons = False  # then all rows leave room for one, so that their words begin at the same place
+        self.has_icons = False  # all rows reserve the space of an icon, so that their text is aligned
 
     def set_rows(self, rows: Sequence[Choice]) -> None:
         self.beginResetModel()
@@ -143,7 +143,7 @@ class _Delegate(QStyledItemDelegate):
         self._theme, self._model, self._comfortable_pad, self._view = theme, model, pad, view
 
     @property
-    def _pad(self) -> int:
+    def _padding(self) -> int:
         return COMPACT_PAD_PX if self._theme.compact else self._comfortable_pad
 
     @property
@@ -155,7 +155,7 @@ class _Delegate(QStyledItemDelegate):
         if choice is None or not choice.key:
             return QSize(0, max(HEADING_PX, 2 * self._line_px - 6))
         num_lines = 1 + sum(len(self._lines(choice, text)) for text in choice.lines)
-        return QSize(0, 2 * self._pad + self._line_px * num_lines + 2)
+        return QSize(0, 2 * self._padding + self._line_px * num_lines + 2)
 
     def _lines(self, choice: Choice, text: str) -> list[str]:
         if not choice.wraps:
@@ -179,7 +179,7 @@ class _Delegate(QStyledItemDelegate):
 
     def _paint_row(self, painter: QPainter, box: QRect, choice: Choice) -> None:
         tokens = self._theme.tokens
-        inner = box.adjusted(SIDE_PX, self._pad, -SIDE_PX, -self._pad)
+        inner = box.adjusted(SIDE_PX, self._padding, -SIDE_PX, -self._padding)
         if choice.icon:
             colors = {
                 "accent": tokens.accent_text,
@@ -201,7 +201,7 @@ class _Delegate(QStyledItemDelegate):
             room -= width + 10
         title = QRect(line.left(), line.top(), room, self._line_px)
         color = tokens.text if choice.enabled else tokens.text_disabled
-        weight = SEMIBOLD if choice.lines or choice.side else REGULAR  # what is alone on its row needs no stress
+        weight = SEMIBOLD if choice.lines or choice.side else REGULAR  # a name alone on its row is not emphasized
         self._write(painter, title, choice.title, self._theme.font(0, weight), color=color)
         lines = [part for text in choice.lines for part in self._lines(choice, text)]
         for number, text in enumerate(lines, 1):

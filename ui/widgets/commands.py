@@ -82,7 +82,7 @@ class Commands(QObject):
         """
         sequences = [QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys)]
         action = QAction(tr(words), self._window)
-        action.setMenuRole(QAction.MenuRole.NoRole)  # macOS would move it to where it thinks that its words belong
+        action.setMenuRole(QAction.MenuRole.NoRole)  # otherwise macOS moves actions by their text
         action.setShortcuts(sequences)
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.triggered.connect(lambda: slot())  # noqa: PLW0108 (the signal brings an argument of its own)

@@ -44,7 +44,7 @@ class EnterInDialog(QObject):
         return super().eventFilter(watched, event)
 
 
-_FRAME = QSize(16, 48)  # what a desktop puts around a window
+_FRAME = QSize(16, 48)  # a desktop's frame around a window
 
 
 def within_screen(dialog: QWidget, size: QSize) -> QSize:

@@ -91,9 +91,9 @@ def figure_widgets_in(widget: QWidget) -> list[FigureWidget]:
 
 
 LEGEND_PX = 18
-INSET_PX = 6  # what can be clicked has its ground drawn this far around it
+INSET_PX = 6  # margin of the background of clickable figures
 SWATCH_PX, GAP_PX = 8, 8
-OVERHANG_PX = 2  # letters may reach so far out of their width
+OVERHANG_PX = 2  # how far letters may extend beyond their width
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
@@ -130,7 +130,7 @@ class _Line:
     def _reach_of(self, text: str) -> int:
         return self._width - INSET_PX - OVERHANG_PX - len(text) * self._em_px
 
-    def _lay(self) -> None:
+    def _lay_out(self) -> None:
         x = self._width - INSET_PX - self._metrics.horizontalAdvance(self.value)
         self._place = QPointF(x, self._baseline)
         room = max(x - GAP_PX - self._left, 0.0)
@@ -151,7 +151,7 @@ class _Line:
     def paint(self, painter: QPainter, left: int) -> None:
         """Paint what is right of ``left``."""
         if not self._is_laid:
-            self._lay()
+            self._lay_out()
         painter.setFont(self._font)
         painter.setPen(self._text)
         painter.drawText(self._place, self.value)
@@ -240,10 +240,10 @@ class LargeFigure(ValueFigure):
         paint_cache = self.theme.paint_cache
         height = paint_cache.metrics(self._step, SEMIBOLD).height() + paint_cache.metrics(-1).height()
         self.setFixedHeight(round(height))
-        self._lay(self.size())
+        self._lay_out(self.size())
         self.update()
 
-    def _lay(self, size: QSize) -> None:
+    def _lay_out(self, size: QSize) -> None:
         paint_cache, tokens = self.theme.paint_cache, self.theme.tokens
         self._large, self._small = paint_cache.font(self._step, SEMIBOLD), paint_cache.font(-1)
         self._metrics = paint_cache.metrics(self._step, SEMIBOLD)
@@ -260,7 +260,7 @@ class LargeFigure(ValueFigure):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._lay(event.size())
+        self._lay_out(event.size())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

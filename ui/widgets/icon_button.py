@@ -21,7 +21,7 @@ WORDS_GAP_PX = 6  # between an icon and its words
 class ShrinkingButton(QToolButton):
     """An icon with a text that is hidden in a narrow window; the tool tip has it."""
 
-    usual_words: tuple[str, ...] = ()  # what it says in turn: it is as wide as the widest of them, whichever it says
+    usual_words: tuple[str, ...] = ()  # texts that it may show; the button is as wide as the widest
     hides_whole = False  # rather than without its words, and after others have lost theirs
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -12,15 +12,15 @@ from contextlib import contextmanager
 
 from PySide6.QtCore import QTimer
 
-SCROLLING_S = 0.1  # so long after its last step scrolling goes on
-PAINT_S = 0.004  # that painting a step takes
+SCROLLING_S = 0.1  # scrolling ends this long after its last step
+PAINT_S = 0.004  # time to paint a step
 BETWEEN_S = 0.001
-FRAME_S = 0.014  # one slice for each frame, beside what is painted
-BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one
-HURRY_PAGES = 2  # what is missing so near is made with ever shorter pauses
-NUM_SLICES = 40  # that an answer may take
+FRAME_S = 0.014  # one slice for each frame, beside painting
+BETWEEN_SLICES_MS = 2  # the result of a slice is painted before the next one
+HURRY_PAGES = 2  # missing cards this near are built with ever shorter pauses
+NUM_SLICES = 40  # maximum for an answer
 CALM_SLICE_S = 0.002
-HURRIED_SLICE_S = 0.0015  # where it will be in sight before long: then it would take one turn as a whole
+HURRIED_SLICE_S = 0.0015  # for a card that will soon be visible, and would then be built in one turn
 HURRY_S = 0.12
 SCROLLING_SLICE_S = 0.0008  # a step takes most of a frame
 
@@ -49,7 +49,7 @@ class OffscreenScheduler:
 
     @contextmanager
     def auto_scrolling(self) -> Iterator[None]:
-        """Within it the page scrolls by itself."""
+        """A block in which the program scrolls, not the user."""
         was, self._is_auto_scrolling = self._is_auto_scrolling, True
         try:
             yield

@@ -33,7 +33,7 @@ from ui.theme.theme import Theme
 from ui.widgets.building import rule, vbox
 from ui.widgets.choice_list import Choice, ChoiceList, kept_in_place
 
-RADIUS_PX = 8  # as the stylesheet has it
+RADIUS_PX = 8  # the stylesheet's value
 GAP_PX = 4  # between a popup and what it opens from
 EDGE_PX = 6  # between its border and its rows
 ROW_PAD_PX = 6  # above and below the words of a row

@@ -22,7 +22,7 @@ class _Item:
     minimum: int
     preferred: int
     gap: int = 0
-    place: tuple[int, int, int, int] | None = None  # where it was put: left, top, width, height
+    place: tuple[int, int, int, int] | None = None  # its geometry: left, top, width, height
 
 
 @dataclass(frozen=True, slots=True)

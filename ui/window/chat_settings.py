@@ -110,7 +110,7 @@ class ChatSettings(QObject):
         self._prompts: tuple[SavedPrompt, ...] = ()
         self._engine = EngineView()
         self.panel: ChatSettingsPanel | None = None
-        self.side = QHBoxLayout()  # where the panel stands, beside the chat
+        self.side = QHBoxLayout()  # holds the panel beside the chat
         self.prompt_line = PromptLine(theme)
         self.prompt_line.clicked.connect(self.open_prompt)
         self.prompt_list = PromptList(theme, composer.edit, composer)

@@ -32,9 +32,9 @@ from ui.widgets.dialogs import EnterInDialog, link_dialog
 if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.settings.dialog import SettingsDialog
     from ui.window.main_window import MainWindow
-AROUND_PX = 64  # what is left of the screen around a window that fills it: frame, title, panels
+AROUND_PX = 64  # screen space around a maximized window: frame, title, panels
 MARGINS_PX, GROUPS_PX = 24, 20
-BORDER_PX = 1  # that shows the focus
+BORDER_PX = 1  # of the focus
 
 
 class ShortcutsDialog(QDialog):

@@ -31,7 +31,7 @@ class DropOverlay(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._window = parent
-        self._focus: QWidget | None = None  # what had it before
+        self._focus: QWidget | None = None  # the previously focused widget
         self.path = ""
         self.setObjectName("dropOverlay")
         self.setAccessibleName(translate("DropOverlay", "Use the dropped file as"))

@@ -32,10 +32,10 @@ tr = Translator("Header")
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
 PROGRESS_PX = 4
 CHROME_PX = 40  # of the button of the models, around its words
-MODELS_SHARE = 0.6  # of the room that title and models share, where it is not enough for both
+MODELS_SHARE = 0.6  # of the width for title and models, if both do not fit
 LEAST_NAME = 8  # widths of a letter for a target's name beside a draft's: with less, the draft's goes
-LEAST_TITLE = 20  # widths of a letter for a title beside an indicator that goes whole
-# Where a chat template comes from, as the engine names it.
+LEAST_TITLE = 20  # widths of a letter for a title; with less, the indicator beside it is hidden
+# The engine's names for the origin of a chat template.
 TEMPLATES = (tr.mark("from the model"), tr.mark("fallback"))
 
 
@@ -122,7 +122,7 @@ class ModelPicker(ChoicePopup):
         draft_used = draft.path if draft else ""
         drafting = [draft_choice(row, draft_used) for row in drafts]
         if is_away:
-            drafting = []  # it drafts as its engine has it
+            drafting = []  # its server decides how it drafts
         if drafting:
             none = Choice(DRAFT, translate("ModelPicker", "No draft"))
             drafting.append(_ticked(none, is_used=draft is None))
@@ -199,7 +199,7 @@ def describe(model: ModelInfo) -> str:
         path=model.path,
     )
     words += f"\n{in_language(model.inexact) or tr('Every mode gives exactly the same answer to a question.')}"
-    unused = [tr(UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
+    unused = [tr(UNUSED_WORDS[part]) for part in model.unused_abilities if part in UNUSED_WORDS]
     if not unused:
         return words
     left_out = tr("Not used in chats, which are text only: {parts}")
@@ -227,7 +227,7 @@ def _layers_on(use: DeviceUse) -> str:
     return words.format(number=count(use.num_layers), device=use.name)
 
 
-def _apart(target: str, draft: str) -> tuple[str, str]:
+def _distinct_names(target: str, draft: str) -> tuple[str, str]:
     """Both names without their common words; never empty."""
     first, second = target.split(), draft.split()
     while min(len(first), len(second)) > 1 and first[-1] == second[-1]:
@@ -431,7 +431,7 @@ class Header(QFrame):
 
         An indicator is hidden if even the short names and a piece of the title lack room.
         """
-        if self._view.state is not EngineState.LOADING:  # what is said meanwhile is short, and soon gone
+        if self._view.state is not EngineState.LOADING:  # texts while loading are short and short-lived
             title, least = self._title_px(), LEAST_TITLE * self.title.fontMetrics().averageCharWidth()
             names = self.model_button.fontMetrics().horizontalAdvance
             self._sparse = False
@@ -452,7 +452,7 @@ class Header(QFrame):
         view = self._view
         if not view.target or not view.draft:
             return self._summary()
-        return " · ".join(_apart(shown_name(view.target), shown_name(view.draft)))
+        return " · ".join(_distinct_names(shown_name(view.target), shown_name(view.draft)))
 
     def _fitting(self) -> str:
         """The names that fit: both, the draft shortened, or the target alone."""
@@ -464,7 +464,7 @@ class Header(QFrame):
             return metrics.elidedText(summary, Qt.TextElideMode.ElideMiddle, room)
         draft = ""
         if view.draft:
-            target, other = _apart(target, shown_name(view.draft))
+            target, other = _distinct_names(target, shown_name(view.draft))
             draft = f" · {other}"
         left = room - metrics.horizontalAdvance(draft)
         if left < min(metrics.horizontalAdvance(target), LEAST_NAME * metrics.averageCharWidth()):
@@ -535,9 +535,9 @@ class Header(QFrame):
             parts.append(tr("Its server decides how it drafts."))
         elif view.draft:
             parts.append(tr("Draft: {words}").format(words=describe(view.draft)))
-            if view.draft.speaks is not None:
+            if view.draft.coverage is not None:
                 speaks = tr("Its vocabulary differs and has {share} of the target's tokens.")
-                parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
+                parts[-1] += "\n" + speaks.format(share=percent(view.draft.coverage))
         elif view.own_head:
             words = tr("Draft: a head in the model's own file ({method}).")
             parts.append(words.format(method=view.own_head.head))

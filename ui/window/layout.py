@@ -22,8 +22,8 @@ FIRST_SIZES = (SIDEBAR_PX, 1280 - SIDEBAR_PX - STATS_PX, STATS_PX)
 LEAST_SIDEBAR_PX = 220  # below this the German words of its buttons are cut
 LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
 MOST_PX = 420  # either of them
-LEAST_CHAT_PX = 360  # below this few words stand in a line: a pane makes room
-NARROW_PX = 1180  # below this the statistics make room for the text
+LEAST_CHAT_PX = 360  # below this a line has few words, so a pane is closed
+NARROW_PX = 1180  # below this the statistics are closed
 LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the models panel would cover each other
 FRAME = QSize(8, 40)  # about what a window has around it; it is known only once the window is there
 VERSION = 1
@@ -87,7 +87,7 @@ class WindowLayout(QObject):
         if self._window.isVisible():
             self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
-            QTimer.singleShot(0, self, self._fit_panes)  # what is in the middle is laid out for this text only then
+            QTimer.singleShot(0, self, self._fit_panes)  # after the middle is laid out for the new text size
         elif not self._is_restored:  # a hidden splitter would report a third of some small width for each
             self._widen(FIRST_SIZES, scale)
         self.changed.emit()

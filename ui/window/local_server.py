@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ui.server.page import ServerPage
     from ui.window.main_window import MainWindow
 
-CALM_MS = 1_000  # the sign does not flicker between two requests
+BUSY_MIN_MS = 1_000  # the indicator does not flicker between two requests
 BUSY_WORDS = tr.mark("Server answering")
 
 
@@ -72,7 +72,7 @@ class ServerButton(IconButton):
         super().__init__(theme, "server", name, text=name)
         self._view = ServerView()
         self.usual_words = tuple(tr(words) for words in (tr.mark("Server on"), BUSY_WORDS))
-        self._calms_down = QTimer(self, singleShot=True, interval=CALM_MS)
+        self._calms_down = QTimer(self, singleShot=True, interval=BUSY_MIN_MS)
         self._calms_down.timeout.connect(self._show)
         self._make_menu()
         self.clicked.connect(self.open_menu)
@@ -166,9 +166,8 @@ class ServerButton(IconButton):
 
 
 class LocalServer(QObject):
-    # show the key; create another
-    key_requested = Signal()
-    renewal_requested = Signal()
+    key_requested = Signal()  # show the API key
+    renewal_requested = Signal()  # create a new API key
     stop_requested = Signal()  # stop the answer to a program
     retry_requested = Signal()  # restart the failed server
     page_shown = Signal()  # the page is visible; call `set_models` and `set_requests`
@@ -184,14 +183,14 @@ class LocalServer(QObject):
         self.button.retry_action.triggered.connect(self.retry_requested)
         self.button.page_action.triggered.connect(window.server.show_page)
         self.button.off_action.triggered.connect(lambda: window.dialogs.save({"server": False}))
-        window.server.page_created.connect(self._follow)
-        window.models.stack.currentChanged.connect(lambda _place: self._on_page())
+        window.server.page_created.connect(self._connect_page)
+        window.models.stack.currentChanged.connect(lambda _index: self._on_page_changed())
 
     @property
     def is_page_open(self) -> bool:
         return self._window.server.is_open
 
-    def _follow(self, page: ServerPage) -> None:
+    def _connect_page(self, page: ServerPage) -> None:
         window = self._window
         page.changed.connect(window.dialogs.save)
         page.settings_requested.connect(lambda: window.dialogs.open_section(SERVER))
@@ -204,7 +203,7 @@ class LocalServer(QObject):
         page.set_values(self._window.dialogs.values)
         page.set_view(self.view, state_words(self.view))
 
-    def _on_page(self) -> None:
+    def _on_page_changed(self) -> None:
         if self.is_page_open:
             self._fill(self._window.server.page)
             self.key_requested.emit()

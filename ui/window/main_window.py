@@ -208,7 +208,7 @@ class KeyForwarder:
 
     def take(self, event: QKeyEvent) -> bool:
         """Use a key; False if it types nothing."""
-        if self._edit.hasFocus():  # what the box itself did not want comes up as well
+        if self._edit.hasFocus():  # keys that the box ignored arrive here, too
             return False
         if event.matches(QKeySequence.StandardKey.Paste):
             return self._paste()
@@ -229,7 +229,7 @@ class KeyForwarder:
         if not self._focus():
             return False
         if QGuiApplication.inputMethod().locale().language() in COMPOSED:
-            return True  # it came past the input method: as a Latin letter it would only have to be deleted
+            return True  # it bypassed the input method, so its Latin letter would be wrong
         together = unicodedata.normalize("NFC", event.text() + mark)
         text = together if len(together) == len(event.text()) else event.text()
         key = QKeyEvent(QEvent.Type.KeyPress, event.key(), event.modifiers(), text, event.isAutoRepeat())
@@ -340,9 +340,9 @@ class MainWindow(QMainWindow):
         self.name_conversation(title)
         focused = self.focusWidget()
         if focused is not None and self.transcript.isAncestorOf(focused):
-            self.composer.setFocus()  # what is about to go would leave the focus to whatever comes next
+            self.composer.setFocus()  # before the focused page closes, as Qt would focus any widget
         self.pages.setCurrentWidget(self.transcript if messages else self.empty)
-        self.find_bar.hide()  # what it found is of another page
+        self.find_bar.hide()  # its hits belong to another page
         self.transcript.show_messages(messages)
         self.legend.set_messages(messages)
         last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
@@ -548,7 +548,7 @@ class MainWindow(QMainWindow):
         """The window was maximised, restored or activated, maybe on another day."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange:
-            self.sidebar.list.follow_day()
+            self.sidebar.list.update_day()
             self.theme.follow_system_font()
         if event.type() == QEvent.Type.WindowStateChange:
             self.layout_state.changed.emit()

@@ -19,7 +19,7 @@ from app.core.domain.engines import AT
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.projects import with_citations
 from app.core.domain.requests import chat_request
-from app.core.domain.seeds import Drawn, drawn_with, gone_on
+from app.core.domain.seeds import SamplingRecord, continued_sampling, record_sampling
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.values import Settings
@@ -68,7 +68,7 @@ WORDLESS = tr.mark("The model gave an empty answer. Ask again, or rephrase the q
 ONE_AT_A_TIME = tr.mark("This chat is still writing an answer. Wait for it, or stop it.")
 LENGTH = tr.mark("Stopped at the maximum length set in the settings.")
 LOOP = tr.mark("Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
-# What continuing takes where the context is full, by what is to happen then.
+# How to continue when the context is full, by the setting for a full context.
 FULL = {
     Overflow.DROP: tr.mark("Stopped because the context is full. Continue leaves out the oldest messages."),
     Overflow.SUMMARISE: tr.mark("Stopped because the context is full. Continue summarises the oldest messages first."),
@@ -100,7 +100,7 @@ class _StreamingAnswer:
     before: MessageView | None = None
     values: Mapping[str, SettingValue] = field(default_factory=dict)
     repeats: MessageView | None = None
-    drawn: Drawn | None = None
+    drawn: SamplingRecord | None = None
     mode: Mode = Mode.OFF
     state: EngineState = EngineState.READING
     progress: PrefillProgress | None = None
@@ -113,10 +113,10 @@ class _StreamingAnswer:
     abandoned: bool = False
     thinking: ThinkingTime = field(default_factory=ThinkingTime)
     temperature: float = 0.0
-    full: str = ""  # what to say where the context is full at its end
-    target: str = ""  # whose answer it is, also where it brings no word
-    draft: str = ""  # that was loaded then
-    visible: VisibleText | None = None  # where it may call tools
+    full: str = ""  # notice for an answer that ends because the context is full
+    target: str = ""  # the model that answers, also if the answer stays empty
+    draft: str = ""  # loaded when the answer began
+    visible: VisibleText | None = None  # of an answer that may call tools
 
 
 class AnswerController(PartsController):
@@ -132,7 +132,7 @@ class AnswerController(PartsController):
         super().__init__(parts)
         self._conversations, self._context, self._projects = conversations, context, projects
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
-        self._making: dict[int, _StreamingAnswer] = {}  # by the numbers of their requests, in the order of asking
+        self._making: dict[int, _StreamingAnswer] = {}  # by request id, in the order of the requests
         self.tools = ToolController(parts, conversations, projects)
         self.tools.next_wanted.connect(self._ask_again)
         self.tools.changed.connect(self._publish)
@@ -153,7 +153,7 @@ class AnswerController(PartsController):
     def _publish(self) -> None:
         answers = {
             each.conversation_id: ChatAnswer(
-                each.state, not each.has_begun, self._before(each), self._beside(each), each.abandoned
+                each.state, not each.has_begun, self._before(each), self._titles_beside(each), each.abandoned
             )
             for each in reversed(self._making.values())
         }
@@ -242,7 +242,7 @@ class AnswerController(PartsController):
             self._ask(streaming, turn, self._state.chat.mode)
 
     def stop(self, conversation_id: int) -> None:
-        streaming = self._in(conversation_id)
+        streaming = self._answer_in(conversation_id)
         if streaming is None:
             self.tools.stop(conversation_id)
             return
@@ -254,7 +254,7 @@ class AnswerController(PartsController):
 
     def abandon(self, conversation_id: int) -> None:
         """Stop the answer of a conversation that is about to be deleted for good."""
-        if (streaming := self._in(conversation_id)) is not None:
+        if (streaming := self._answer_in(conversation_id)) is not None:
             streaming.abandoned = True
             self._publish()
         self.stop(conversation_id)
@@ -270,7 +270,7 @@ class AnswerController(PartsController):
 
     def _show(self) -> None:
         """Show the progress of the open chat's answer; its text is on the page already."""
-        streaming = self._in(self._state.chat_id)
+        streaming = self._answer_in(self._state.chat_id)
         if streaming is None:
             return
         if not streaming.is_asked:
@@ -303,7 +303,7 @@ class AnswerController(PartsController):
                 self._state.model_answered.emit()
         self._publish()
 
-    def _in(self, conversation_id: int | None) -> _StreamingAnswer | None:
+    def _answer_in(self, conversation_id: int | None) -> _StreamingAnswer | None:
         return next((each for each in self._making.values() if each.conversation_id == conversation_id), None)
 
     def _before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
@@ -313,7 +313,7 @@ class AnswerController(PartsController):
         waits = streaming.is_asked and not streaming.has_begun and len(before) >= at_once
         return tuple(each.title for each in before) if waits else ()
 
-    def _beside(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
+    def _titles_beside(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
         """Titles of the chats whose answers are generated at the same time."""
         if streaming.has_begun or not streaming.is_asked or self._before(streaming):
             return ()
@@ -376,7 +376,7 @@ class AnswerController(PartsController):
 
     def _send(self, streaming: _StreamingAnswer, turn: StoredTurn, tools: ToolTurn | None = None) -> None:
         mode, settings = streaming.mode, streaming.settings
-        self._making[streaming.request_id] = self._making.pop(streaming.request_id)  # behind what was asked meanwhile
+        self._making[streaming.request_id] = self._making.pop(streaming.request_id)  # move it behind newer requests
         tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
         self._note_models(streaming)
         streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
@@ -390,16 +390,16 @@ class AnswerController(PartsController):
             tools.values = streaming.values
             streaming.visible = VisibleText(tools.definitions, tools.loop.tool_format, turn.answer.text)
             functions, holds = functions_of(tools.definitions), bool(settings.values["hold_calls"])
-            request = replace(request, tools=functions, holds_calls=holds)
+            request = replace(request, tools=functions, constrains_calls=holds)
         request = self._context.prepare(request, turn)
         asked = replace(request, messages=request.messages[: len(request.messages) - len(begun)])
-        self._note_sampling(streaming, drawn_with(settings, asked))
+        self._note_sampling(streaming, record_sampling(settings, asked))
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
         streaming.is_asked = True
         streaming.engine_url = self._state.models.engine_url
         self._worker.submit(request)
-        if not self._store.is_persistent:  # what was said of it at the start is out of sight now
+        if not self._store.is_persistent:  # repeat the notice of the start
             self._window.show_notice(tr("Chats cannot be saved. This is kept only until Paceline is closed."))
 
     def _on_text(self, streaming: _StreamingAnswer, event: TextChunk) -> None:
@@ -491,14 +491,14 @@ class AnswerController(PartsController):
 
     def _fail(self, streaming: _StreamingAnswer, event: EngineFailed) -> None:
         problem, state = event.problem, MessageState.INTERRUPTED if event.engine_ended else MessageState.FAILED
-        is_told = event.engine_ended  # whoever has the models loaded again says what can be done
+        is_reported = event.engine_ended  # `ModelsController` reports it, and loads the models again
         if streaming.has_text or (streaming.instead_of is None and streaming.before is None):
-            words = problem.message if is_told else joined([problem.message, problem.advice])
-            is_told = is_told or self._is_shown(streaming)
+            words = problem.message if is_reported else joined([problem.message, problem.advice])
+            is_reported = is_reported or self._is_shown(streaming)
             self._end(streaming, AnswerEnding(state, streaming.stats, in_language(words)))
         else:
             self._restore(streaming)
-        if not is_told:
+        if not is_reported:
             self._window.show_problem(problem, of_chat=True)
 
     def _restore(self, streaming: _StreamingAnswer) -> None:
@@ -519,7 +519,7 @@ class AnswerController(PartsController):
         ending = replace(ending, thinking_ms=streaming.thinking.thinking_ms)
         if stats is None:
             return ending if before is None else replace(ending, stats=before.stats)
-        # As they were when it began: where it ended the engine, none is loaded now.
+        # The models of the answer's beginning: if the engine has ended, none is loaded now.
         models = streaming.target, draft_in(stats.mode, streaming.draft)
         run = Generation(*models, stats, is_continuation=before is not None)
         self._keep_speed(run, streaming.temperature)
@@ -545,11 +545,11 @@ class AnswerController(PartsController):
         draft = draft_in(streaming.mode, streaming.draft)
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
-    def _note_sampling(self, streaming: _StreamingAnswer, drawn: Drawn) -> None:
+    def _note_sampling(self, streaming: _StreamingAnswer, drawn: SamplingRecord) -> None:
         """Record how the answer is sampled. If it is continued with other settings, no seed reproduces it."""
         before = streaming.before
-        streaming.drawn = drawn if before is None else gone_on(before.drawn, drawn)
-        self._store.note_drawn(streaming.answer_id, streaming.drawn)
+        streaming.drawn = drawn if before is None else continued_sampling(before.drawn, drawn)
+        self._store.note_sampling(streaming.answer_id, streaming.drawn)
 
     def _is_shown(self, streaming: _StreamingAnswer) -> bool:
         return streaming.conversation_id == self._state.chat_id and not streaming.abandoned
@@ -627,7 +627,9 @@ def _verdict(before: MessageView, after: MessageView) -> str:
     return SAME_SO_FAR if is_begun and other.text.startswith(one.text.rstrip()) else OTHER
 
 
-def _reasons(before: MessageView, then: Drawn, after: MessageView, now: Drawn, inexact: str) -> list[str]:
+def _reasons(
+    before: MessageView, then: SamplingRecord, after: MessageView, now: SamplingRecord, inexact: str
+) -> list[str]:
     found = []
     if before.target != after.target:
         found.append(translate("Repeat", MODEL).format(model=title_of(before.target)))

@@ -155,7 +155,7 @@ class AttachmentController(PartsController):
         tray.show_sight(words, *(self._seeing[0] if self._seeing else ()))
 
     def _offer_seeing(self, models: Sequence[tuple[str, str]]) -> None:
-        if self._seeing is not None:  # else it is not asked for any more
+        if self._seeing is not None:  # otherwise the request was withdrawn
             self._seeing = tuple(models)
             self._show_sight()
 
@@ -163,7 +163,7 @@ class AttachmentController(PartsController):
     def _of_picture(self) -> str:
         """The note on an attached picture: whether the loaded model can see it."""
         target = self._state.engine.target
-        if target is None or target.sees:
+        if target is None or target.has_vision:
             return ""
         return tr("this model cannot see it")
 

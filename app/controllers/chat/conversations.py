@@ -82,7 +82,7 @@ class ConversationController(PartsController):
             self.refresh()
 
     def new_chat(self, folder_id: int | None = None) -> None:
-        """Open an empty chat without settings of its own, in a folder or outside."""
+        """Open an empty chat with inherited settings, in a folder or outside."""
         self._window.chat_settings.flush()  # what was typed there is the chat's before
         self._open(None)
         self._new_in = folder_id

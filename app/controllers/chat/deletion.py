@@ -13,7 +13,7 @@ from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts, PartsController
 from engine.requests import ForgetPast, ForgetState
-from engine.sentences import one_stop
+from engine.sentences import merge_stops
 from ui.text.formatting import count
 from ui.text.language import Translator, translate
 from ui.widgets.building import Stretch, button, hbox
@@ -27,10 +27,10 @@ LIST_PX = 280
 
 @dataclass(frozen=True, slots=True)
 class _Deleted:
-    """``kept_in``: the marked chat that is wiped in the end; ``of``: the chats that the engine forgets then."""
+    """The last deletion. ``hidden_chat_id`` is wiped when the undo period ends, and ``cached_ids`` leave the caches."""
 
-    kept_in: int | None
-    of: tuple[int, ...]
+    hidden_chat_id: int | None
+    cached_ids: tuple[int, ...]
     take_back: Callable[[], None]
     words: Callable[[], str]
 
@@ -50,7 +50,7 @@ class DeletionController(PartsController):
         listing, signals = self._window.sidebar.list, self._window.sidebar.library_signals
         listing.delete_requested.connect(lambda conversation_id: self.delete_chats((conversation_id,)))
         listing.several_deleted.connect(self.delete_chats)
-        signals.deleted_wanted.connect(self.show_deleted)
+        signals.deleted_chats_requested.connect(self.show_deleted)
         self._window.transcript.delete_requested.connect(self.delete_messages)
         self._window.transcript.delete_one_requested.connect(
             lambda message_id: self.delete_messages(message_id, alone=True)
@@ -81,7 +81,7 @@ class DeletionController(PartsController):
             if len(titles) > 1:
                 return tr("Deleted %n chats.", None, len(titles))
             sentence = tr("Deleted “{title}”.")
-            return one_stop(sentence, {"title": titles[0]}).format(title=titles[0])
+            return merge_stops(sentence, {"title": titles[0]}).format(title=titles[0])
 
         self._offer(_Deleted(None, ids, take_back, words))
         if open_id is not None:
@@ -142,7 +142,7 @@ class DeletionController(PartsController):
             return
 
         def take_back() -> None:
-            # An answer in the making stays in sight, with the button that stops it; what comes back is a version of it.
+            # An answer that is being generated stays visible with its stop button: restore the branch as a version.
             answered = branch.conversation_id in self._state.answers
             back = replace(branch, shown=branch.shown and not answered)
             if self._succeeds(lambda: deletions.take_back_branch(back)):
@@ -153,7 +153,7 @@ class DeletionController(PartsController):
         def words() -> str:
             return tr("Deleted %n messages.", None, num_messages)
 
-        self._offer(_Deleted(branch.kept_in, (branch.conversation_id,), take_back, words))
+        self._offer(_Deleted(branch.hidden_chat_id, (branch.conversation_id,), take_back, words))
         self._conversations.show()
 
     def delete_folder(self, folder_id: int) -> None:
@@ -171,7 +171,7 @@ class DeletionController(PartsController):
         def words() -> str:
             if not num_chats:
                 sentence = tr("Deleted the empty folder “{name}”.")
-                return one_stop(sentence, {"name": name}).format(name=name)
+                return merge_stops(sentence, {"name": name}).format(name=name)
             sentence = tr("Deleted the folder “{name}”; its %n chats were kept.", None, num_chats)
             return sentence.format(name=name)
 
@@ -187,14 +187,14 @@ class DeletionController(PartsController):
         last, self._last = self._last, None
         if last is None:
             return
-        if last.kept_in is not None:
-            kept_in = last.kept_in
-            self._answers.abandon(kept_in)
-            self._succeeds(lambda: self._store.deletions.wipe([kept_in]))
-        self._forget(last.of)
+        if last.hidden_chat_id is not None:
+            hidden_chat_id = last.hidden_chat_id
+            self._answers.abandon(hidden_chat_id)
+            self._succeeds(lambda: self._store.deletions.wipe([hidden_chat_id]))
+        self._forget(last.cached_ids)
 
     def _offer(self, deleted: _Deleted) -> None:
-        self._window.undo_bar.show_deleted(deleted.words())  # which lets go of what was deleted before
+        self._window.undo_bar.show_deleted(deleted.words())  # ends the undo period of the previous deletion
         self._last = deleted
 
     def _show(self, conversation_id: int, *, was_open: bool) -> None:
@@ -209,7 +209,7 @@ class DeletionController(PartsController):
         for conversation_id in conversation_ids:
             self._worker.submit(ForgetState(conversation_id))
         if conversation_ids:
-            self._worker.submit(ForgetPast())  # of these and of all others: they are not told apart there
+            self._worker.submit(ForgetPast())  # clears the past of all chats: it is not stored by chat
 
 
 def _days_left(until: datetime) -> str:

@@ -19,7 +19,7 @@ Hits = tuple[SearchHit, ...]
 
 
 class LibraryController(PartsController):
-    found = Signal(str, object)  # what a search found, from the store's thread
+    found = Signal(str, object)  # the typed text and its hits, emitted on the store's thread
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
@@ -35,7 +35,7 @@ class LibraryController(PartsController):
         sidebar.search_requested.connect(self.search)
         library_signals.pinned.connect(self._then_refresh(library.set_pinned))
         library_signals.archived.connect(self._then_refresh(library.set_archived))
-        library_signals.foldered.connect(self._then_refresh(library.move_to_folder))
+        library_signals.moved_to_folder.connect(self._then_refresh(library.move_to_folder))
         library_signals.arranged.connect(self._then_refresh(self._arrange))
         library_signals.duplicated.connect(self.duplicate)
         library_signals.folder_made.connect(self.make_folder)

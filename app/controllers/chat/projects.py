@@ -49,12 +49,12 @@ if TYPE_CHECKING:  # a start waits for no page of projects
 
 LOOK_AGAIN_S = 30.0  # at most so often the files of the open chat's project are looked at
 SHOW_AGAIN_S = 1.0
-READING_S = 6.0  # so long a person may wait for a model that reads passages
+READING_S = 6.0  # maximum time to read the passages of a prompt
 LEAST_TOKENS = 750  # of passages: about three
 CONTEXT_SHARE = 4  # a quarter of the context is for passages
 _MEASURED_TOKENS = 64  # fewer say nothing of the speed of reading
 UNREADABLE = mark("Projects", "The files of this project could not be read: {reason}")
-MEANING = mark("Projects", "by meaning")  # as the command tells of vectors
+MEANING = mark("Projects", "by meaning")  # the command's name for the progress of vectors
 NO_PASSAGE = mark("Projects", "No passage was given under this number.")
 
 
@@ -75,9 +75,9 @@ class ProjectController(PartsController):
         self._shown_at = 0.0  # when the page got the files
         self._tokens_per_s = 0.0  # of reading a prompt
         signals = self._window.sidebar.library_signals
-        signals.project_wanted.connect(self.open_page)
+        signals.page_requested.connect(self.open_page)
         signals.folder_renamed.connect(self._rename)
-        signals.foldered.connect(self._follow_move)
+        signals.moved_to_folder.connect(self._follow_move)
         signals.folder_deleted.connect(lambda _folder_id: self.stop_reading())
         self._window.transcript.link_activated.connect(self._open_source)
         self._state.chat_shown.connect(self._on_chat)
@@ -129,7 +129,7 @@ class ProjectController(PartsController):
         return self._find(project, question) if project is not None else ()
 
     def for_question(self, question: str) -> tuple[Attachment, ...]:
-        """What goes along with a question of the open chat; nothing outside of projects, or where a tool searches."""
+        """The passages for a question of the open chat; none outside projects, or if a tool searches them."""
         project = self._conversations.layers.project
         if project is None or not project.sources or not question.strip() or self._state.chat.settings.values["tools"]:
             return ()
@@ -169,7 +169,7 @@ class ProjectController(PartsController):
 
     @property
     def _room_tokens(self) -> int:
-        """Tokens of passages that the context has room for, and that are read soon enough."""
+        """Maximum tokens of passages: they must fit the context, and be read soon enough."""
         ready = self._state.models.ready
         n_ctx = ready.target.n_ctx if ready is not None else 0
         soon = round(self._tokens_per_s * READING_S) if self._tokens_per_s else 2 * LEAST_TOKENS
@@ -232,12 +232,12 @@ class ProjectController(PartsController):
         loaded = (target.path, target.name) if target is not None and not target.engine_url else None
         embedder = self._state.settings.text("embedding_path")
         page = self._page = ProjectPage(self._window.theme, project, self._window, loaded, embedder)
-        page.sources_added.connect(lambda paths: self._change(page, with_sources(self._now(page), list(paths))))
+        page.sources_added.connect(lambda paths: self._change(page, with_sources(self._stored(page), list(paths))))
         page.source_removed.connect(partial(self._remove_source, page))
         page.instructions_changed.connect(partial(self._set_instructions, page))
-        page.model_changed.connect(lambda path: self._change(page, replace(self._now(page), model_path=path)))
+        page.model_changed.connect(lambda path: self._change(page, replace(self._stored(page), model_path=path)))
         page.embedder_changed.connect(partial(self._set_embedder, page))
-        page.reading_wanted.connect(lambda wanted: self._read(self._now(page)) if wanted else self.stop_reading())
+        page.reading_wanted.connect(lambda wanted: self._read(self._stored(page)) if wanted else self.stop_reading())
         page.embedder_offered.connect(partial(self._fetch_embedder, page))
         page.export_wanted.connect(partial(self._ask_export, page))
         page.finished.connect(self._forget_page)
@@ -248,7 +248,7 @@ class ProjectController(PartsController):
     def _forget_page(self) -> None:
         self._page = None
 
-    def _now(self, page: ProjectPage) -> Project:
+    def _stored(self, page: ProjectPage) -> Project:
         """The project of the page, as it is kept."""
         return next((one for one in self._projects.all() if one.id == page.project.id), page.project)
 
@@ -265,20 +265,20 @@ class ProjectController(PartsController):
         self._read(project)
 
     def _remove_source(self, page: ProjectPage, source: str) -> None:
-        project = self._now(page)
+        project = self._stored(page)
         self.stop_reading()
         self._change(page, replace(project, sources=tuple(one for one in project.sources if one != source)))
         self._forget_unused()
 
     def _set_instructions(self, page: ProjectPage, text: str) -> None:
-        project = self._now(page)
+        project = self._stored(page)
         values = {key: value for key, value in project.values.items() if key != "system_prompt"}
         self._change(page, replace(project, values={**values, **({"system_prompt": text} if text.strip() else {})}))
 
     def _set_embedder(self, page: ProjectPage, path: str) -> None:
         self._window.dialogs.save({"embedding_path": path})
         self._load_embedder()
-        self._read(self._now(page))
+        self._read(self._stored(page))
 
     def _fetch_embedder(self, page: ProjectPage, offer: EmbedderOffer) -> None:
         """Download an embedding model unless it is here, and search with it from then on."""
@@ -301,7 +301,7 @@ class ProjectController(PartsController):
             page.show_done(words if left_out else translate("Projects", "The project was exported."))
 
         def start(path: str) -> None:
-            project = self._now(page)
+            project = self._stored(page)
             work = partial(export_project, project, self._store, Path(path))
             self._jobs.run("export", lambda _stop: work(), done, page.show_problem)
 
@@ -357,7 +357,7 @@ class ProjectController(PartsController):
         )
 
     def _read(self, project: Project) -> None:
-        """Bring the index up to date, in a process of the lowest priority; what was read stays where it is ended."""
+        """Update the index in a process of the lowest priority; a stop keeps the files that were read."""
         self.stop_reading()
         self._updated = (project.id, time.monotonic())
         if not project.sources:

@@ -12,14 +12,14 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.errors import StorageError
 from app.core.domain.framing import framed
 from app.core.domain.requests import picture_sizes, prompt_messages
-from engine.records import LEAST_ROOM, CountRequest, PictureSize, TokensCounted
+from engine.records import MIN_ANSWER_TOKENS, CountRequest, PictureSize, TokensCounted
 from engine.requests import next_number
 from ui.composer.context_meter import ContextSum
 
 log = logging.getLogger(__name__)
 
 TYPING_MS = 250  # after the last key
-MESSAGE_TOKENS = 8  # about what a chat template writes around a message
+MESSAGE_TOKENS = 8  # of the template's text around a message, approximately
 
 Key = tuple[str, int | str]
 
@@ -105,9 +105,9 @@ class TokenSumController(PartsController):
     def _texts(self) -> dict[Key, str | PictureSize]:
         """The parts of the sum by key, without those already counted."""
         texts: dict[Key, str | PictureSize] = {**self._typed()}
-        sees = self._parts.decode is not None
+        has_vision = self._parts.decode is not None
         for attachment in self._attachments:
-            shown = attachment.picture if sees else None
+            shown = attachment.picture if has_vision else None
             size = (shown.width, shown.height) if shown is not None else None
             texts[("attachment", attachment.id)] = size or framed(attachment)
         key = self._conversation_key
@@ -174,7 +174,7 @@ class TokenSumController(PartsController):
         if conversation is None or None in counts or None in others:
             return None
         conversation += sum(count or 0 for count in others)
-        return conversation + sum(count for count in counts if count and count <= (self._size or 0) - LEAST_ROOM)
+        return conversation + sum(count for count in counts if count and count <= (self._size or 0) - MIN_ANSWER_TOKENS)
 
     def _on_text(self, _text: str) -> None:
         if self._is_empty:

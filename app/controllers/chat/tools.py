@@ -308,7 +308,7 @@ class ToolController(PartsController):
         if self._is_shown(turn):
             for view in calls:
                 self._window.add_message(view)
-            self._window.composer.set_streaming(True)  # so that Stop is there
+            self._window.composer.set_streaming(True)  # shows the stop button
         self._proceed(turn)
 
     def drop(self, conversation_id: int) -> None:
@@ -317,7 +317,7 @@ class ToolController(PartsController):
 
     def decide(self, message_id: int, answer: str, reason: str) -> None:
         """Apply the user's decision on a call: a value of `Said`, with a reason if it is refused."""
-        turn = self.turns.get(self._state.chat_id or 0)  # what is decided is seen
+        turn = self.turns.get(self._state.chat_id or 0)  # the user can only decide on a visible call
         todo = turn.loop.todo if turn is not None else None
         if turn is None or not isinstance(todo, Ask):
             return

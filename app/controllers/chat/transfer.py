@@ -134,7 +134,7 @@ class TransferController(PartsController):
                 result: str | Problem = work()
             except AppError as error:
                 result = error.problem
-            except Exception as error:  # noqa: BLE001 (whatever a strange file brings about, it is told)
+            except Exception as error:  # noqa: BLE001 (any error of an imported file is reported)
                 kind = type(error).__name__
                 log.error("a transfer failed: %s", kind)  # noqa: TRY400 (no contents)
                 result = failed(kind).problem

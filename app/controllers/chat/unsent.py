@@ -78,7 +78,7 @@ class EditsController(PartsController):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._edits = parts.store.edits
-        self._typed: dict[int, str] = {}  # what is not given to the store yet
+        self._typed: dict[int, str] = {}  # typed text that the store does not have yet
         self._conversation_id: int | None = None
         self._soon = DebounceTimer(self)
         self._soon.timeout.connect(self.keep)

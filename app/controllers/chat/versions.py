@@ -10,7 +10,7 @@ from app.controllers.models.engines import ModelLists
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.engine_view import TargetChoice
-from app.core.domain.seeds import SeedWish, new_seed
+from app.core.domain.seeds import SeedChoice, new_seed
 from app.core.domain.settings.layers import Layer
 from app.core.storage.chats.messages import conversation_of
 from engine.records import EngineReady
@@ -97,7 +97,7 @@ class VersionController(PartsController):
             return False
         return True
 
-    def apply_seed(self, answer_id: int, wish: SeedWish) -> None:
+    def apply_seed(self, answer_id: int, choice: SeedChoice) -> None:
         """Apply a seed action. An answer without a seed gets one if the action needs it."""
         conversation_id = self._state.chat_id
         views = self._attempt(lambda: self._store.messages(conversation_id)) if conversation_id is not None else None
@@ -105,9 +105,9 @@ class VersionController(PartsController):
         if view is None:
             return
         seed = view.drawn.seed if view.drawn is not None else None
-        if wish is SeedWish.KEEP:
+        if choice is SeedChoice.KEEP:
             self._keep(new_seed() if seed is None else seed)
-        elif wish is SeedWish.REPEAT and view.drawn is not None and seed is not None:
+        elif choice is SeedChoice.REPEAT and view.drawn is not None and seed is not None:
             self._answers.regenerate(answer_id, values=view.drawn.values, repeats=view)
         else:
             values = view.drawn.values if view.drawn is not None else {}
@@ -136,7 +136,7 @@ class VersionController(PartsController):
         """A model was loaded: start the waiting regeneration if its answer and chat are still open."""
         pending = self._pending
         if pending is not None and event.target.path != pending.path and self._state.models.is_loading:
-            return  # that one was on its way before
+            return  # an earlier load ended first
         self._pending = None
         if pending is None or pending.conversation_id in self._state.answers:
             return

@@ -46,7 +46,7 @@ class EnginesController(PartsController):
 
     def close(self) -> None:
         if not self._jobs.close(END_S):
-            log.info("an engine was left without its answer")  # it is only asked, and ends with the process
+            log.info("an engine was left without its answer")  # the job only reads, and ends with the process
 
     def _attach(self, panel: ModelsPanel) -> None:
         self._panel = panel

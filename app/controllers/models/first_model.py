@@ -65,7 +65,7 @@ class FirstModelController(QObject):
     def fetch(self) -> None:
         if self._watch is not None:
             return
-        self._jobs.cancel(LOOK)  # what it finds would be old
+        self._jobs.cancel(LOOK)  # its result would be outdated
         self._watch = watch = _ProgressReporter(lambda change: self._jobs.post(lambda: self._on_news(watch, change)))
         self._show(replace(_offer(), status=DownloadStatus.RUNNING))
 
@@ -103,7 +103,7 @@ class FirstModelController(QObject):
             return
         if found is not None:
             self._show(replace(_offer(), status=DownloadStatus.DONE, path=str(found.path)))
-        elif self._view.status is DownloadStatus.DONE:  # it was removed; what went wrong before stays to be read
+        elif self._view.status is DownloadStatus.DONE:  # the model was removed; an earlier error stays visible
             self._show(_offer())
 
     def _on_here(self, model: LibraryModel | None) -> None:

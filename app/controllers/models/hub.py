@@ -54,7 +54,7 @@ class HubController(PartsController):
         self._models, self._layers = models, layers
         self._closed = False
         self._loaded: ModelInfo | None = None
-        self._ready: EngineReady | None = None  # what the engine here loaded; read by jobs, too
+        self._ready: EngineReady | None = None  # the local engine's models, also for jobs
         self._judge = Lazy(self._make_judge)
         self._suggested: set[str] = set()  # targets for which a draft was suggested, or used
         # Pairs whose draft was judged; that of the last session was when it was chosen.
@@ -111,7 +111,7 @@ class HubController(PartsController):
         def in_use() -> LoadRequest:
             return load_request(state.settings)
 
-        check_kernels(builtin_target(), paths.cache)  # what was found of them: costs are kept for kernels in use
+        check_kernels(builtin_target(), paths.cache)  # first, since stored costs depend on the kernels in use
         devices = DeviceList(paths.cache, lambda: self._ready)
         places = MeasuredPlaces(in_use, paths.cache, devices.gpus)
         speed_forecasts = SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file))
@@ -172,7 +172,7 @@ class HubController(PartsController):
                 made_here.close()
         was_open = self._close_service()  # first: it ends what jobs are waiting for
         if not self.jobs.close(JOBS_END_S):
-            log.info("a question to the hub was left without its answer")  # it only reads, and ends with the process
+            log.info("a question to the hub was left without its answer")  # a job that only reads
         if not was_open:  # a job may have opened it meanwhile
             self._close_service()
 
@@ -288,7 +288,7 @@ class HubController(PartsController):
             self._downloads.show()
         elif page == WELCOME and self._first is not None:
             self._first.look()
-            self._library.on_page()  # what other apps have is offered there as well
+            self._library.on_page()  # the page also offers models of other apps
 
     def _search(self, query: SearchQuery) -> None:
         def done(rows: list[RepoRow]) -> None:
@@ -303,7 +303,7 @@ class HubController(PartsController):
         def failed(problem: Problem) -> None:
             self._panel.search.pane.say(in_words(problem).title, explanation(problem))
 
-        self._repo = None  # what the one before is to show by now does not come in the way
+        self._repo = None  # forget the page of the previous repository
         self._wanted_repo = repo
         self.jobs.run("repo", lambda _stop: self.service.repo(repo), self._show_repo, failed)
 
@@ -385,7 +385,7 @@ class HubController(PartsController):
 
     def _use_draft(self, ref: ModelRef) -> None:
         self._navigation.leave()
-        self._window.composer.setFocus()  # what was chosen is to be tried, not chosen again
+        self._window.composer.setFocus()  # ready to type a question to the new pair
         self._models.choose_file(ref.path, "draft")
 
     def _use_self_draft(self, target: ModelRef, draft: ModelRef) -> None:

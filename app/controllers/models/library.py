@@ -59,7 +59,7 @@ class HubLibraryController(HubPartController):
         self._stop = threading.Event()  # of a scan
         self._used = ("", "")  # the files of target and draft
         self._looked_elsewhere = False
-        self._scanned: LibraryAnswer | None = None  # what the last scan of a folder found
+        self._scanned: LibraryAnswer | None = None  # the result of the last folder scan
 
     def attach(self, panel: ModelsPanel) -> None:
         requests = panel.requests
@@ -245,7 +245,7 @@ class HubDownloadsController(HubPartController):
         self._rows: tuple[Download, ...] = ()
         self._looking = self._look_again = False
         self._has_begun = False  # the queue of last time is among the rows
-        self._is_known = False  # and was at the last look: what has ended since is news
+        self._is_known = False  # the queue was among the rows at the last check: report downloads that ended since
         self._chat_after: tuple[ModelRef, ...] = ()
 
     def attach(self, panel: ModelsPanel) -> None:
@@ -280,7 +280,7 @@ class HubDownloadsController(HubPartController):
             if self._chat_after:
                 self._navigation.open("downloads")
 
-        # Each by itself: one that fails is told, whatever else is wanted meanwhile.
+        # A separate job for each: the failure of one is reported even if others follow.
         self._jobs.run(f"pull {refs}", lambda _stop: self._service().pull(refs), done, self._report)
 
     def _on_action(self, key: str, action: str) -> None:
@@ -325,7 +325,7 @@ class HubDownloadsController(HubPartController):
         self._rows = rows
         self._navigation.set_downloads(rows)
         ended = [row for row in rows if row.status is DownloadStatus.DONE and before.get(row.key) is not row.status]
-        if ended and self._is_known:  # also of one that was not yet there at the last look, small as it is
+        if ended and self._is_known:  # includes small downloads that began and ended since the last check
             self.came.emit()
             self._window.show_notice(_arrival_notice(ended))
         if {row.key: row.status for row in rows} != before:

@@ -45,7 +45,7 @@ class _Pending:
     wanted: dict[str, SettingValue]
     request: LoadRequest | None = None
     is_fallback: bool = False  # not the user's choice; the message with the reason stays
-    is_again: bool = False  # it was in use when the engine ended; what there is to say of it was said
+    is_again: bool = False  # loads a model again after the engine ended, which was reported
 
 
 class ModelController(PartsController):
@@ -54,17 +54,17 @@ class ModelController(PartsController):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._ready: EngineReady | None = None
-        self._loaded: LoadRequest | None = None  # what brought it
+        self._loaded: LoadRequest | None = None  # its load request
         self._ended = ""  # how the engine ended last
-        self._lost: LoadRequest | None = None  # to be loaded again once all that failed with the engine is told
-        self._wanted: dict[str, SettingValue] | None = None  # settings of that, where it was chosen and never begun
+        self._lost: LoadRequest | None = None  # to load again once all failures of the engine are reported
+        self._wanted: dict[str, SettingValue] | None = None  # settings of a load that was chosen and has not begun
         self._ended_with = ""  # the target that was in use when the engine ended last
         self._has_answered = False  # since it was loaded
         self._progress: LoadProgress | None = None
-        self._pending: dict[int, _Pending] = {}  # by the number of the request, in their order
+        self._pending: dict[int, _Pending] = {}  # by request id, in the order of the requests
         self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
         self._shown_problem: Problem | None = None  # of the last model that could not be used
-        self._keeps = False  # settings that follow what was loaded are being kept
+        self._keeps = False  # the settings of the loaded models are being saved
         self._state.settings_changed.connect(self._on_settings)
         self._state.model_answered.connect(self._on_answered)
         self._connect()
@@ -221,7 +221,7 @@ class ModelController(PartsController):
 
     def _say_of_target(self, target: ModelInfo) -> None:
         """Tell what the user should know about a model before the first answer."""
-        if "pictures" in target.unused and not target.sees:
+        if "pictures" in target.unused_abilities and not target.has_vision:
             words = tr(
                 "{name} can also see pictures if its mmproj file is in the same folder. Add that file, "
                 "and load the model again."
@@ -243,17 +243,17 @@ class ModelController(PartsController):
         """The engine ended. Load its models again, unless that ended it twice."""
         self._ended = event.reason
         if self._ready is not None and self._ready.target.engine_url:
-            return  # a remote model is in use, and stays so
+            return  # a remote model stays in use
         lost, self._ready, self._loaded = self._loaded, None, None
         if self._pending and self._state.answers and self._progress is None and lost is not None:
-            # The answer ended it, not what is to be loaded after that: nothing of it was read yet.
+            # The answer ended the engine, not the pending load: that had not begun.
             self._ended_with = lost.target
             self._say(_ended(event.reason, LOADED_AGAIN))
             last = list(self._pending.values())[-1]
             self._lost = last.request or replace(lost, draft=str(last.wanted.get("draft_path") or "") or None)
             self._wanted = last.wanted
         elif self._pending:
-            self._lost = lost  # which is not what ended it
+            self._lost = lost  # this load did not end the engine
         elif lost is None:
             self._say(_ended(event.reason, NOTHING_LOADED))
         elif lost.target == self._ended_with and not self._has_answered:
@@ -264,7 +264,7 @@ class ModelController(PartsController):
             self._send(lost, {}, is_again=True)
 
     def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
-        if not event.was_cancelled and self._wanted is None:  # else the user asked for it, or the message was shown
+        if not event.was_cancelled and self._wanted is None:  # otherwise the user cancelled it, or its message is shown
             self._say(self._while_loading(pending) if event.engine_ended else event.problem)
         if self._lost is not None and not self._pending:
             lost, wanted = self._lost, self._wanted or {}

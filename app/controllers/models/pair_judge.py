@@ -41,7 +41,7 @@ from app.core.hub.pairs.speed_forecasts import Conditions, ListedModel, SpeedFor
 from app.core.hub.records import LibraryModel, Origin
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.core.load_requests import asked_placement
-from engine.drafters.translation.comparison import speaks_words
+from engine.drafters.translation.comparison import coverage_words
 from engine.errors import DeviceError, EngineError
 from engine.fit.fit import FitVerdict
 from engine.fit.table import FreeMemory, experts_to_leave, fit_table
@@ -79,8 +79,8 @@ BELONGS = tr.mark("By its file header, this head matches the target.")
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
     """The reason against a pair, the share of a translated vocabulary, or that all matches."""
-    if verdict.speaks is not None:
-        return in_language(speaks_words(verdict.speaks))
+    if verdict.coverage is not None:
+        return in_language(coverage_words(verdict.coverage))
     if verdict.reason:
         return in_language(verdict.reason)
     if is_head:
@@ -172,12 +172,12 @@ class PairJudge:
         proof = assess_pair(first, second, plan, room, should_stop)
         match, words, used = VocabularyMatch.UNCHECKED, "", second
         if proof.match is not None:
-            match = _match(proof.match.matches, proof.match.speaks)
+            match = _match(proof.match.matches, proof.match.coverage)
             words = verdict_words(proof.match, is_head=_is_head(second))
-            if match is VocabularyMatch.NO:  # only the target can be had: what it takes alone is of interest
+            if match is VocabularyMatch.NO:  # only the target is usable: show its memory without a draft
                 used, proof = None, replace(assess_pair(first, None, plan, room), match=proof.match)
-        speaks = proof.match.speaks if proof.match is not None else None
-        speed_forecast = self._speed_forecast(first, used, plan, 1.0 if speaks is None else speaks)
+        coverage = proof.match.coverage if proof.match is not None else None
+        speed_forecast = self._speed_forecast(first, used, plan, 1.0 if coverage is None else coverage)
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
@@ -191,11 +191,11 @@ class PairJudge:
         )
 
     def _speed_forecast(
-        self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan, speaks: float
+        self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan, coverage: float
     ) -> SpeedForecast | None:
         if self._speed_forecasts is None:
             return None
-        return self._speed_forecasts.of_pair(target, draft, replace(self._conditions(plan), speaks=speaks))
+        return self._speed_forecasts.of_pair(target, draft, replace(self._conditions(plan), coverage=coverage))
 
     def _conditions(self, plan: LoadPlan) -> Conditions:
         settings = self._settings()
@@ -223,7 +223,7 @@ class PairJudge:
         known, best = self.known(target, should_stop), None
         for promise, model in self._worth_a_look(known, should_stop):
             if best is not None and best.speed_forecast is not None and best.speed_forecast.promise >= promise:
-                break  # what another vocabulary cannot say only takes from a promise
+                break  # missing tokens of another vocabulary only lower the gain
             if not find_drafts(known, DraftSources((model,)), should_stop).matching:
                 continue
             view = self.judge(target, ModelRef(path=str(model.path)), should_stop)
@@ -242,7 +242,7 @@ class PairJudge:
     def loss(self, target: ModelRef, draft: ModelRef, should_stop: ShouldStop) -> SpeedForecast | None:
         """The expected speed of a pair that would be slower even if the draft matched all tokens.
 
-        None where it may pay, or nothing here could tell.
+        None if it may be faster, or if no forecast is possible.
 
         Raises:
             HubError, ModelFileError: a header cannot be used, or it was asked to stop.
@@ -371,7 +371,7 @@ class PairJudge:
         beside = replace(plan, draft_gpu_layers=0)
         if draft.path is not None and self._is_faster_beside(str(draft.path)):
             return beside
-        if self._settings().whole("gpu_layers") is not None:  # a number that was asked for holds for both
+        if self._settings().whole("gpu_layers") is not None:  # the user's number of layers holds for both
             return plan
         fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))
         return beside if fits is FitVerdict.TOO_LARGE and fits_beside is not FitVerdict.TOO_LARGE else plan
@@ -427,16 +427,16 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         size_bytes=candidate.size_bytes,
         presence=Presence.HERE if path else Presence.ABSENT,
     )
-    words = candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks, is_listed=True)
+    words = candidate.reason if candidate.coverage is None else coverage_words(candidate.coverage, is_listed=True)
     return DraftRow(
         side,
         tr(candidate.place.value),
-        VocabularyMatch.UNCHECKED if candidate.is_unchecked else _match(candidate.matches, candidate.speaks),
+        VocabularyMatch.UNCHECKED if candidate.is_unchecked else _match(candidate.matches, candidate.coverage),
         tr(BELONGS) if candidate.matches and candidate.head else in_language(words),
     )
 
 
-def _match(matches: bool, speaks: float | None) -> VocabularyMatch:
+def _match(matches: bool, coverage: float | None) -> VocabularyMatch:
     if not matches:
         return VocabularyMatch.NO
-    return VocabularyMatch.YES if speaks is None else VocabularyMatch.TRANSLATED
+    return VocabularyMatch.YES if coverage is None else VocabularyMatch.TRANSLATED

@@ -132,7 +132,7 @@ class HubPairsController:
     def _find_drafts(self, target: ModelRef | None) -> None:
         chosen = target or self._target
         if chosen is not None and self._panel.page != "drafts":
-            self._panel.show_page("drafts")  # which may ask for the target in use first
+            self._panel.show_page("drafts")  # the page may ask for a target first
         self._chosen = chosen
         if chosen is None:
             self._panel.drafts.set_drafts(DraftList())

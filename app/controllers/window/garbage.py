@@ -28,7 +28,7 @@ class GarbageController(QObject):
         self._elsewhere.timeout.connect(self._collect_elsewhere)
         self._num_put_off = 0
         gc.disable()
-        gc.freeze()  # what the start brought stays; to look at it again and again is what would take long
+        gc.freeze()  # objects of the start stay, and would make every collection slow
 
     def something_happened(self) -> None:
         """There may be garbage; collect after a pause."""

@@ -42,7 +42,7 @@ class LocalServerController(PartsController):
         self._key_file = parts.paths.api_key_file
         self._layers = layers
         self._server: BackgroundServer | None = None
-        self._setup: ServerSetup | None = None  # that it was started for; None where it is to begin anew
+        self._setup: ServerSetup | None = None  # of the running server; None if the server has to restart
         self._problem: Problem | None = None
         self._served = ServedModels(parts, layers.of_other, self._report)
         self._lock = threading.Lock()
@@ -111,7 +111,7 @@ class LocalServerController(PartsController):
         return num_running > 0 and not has_room
 
     def close(self, timeout_s: float) -> bool:
-        """Stop the server as the app closes; False where it did not end within the time limit."""
+        """Stop the server as the app closes; False if it did not end within the time limit."""
         server, self._server = self._server, None
         self._is_closed = True
         self._timer.stop()
@@ -144,7 +144,7 @@ class LocalServerController(PartsController):
         self._reported.emit()
 
     def _on_reported(self) -> None:
-        if not self._is_closed and not self._timer.isActive():  # a report may still be on its way at the end
+        if not self._is_closed and not self._timer.isActive():  # a late report may arrive after closing
             self._timer.start()
 
     def _look(self) -> None:
@@ -155,7 +155,7 @@ class LocalServerController(PartsController):
             self._server = None
             if server.failure is not None and self._setup is not None:
                 self._fail(_problem(server.failure, self._setup))
-            if server.failure is None or self._setup is None:  # it was ended, to begin anew or not
+            if server.failure is None or self._setup is None:  # it was stopped: restart it if it is wanted
                 self.follow()
         self.activity_changed.emit()
         self._show()
@@ -178,7 +178,7 @@ class LocalServerController(PartsController):
         self._state.is_serving = activity.num_running > 0
         if self._wanted() is None:
             self._take_back_problem()
-        address = "" if server is None or self._setup is None else server.address  # it may be on its way out
+        address = "" if server is None or self._setup is None else server.address  # the server may be stopping
         answer = self._state.answer
         waits = self._is_full and answer is not None and answer.waits
         state = self._server_state(bool(address))
@@ -243,7 +243,7 @@ class LocalServerController(PartsController):
             self.follow()  # it may have failed for want of a key
         else:
             self._setup = None
-            self._server.stop()  # who has the old key only is let go; `_look` begins anew
+            self._server.stop()  # disconnects clients with the old key; `_look` restarts it
 
 
 def log_problem(problem: Problem) -> None:

@@ -90,7 +90,7 @@ class NotificationController(PartsController):
 
 def send_to_portal(title: str, words: str) -> None:
     """Show a desktop notification without a tray, as in GNOME; does nothing without a portal."""
-    from PySide6.QtDBus import QDBusConnection, QDBusMessage  # noqa: PLC0415  (few answers are told of so)
+    from PySide6.QtDBus import QDBusConnection, QDBusMessage  # noqa: PLC0415  (few notifications use it)
 
     message = QDBusMessage.createMethodCall(
         "org.freedesktop.portal.Desktop",

@@ -54,7 +54,7 @@ class ServedModels:
         self._choices: dict[str, LoadableModel] = {}
         self._known: dict[str, ServedModel] = {}
         self._guest = ""
-        self._pictures: PictureSource | None = None  # keeps what comes again decoded
+        self._pictures: PictureSource | None = None  # caches decoded pictures
 
     @property
     def guest(self) -> str:

@@ -40,7 +40,7 @@ _PDF_MARK, _PDF_MARK_WITHIN = b"%PDF-", 1024
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The sections of a document in their order, and what a person should know of how it was read."""
+    """The sections of a document in their order, and a notice for the user about limits of the reading."""
 
     sections: tuple[Section, ...]
     num_pages: int = 0
@@ -118,7 +118,7 @@ def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """What was read; ``notice`` says what a person should know of how."""
+    """A file's content; ``notice`` tells the user about limits of the reading."""
 
     attachment: Attachment
     notice: str = ""
@@ -128,7 +128,7 @@ def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False)
     """Read a text file, the text of a PDF, or a picture.
 
     Raises:
-        AttachmentError: by what is wrong with it; the sentence names the file and never its contents.
+        AttachmentError: the file cannot be attached; the message names the file and never its contents.
     """
     name = shown_name(path.name)
     num_bytes, head = _look(path, name)
@@ -143,7 +143,7 @@ def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False)
             raise _too_large(name, num_bytes, MAX_PICTURE_BYTES)
         return ReadFile(picture_attachment(name, _read(path, name, MAX_PICTURE_BYTES)))
     if num_bytes > MAX_TEXT_BYTES:
-        decode(head, name, whole=False)  # that it is no text is the better reason
+        decode(head, name, whole=False)  # raises the better reason if it is no text
         raise _too_large(name, num_bytes, MAX_TEXT_BYTES)
     decoded = decode(_read(path, name), name)
     return ReadFile(text_attachment(name, decoded.text, num_bytes), decoded.notice)
@@ -200,7 +200,7 @@ def _read(path: Path, name: str, most: int = MAX_TEXT_BYTES) -> bytes:
 
 @contextlib.contextmanager
 def _opened(path: Path, name: str) -> Iterator[IO[bytes]]:
-    """Open an ordinary file. What was put in its place meanwhile is looked at once more, and never waited for."""
+    """Open an ordinary file. It is checked again after opening, without blocking, since it may have been replaced."""
     try:
         _check_kind(path.stat().st_mode, name)
         with open(path, "rb", opener=_without_waiting) as handle:

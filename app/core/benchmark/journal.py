@@ -40,7 +40,7 @@ class Journal:
         self._runs: dict[Key, BenchmarkRun] = {}
         self._file: BinaryIO = path.open("a+b")
         try:
-            _hold(self._file, self._name)
+            _lock_file(self._file, self._name)
             self._read()
             self.add_facts(facts)
         except BaseException:
@@ -175,7 +175,7 @@ def _short(value: object) -> str:
     return text if len(text) <= 120 else f"{text[:119]}…"
 
 
-def _hold(file: BinaryIO, name: str) -> None:
+def _lock_file(file: BinaryIO, name: str) -> None:
     """Lock the file against other processes; the operating system releases the lock when this process ends."""
     if os.name != "posix":
         return

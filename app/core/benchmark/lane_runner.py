@@ -82,7 +82,7 @@ class RaceRun:
                     number, text, spans = self._texts[event.lane]
                     before = (text, spans) if number == event.round else ("", ())
                     self._texts[event.lane] = (event.round, before[0] + event.text, before[1] + event.spans)
-                if event != RaceRoundBegan(0):  # which was reported before the lanes were opened
+                if event != RaceRoundBegan(0):  # it was reported before the lanes were opened
                     yield event
         except LaneFailedError as error:
             problem = error.problem

@@ -47,7 +47,7 @@ def tables(rows: Sequence[Row]) -> str:
     lines: list[str] = []
     for temperature in _temperatures_of(rows):
         lines += [f"### T = {temperature:g}", ""]
-        lines += _table(("workload", "mode"), [row for row in rows if row.temperature == temperature], _COLUMNS, _both)
+        lines += _table(("workload", "mode"), [row for row in rows if row.temperature == temperature], _COLUMNS, _label)
         lines.append("")
     return "\n".join(lines)
 
@@ -104,7 +104,7 @@ def _ratios(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for one in comparisons:
         ratio = one.ratio
         value = _interval(ratio.value, ratio.low, ratio.high, ratio.measured_low, ratio.measured_high)
-        yield f"| {_strong(one.category)} | {_TITLES[one.name]} | {', '.join(one.against)} | {value} |"
+        yield f"| {_bold(one.category)} | {_TITLES[one.name]} | {', '.join(one.against)} | {value} |"
 
 
 def _depths(rows: Sequence[Row]) -> Iterator[str]:
@@ -139,11 +139,11 @@ def _name_of(row: Row) -> str:
     return f"{label} paced" if paced else label
 
 
-def _both(row: Row) -> str:
-    return f"{_strong(row.category)} | {_name_of(row)}"
+def _label(row: Row) -> str:
+    return f"{_bold(row.category)} | {_name_of(row)}"
 
 
-def _strong(category: str) -> str:
+def _bold(category: str) -> str:
     return f"**{category}**" if category == ALL else category
 
 

@@ -18,7 +18,7 @@ from app.core.benchmark.runs import BenchmarkRun, Variant
 
 _RESAMPLES = 2000
 _Z = 1.959964  # the 97.5% point of the normal distribution
-_FEW = {1: 12.7062, 2: 4.3027}  # Student's t where the series below is off by 24 and 3%
+_FEW = {1: 12.7062, 2: 4.3027}  # Student's t, since the series below is off by 24% and 3% here
 Choice = Variant | Callable[[str], Variant]  # a variant, or one for each prompt
 Table = NDArray[np.float64]  # a row for each prompt and round: own tokens, own seconds, other tokens, other seconds
 

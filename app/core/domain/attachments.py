@@ -21,7 +21,7 @@ class AttachmentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
-    """A picture as it is kept: its pixels alone, as PNG or JPEG in ``data``; empty where only the thumbnail is needed.
+    """A stored picture: ``data`` is a PNG or JPEG with its pixels only; empty if only the thumbnail is needed.
 
     ``digest`` names the data. ``width`` and ``height`` in pixels; ``thumbnail`` is a small PNG or JPEG of it.
     """

@@ -45,12 +45,12 @@ KIND_NAMES = {
 class RemoteModel:
     """A model of a remote server; ``n_ctx`` is its context size in tokens, 0 if unknown.
 
-    ``sees`` is False if the server says that the model takes no pictures; otherwise they are sent.
+    ``has_vision`` is False if the server says that the model takes no pictures; otherwise they are sent.
     """
 
     name: str
     n_ctx: int = 0
-    sees: bool = True
+    has_vision: bool = True
 
     @property
     def title(self) -> str:

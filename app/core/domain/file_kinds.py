@@ -35,12 +35,12 @@ _FENCES = {AttachmentKind.MARKDOWN: "markdown", AttachmentKind.CSV: "csv"}
 
 
 def ending(name: str) -> str:
-    """Give what follows the last dot, in small letters; empty where there is none."""
+    """The part after the last dot, in small letters; empty without a dot."""
     return PurePath(name).suffix[1:].lower()
 
 
 def kind_of(name: str) -> AttachmentKind:
-    """Say what a file is by its name; plain text where that says nothing."""
+    """The kind of a file by its name; plain text for unknown names."""
     suffix = ending(name)
     if suffix in _KINDS:
         return _KINDS[suffix]

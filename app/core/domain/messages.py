@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.domain.attachments import Attachment
-from app.core.domain.seeds import Drawn
+from app.core.domain.seeds import SamplingRecord
 from app.core.domain.tools.calls import StoredCall
 from engine.records import RunStats, TokenSpan
 
@@ -43,7 +43,7 @@ class MessageView:
     thinking_ms: int | None = None
     target: str = ""
     call: StoredCall | None = None
-    drawn: Drawn | None = None
+    drawn: SamplingRecord | None = None
     follows_calls: bool = False
     cites: bool = False
 

@@ -299,13 +299,7 @@ class CatalogRow:
         if self.plain is None or not self.leaves_room:
             return Suitability.SOMEHOW
         plain = self.plain.halved() if self.thinks else self.plain
-        return (
-            Suitability.FAST
-            if plain.is_fast
-            else Suitability.WELL
-            if plain.is_never_waited_for
-            else Suitability.SOMEHOW
-        )
+        return Suitability.FAST if plain.is_fast else Suitability.WELL if plain.is_surely_fast else Suitability.SOMEHOW
 
     @property
     def drawback(self) -> Drawback:
@@ -314,7 +308,7 @@ class CatalogRow:
             return Drawback.MEMORY
         if self.plain is None:
             return Drawback.UNKNOWN
-        return Drawback.THINKS if self.thinks and self.plain.is_never_waited_for else Drawback.SLOW
+        return Drawback.THINKS if self.thinks and self.plain.is_surely_fast else Drawback.SLOW
 
     @property
     def preference(self) -> tuple[Suitability, bool, int]:

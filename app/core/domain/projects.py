@@ -40,7 +40,7 @@ class FileState(StrEnum):
 
     READ = "read"
     FAILED = "failed"  # `ProjectFile.problem` says why
-    GONE = "gone"  # its source is not there now; what was read of it stays
+    GONE = "gone"  # its source is missing now; its passages stay
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ EMBEDDERS = (
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """A file of a project, as it was read last. ``num_pages`` is 0 where it has none."""
+    """A file of a project, as it was last read. ``num_pages`` is 0 for a file without pages."""
 
     path: str
     name: str
@@ -83,7 +83,7 @@ class ProjectFile:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a file: its text, its page, heading and first line; 0 and empty where there is none."""
+    """A chunk of a file: its text, page, heading and first line; 0 or empty if unknown."""
 
     path: str
     name: str
@@ -109,7 +109,7 @@ class CitedPassage:
 
 
 def passages_attachment(passages: Sequence[Passage], first: int = 1) -> Attachment:
-    """Give found passages as what goes along with a question, numbered from ``first``."""
+    """Passages as an attachment of a question, numbered from ``first``."""
     text = quoted(passages, first)
     return Attachment(0, "passages.txt", AttachmentKind.PASSAGES, len(text.encode()), text)
 
@@ -149,7 +149,7 @@ def with_citations(views: Sequence[MessageView]) -> tuple[MessageView, ...]:
 
 
 def within(passages: Iterable[Passage], max_chars: int) -> tuple[Passage, ...]:
-    """The first of them, as many as have room; one at least."""
+    """The first passages that fit ``max_chars``; at least one."""
     kept: list[Passage] = []
     for passage in passages:
         max_chars -= len(passage.text) + len(passage.place)

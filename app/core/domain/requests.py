@@ -14,7 +14,7 @@ from app.core.domain.template_variables import read_variables
 from app.core.domain.thinking import without_thinking
 from app.core.domain.tools.calls import StoredCall, result_for_model
 from engine.records import (
-    JOINT,
+    QUESTION_SEPARATOR,
     ChatRequest,
     Message,
     Mode,
@@ -26,7 +26,7 @@ from engine.records import (
 )
 
 Decode = Callable[[StoredPicture], Picture]  # for a model with vision
-MOST_OF_TOOLS, _GO_AT_ONCE = 32, 16  # pictures of tools in a prompt: half of its pictures
+MAX_TOOL_PICTURES, _DROPPED_AT_ONCE = 32, 16  # pictures of tool results in a prompt; half of a prompt's pictures
 
 
 def chat_request(
@@ -75,7 +75,7 @@ def prompt_messages(
 
 
 def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> list[tuple[Message, int]]:
-    """Alternating questions and answers, a question or a result last, each with the id of its last view.
+    """Alternating questions and answers, each with the id of its last view. The last is a question or a tool result.
 
     Tool calls belong to their answer, each result is a message. Attached files precede the text of their message.
     Reasoning of earlier answers is left out, as chat templates do.
@@ -85,7 +85,7 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
     """
     parts: list[tuple[Message, int]] = []
     listed = tuple(views)
-    named = _only_named(listed)
+    named = _results_without_pictures(listed)
     is_silent = False  # the last answer has no text: calls may follow
     for view in listed:
         if view.call is not None:
@@ -112,19 +112,19 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
 def picture_sizes(views: Iterable[MessageView]) -> tuple[PictureSize, ...]:
     """Width and height of the shown pictures in the messages, in pixels."""
     listed = tuple(views)
-    named = _only_named(listed)
+    named = _results_without_pictures(listed)
     pictures = (each.picture for view in listed if view.id not in named for each in view.attachments)
     return tuple((one.width, one.height) for one in pictures if one is not None)
 
 
-def _only_named(views: Iterable[MessageView]) -> frozenset[int]:
-    """The results whose pictures are only named: tools return many, and a prompt holds only so many.
+def _results_without_pictures(views: Iterable[MessageView]) -> frozenset[int]:
+    """The oldest tool results, whose pictures the prompt names but does not show: it has a maximum of pictures.
 
     Several are dropped at once, so that the start of the prompt stays in the cache for a while.
     """
     counts = [(view.id, sum(one.picture is not None for one in view.attachments)) for view in views if view.call]
-    over = sum(count for _, count in counts) - MOST_OF_TOOLS
-    left, named = -(-over // _GO_AT_ONCE) * _GO_AT_ONCE, set[int]()
+    over = sum(count for _, count in counts) - MAX_TOOL_PICTURES
+    left, named = -(-over // _DROPPED_AT_ONCE) * _DROPPED_AT_ONCE, set[int]()
     for message_id, count in counts:
         if left > 0 and count:
             named.add(message_id)
@@ -144,7 +144,7 @@ def _message(view: MessageView, decode: Decode | None) -> Message:
 
 def _joined(first: Message, second: Message) -> Message:
     questions = (*(first.questions or (first.content,)), second.content)
-    content = JOINT.join(questions)
+    content = QUESTION_SEPARATOR.join(questions)
     begin = len(content) - len(second.content)
     pictures = (*first.pictures, *((begin + place, picture) for place, picture in second.pictures))
     return Message("user", content, questions, pictures=pictures)
@@ -169,7 +169,7 @@ def _add_call(
 def result_message(
     call: StoredCall, text: str, pictures: Iterable[Attachment] = (), decode: Decode | None = None
 ) -> Message:
-    """A result for the model: its pictures first with vision, else a line in place of each."""
+    """A tool result for the model. With vision its pictures come first, otherwise a line replaces each picture."""
     words = result_for_model(call, text)
     if decode is None:
         return Message("tool", with_attachments(words, pictures), tool_call_id=call.call_id, name=call.name)

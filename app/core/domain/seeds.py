@@ -14,12 +14,12 @@ from app.core.domain.settings.values import Settings
 from engine.records import ChatRequest, Message
 
 # The settings that affect the text, except the system prompt. Speculation is none of them.
-DRAWING_KEYS = ("seed", *SAMPLING_KEYS, "max_tokens", "thinking", "template_variables", "prompt_format")
+RECORDED_KEYS = ("seed", *SAMPLING_KEYS, "max_tokens", "thinking", "template_variables", "prompt_format")
 _DIGEST_CHARS = 12
 _NUM_SEEDS = 1_000_000
 
 
-class SeedWish(StrEnum):
+class SeedChoice(StrEnum):
     """Which seed an answer is to get."""
 
     REPEAT = "repeat"  # reproduce the answer
@@ -28,8 +28,8 @@ class SeedWish(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """The sampling of an answer. ``values`` are the settings of `DRAWING_KEYS`, the rest digests of the prompt."""
+class SamplingRecord:
+    """The sampling of an answer. ``values`` are the settings of `RECORDED_KEYS`, the rest digests of the prompt."""
 
     values: Mapping[str, SettingValue] = field(default_factory=dict)
     system_prompt: str = ""
@@ -48,18 +48,18 @@ class Drawn:
         return None if seed is None or self.is_greedy else int(seed)
 
 
-def drawn_with(settings: Settings, request: ChatRequest) -> Drawn:
+def record_sampling(settings: Settings, request: ChatRequest) -> SamplingRecord:
     """The sampling of the answer to ``request``, which was made from ``settings``."""
     told = [message for message in request.messages if message.role != "system"]
-    return Drawn(
-        {key: settings.values[key] for key in DRAWING_KEYS},
+    return SamplingRecord(
+        {key: settings.values[key] for key in RECORDED_KEYS},
         _digest([settings.text("system_prompt")]),
         _digest(map(_facts, told)),
         _digest(request.tools),
     )
 
 
-def gone_on(before: Drawn | None, now: Drawn) -> Drawn | None:
+def continued_sampling(before: SamplingRecord | None, now: SamplingRecord) -> SamplingRecord | None:
     """The sampling of a continued answer; None if no seed reproduces all of it. Its length may differ."""
     if before is None or {**before.values, "max_tokens": None} != {**now.values, "max_tokens": None}:
         return None

@@ -59,7 +59,7 @@ def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
             raise NotTextError(said("“{name}” is {what}, not text.", name=name, what=what))
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
-            return Decoded(_plain(_strictly(raw, encoding, name, whole=whole)))
+            return Decoded(_plain(_decode_strictly(raw, encoding, name, whole=whole)))
     if b"\0" in raw:
         return Decoded(_plain(_without_mark(raw, name, whole=whole)))
     if sum(raw[:_SAMPLE].count(code) for code in _CONTROLS) > _MOST_CONTROLS * min(len(raw), _SAMPLE):
@@ -81,7 +81,7 @@ def utf_text(raw: bytes) -> str:
     return _plain(raw.decode(encoding))
 
 
-def _strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> str:
+def _decode_strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> str:
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(raw, final=whole)
     except UnicodeDecodeError as error:
@@ -97,7 +97,7 @@ def _without_mark(raw: bytes, name: str, *, whole: bool) -> str:
     sample = raw[:_SAMPLE]
     zeros = [sample[start::2].count(0) / max(len(sample[start::2]), 1) for start in (0, 1)]
     if max(zeros) > _WIDE_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:
-        return _strictly(raw, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be", name, whole=whole)
+        return _decode_strictly(raw, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be", name, whole=whole)
     raise NotTextError(said("“{name}” contains NUL bytes: it is a binary file, or damaged.", name=name))
 
 

@@ -38,7 +38,7 @@ def of_status(status: int, headers: Mapping[str, str], what: str, *, own: bool, 
     elif status in (401, 403):
         error = _no_access(status, code, what, had_token=had_token)
     elif status in (404, 410):
-        error = _absent(code, what)
+        error = _absent_error(code, what)
     elif status == 429:
         error = HubBusyError(
             said("The hub accepts no more requests for now: {what} has to wait.", what=what), None, _wait_s(headers)
@@ -50,7 +50,7 @@ def of_status(status: int, headers: Mapping[str, str], what: str, *, own: bool, 
     return error
 
 
-def _absent(code: str, what: str) -> HubError:
+def _absent_error(code: str, what: str) -> HubError:
     if code == "RevisionNotFound":
         return HubNotFoundError(said("{what} has no such revision.", what=what))
     return HubNotFoundError(said("{what} does not exist.", what=what))

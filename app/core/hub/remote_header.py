@@ -183,7 +183,7 @@ def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """The facts of a model before its header is read: all parts together."""
+    """A model before its header is read. The size is that of all its parts."""
 
     name: str
     size_bytes: int
@@ -196,7 +196,7 @@ def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: boo
         header = parse_header(source.read_at, file_size)
         if not (may_be_head and head_method(header)):
             check_writes_text(header, file.name)
-        if head_method(header) not in OWN_PRODUCTS:  # for these `check_head_file` has the error
+        if head_method(header) not in OWN_PRODUCTS:  # `check_head_file` reports the errors of these heads
             if file.num_parts == 1:  # the first of several may contain no weights
                 check_header(header)
             check_tokens(header, source.read_at)
@@ -221,13 +221,13 @@ class _Ranges:
     def _fetch(self, start: int, end: int) -> bytes:
         for attempt in range(_ATTEMPTS):
             try:
-                return self._once(start, end)
+                return self._fetch_once(start, end)
             except HubUnreachableError:
                 if attempt + 1 == _ATTEMPTS:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    def _once(self, start: int, end: int) -> bytes:
+    def _fetch_once(self, start: int, end: int) -> bytes:
         data = bytearray()
         with self._client.open(self._location, start, end) as stream:
             if stream.start not in (0, start) or (self._etag and stream.etag != self._etag):

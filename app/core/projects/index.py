@@ -34,13 +34,13 @@ from engine.sentences import from_json, to_json
 log = logging.getLogger(__name__)
 
 VERSION = 1  # of the layout
-BUSY_S = 10.0  # so long the process that reads files may hold the index
+BUSY_S = 10.0  # longest time that the reading process may lock the index
 MOST_WORDS = 32  # of a question
 FEW_PASSAGES, COMMON_SHARE = 1_000, 20  # a word that more passages have, and more than one of twenty, is common
 CANDIDATES = 100  # passages that each way of finding names
 MOST_FOUND = 50
 FEW_FILES = 3
-WHOLE_SHARE = 0.3  # of what a passage has, beside what its best sentence has
+WHOLE_SHARE = 0.3  # weight of the whole passage's score beside its best sentence's
 _RRF_K = 60  # of the paper
 _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
@@ -104,7 +104,7 @@ class SourceFile:
 
     @property
     def facts(self) -> tuple[int, int]:
-        """What tells whether it has changed: size and time."""
+        """Size and time of change: if they are equal, the file has not changed."""
         return self.num_bytes, self.changed_ns
 
 
@@ -139,7 +139,7 @@ class DocumentIndex:
         """  # noqa: S608  (question marks)
         there = {source: Path(source).exists() for source in sources}
         found = []
-        for path, name, num_bytes, num_pages, problem, source, count in self._rows(sql, _raw(sources)):
+        for path, name, num_bytes, num_pages, problem, source, count in self._rows(sql, _raw_paths(sources)):
             state = FileState.FAILED if problem else FileState.READ
             state = state if there[os.fsdecode(source)] else FileState.GONE
             reason = from_json(json.loads(problem)) if problem else ""
@@ -166,7 +166,7 @@ class DocumentIndex:
                 WHERE words MATCH ? AND sources.path IN ({_marks(sources)})
                 ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {CANDIDATES}
             """  # noqa: S608  (question marks)
-            found = [number for (number,) in self._rows(sql, (query, *_raw(sources)))]
+            found = [number for (number,) in self._rows(sql, (query, *_raw_paths(sources)))]
             texts = self._texts(found)
             ranked.append(by_sentences(terms, [(number, texts[number]) for number in found if number in texts]))
         if meaning is not None:
@@ -184,7 +184,7 @@ class DocumentIndex:
             SELECT {_PASSAGE} FROM {_JOINED} WHERE sources.path IN ({_marks(sources)})
             ORDER BY passages.id LIMIT {MOST_FOUND}
         """  # noqa: S608
-        return [_passage(row) for row in self._rows(sql, _raw(sources))]
+        return [_passage(row) for row in self._rows(sql, _raw_paths(sources))]
 
     def _texts(self, numbers: Sequence[int]) -> dict[int, str]:
         sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_marks(numbers)})"  # noqa: S608
@@ -204,9 +204,9 @@ class DocumentIndex:
         return [_passage(row) for row in self._rows(sql, (os.fsencode(path),))]
 
     def locate(self, sources: Sequence[str], place: str, text: str) -> Passage | None:
-        """The passage that was quoted with this place and text; None where its file has changed or is gone."""
+        """The passage that was quoted with this place and text; None if its file has changed or is gone."""
         sql = f"SELECT {_PASSAGE} FROM {_JOINED} WHERE passages.text = ? AND sources.path IN ({_marks(sources)})"  # noqa: S608
-        found = [_passage(row) for row in self._rows(sql, (text, *_raw(sources)))]
+        found = [_passage(row) for row in self._rows(sql, (text, *_raw_paths(sources)))]
         return next((one for one in found if one.place == place), next(iter(found), None))
 
     def without_vectors(self, sources: Sequence[str], model: str) -> list[tuple[int, str]]:
@@ -216,7 +216,7 @@ class DocumentIndex:
             LEFT JOIN vectors ON vectors.passage_id = passages.id AND vectors.model = ?
             WHERE sources.path IN ({_marks(sources)}) AND vectors.passage_id IS NULL
         """  # noqa: S608
-        return list(self._rows(sql, (model, *_raw(sources))))
+        return list(self._rows(sql, (model, *_raw_paths(sources))))
 
     def _nearest(self, sources: Sequence[str], meaning: Meaning) -> list[int]:
         """The passages with a piece whose vector has the largest products with that of a question."""
@@ -225,7 +225,7 @@ class DocumentIndex:
             JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
             WHERE sources.path IN ({_marks(sources)}) AND vectors.model = ?
         """  # noqa: S608
-        rows = list(self._rows(sql, (*_raw(sources), meaning.model)))
+        rows = list(self._rows(sql, (*_raw_paths(sources), meaning.model)))
         if not rows:
             return []
         width = len(meaning.vector)
@@ -238,7 +238,7 @@ class DocumentIndex:
     # ---- writing ----------------------------------------------------------------------------------------------------
 
     def put(self, file: SourceFile, passages: Iterable[Section] = (), num_pages: int = 0, problem: str = "") -> None:
-        """Keep what was read of a file, or why nothing was, in place of what was there: all of it or nothing."""
+        """Replace a file's passages, or store why it could not be read, in one transaction."""
         reason = json.dumps(to_json(problem)) if problem else ""
         source, path = os.fsencode(file.source), os.fsencode(file.path)
 
@@ -267,7 +267,7 @@ class DocumentIndex:
 
     def keep_only(self, sources: Iterable[str]) -> None:
         """Leave out all sources but these."""
-        kept = _raw(list(sources))
+        kept = _raw_paths(list(sources))
 
         def job(db: sqlite3.Connection) -> None:
             where = f"path NOT IN ({_marks(kept)})"
@@ -305,7 +305,7 @@ class DocumentIndex:
                 raise as_storage_error(error, self._path) from error
 
     def _opened(self) -> sqlite3.Connection:
-        """Open the index; one that is damaged is made anew: it holds nothing of its own."""
+        """Open the index. A damaged one is created again: all its content comes from files."""
         if self._connection is None:
             try:
                 self._connection = _connect(self._path)
@@ -341,7 +341,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _forget(db: sqlite3.Connection, where: str, values: Sequence[object]) -> None:
-    """Delete files with their passages, and the words of these: the index of words holds no text of its own."""
+    """Delete files, their passages and the entries of the full-text index, which stores no text itself."""
     sql = (
         "SELECT passages.id, passages.text, heading, name FROM passages JOIN files ON files.id = file_id "  # noqa: S608
         f"WHERE file_id IN (SELECT id FROM files WHERE {where})"
@@ -401,7 +401,7 @@ def by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> l
 
 
 def by_reciprocal_ranks(ranked: Iterable[Sequence[int]]) -> list[int]:
-    """Join ranks: each gives ``1 / (60 + place)`` to what it names."""
+    """Reciprocal rank fusion: an item's score is the sum of ``1 / (60 + rank)`` over the lists."""
     scores: dict[int, float] = {}
     for numbers in ranked:
         for place, number in enumerate(numbers, 1):
@@ -418,7 +418,7 @@ def _marks(values: Collection[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def _raw(paths: Sequence[str]) -> list[bytes]:
+def _raw_paths(paths: Sequence[str]) -> list[bytes]:
     return [os.fsencode(path) for path in paths]
 
 

@@ -1,7 +1,7 @@
-"""Reads the files of projects into the index: what is new or has changed, and nothing twice.
+"""Reads new and changed files of projects into the index.
 
-Each file is kept as a whole as soon as it is read, so this may be stopped or killed at any time and goes on there.
-Documents are read in a helper process of their own; text is decoded here.
+Each file is stored as soon as it is read, so indexing may be stopped or killed at any time and continues there.
+Documents are read in a helper process; text is decoded here.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def update(
 ) -> None:
     """Bring the index up to date with these sources: files and folders.
 
-    A source that is not there keeps what was read of it: a disk that is not connected loses nothing.
+    A missing source keeps its passages, as its disk may only be disconnected.
 
     Raises:
         StorageError: the index cannot be written.

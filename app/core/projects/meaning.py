@@ -15,8 +15,8 @@ from engine.errors import ModelLoadError
 from engine.process.embedder import Embedder
 from engine.sentences import said
 
-BATCH = 32  # passages between two looks at whether to stop
-# What a model was trained to read in front of a question and of a passage, by its architecture, as its card says:
+BATCH = 32  # passages between two calls of ``should_stop``
+# Prefixes of a question and of a passage with which a model was trained, by architecture. From the model cards:
 # https://huggingface.co/nomic-ai/nomic-embed-text-v1.5, https://huggingface.co/google/embeddinggemma-300m,
 # https://huggingface.co/Qwen/Qwen3-Embedding-0.6B
 _BEFORE = {
@@ -48,7 +48,7 @@ class PassageEmbedder:
             )
 
     def meaning(self, question: str) -> Meaning:
-        """What a question means to this model."""
+        """The embedding of a question."""
         return Meaning(self.name, self._vectors([question], 0)[0])
 
     def fill(
@@ -58,7 +58,7 @@ class PassageEmbedder:
         should_stop: Callable[[], bool],
         on_progress: Callable[[int, int], None],
     ) -> None:
-        """Give all passages of these sources their vectors; what was made stays where this is stopped."""
+        """Compute the vectors of all passages of these sources; finished ones are kept if it is stopped."""
         name, waiting = self.name, index.without_vectors(sources, self.name)
         for done in range(0, len(waiting), BATCH):
             if should_stop():

@@ -1,4 +1,4 @@
-"""Cuts what was read of a file into passages: pieces that are found, quoted and shown as a whole."""
+"""Splits the text of a file into passages: chunks that are found, quoted and shown as a whole."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.sandbox.document_child import Section
 PASSAGE_CHARS = 1_000  # about 250 tokens of English: a slow machine reads three of them in some seconds
 PIECE_CHARS = 200  # a vector of much more text says little of a sentence in it: see docs/projects.md
 _HEADING = re.compile(r"#{1,6}\s+(\S.*)")
-# Where a piece may end, the best place first: a paragraph, a line, a sentence, a word.
+# Ends of a chunk, the best first: a paragraph, a line, a sentence, a word.
 _ENDS = (re.compile(r"\n\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?…。！？])\s*(?=\S)"), re.compile(r"\s"))
 _SENTENCES = re.compile(r"(?<=[.!?…。！？])\s*(?=\S)|\n+")
 _LEAST_SHARE = 0.5  # of a full piece, that one ends before its limit
@@ -36,7 +36,7 @@ def text_sections(text: str, *, has_headings: bool = False, has_columns: bool = 
 
 
 def passages_of(sections: Iterable[Section]) -> Iterator[Section]:
-    """Join short sections of one page and heading, and cut long ones; each keeps where it begins."""
+    """Join short sections of one page and heading, and split long ones; each passage keeps its location."""
     waiting: Section | None = None
     for section in sections:
         for piece in _cut(section):

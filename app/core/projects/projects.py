@@ -31,7 +31,7 @@ class ProjectError(AppError):
 
 
 class Projects:
-    """All projects. Each method reads the file anew where another process may have changed it. For any thread."""
+    """All projects. Each method reads the file again, as another process may have changed it. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._file = TomlFile(path, said("projects"), said("no projects"))
@@ -125,7 +125,7 @@ def _table(project: Project) -> dict[str, Any]:
 
 
 def _project(table: Any) -> Project | None:  # noqa: ANN401  (TOML)
-    """An entry of the file; None where it is none."""
+    """Parse an entry of the file; None if it is invalid."""
     try:
         sources = tuple(map(_path, table["sources"]))
         name = one_line(str(table["name"]))

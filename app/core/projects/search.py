@@ -18,10 +18,10 @@ FOUND_CHARS = 4_000  # of passages for a question: about four
 
 
 def passages_for(paths: Paths, name: str, question: str) -> Attachment:
-    """What goes along with a question to the project of this name.
+    """The passages of the project that belong to a question.
 
     Raises:
-        ProjectError: there is none of this name, or it has no files.
+        ProjectError: no project has this name, or it has no files.
         StorageError: its files cannot be searched.
     """
     project = Projects(paths.projects_file).find(name)

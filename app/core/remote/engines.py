@@ -134,7 +134,7 @@ def _table(record: EngineRecord) -> dict[str, Any]:
         "kind": facts.kind.value,
         "version": facts.version,
         "drafting": facts.drafting,
-        "models": [{"name": model.name, "n_ctx": model.n_ctx, "sees": model.sees} for model in facts.models],
+        "models": [{"name": model.name, "n_ctx": model.n_ctx, "sees": model.has_vision} for model in facts.models],
     }
 
 

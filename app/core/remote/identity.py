@@ -56,8 +56,8 @@ def _llama_server(client: RemoteClient, models: tuple[RemoteModel, ...]) -> Engi
     kinds = params.get("speculative.types") if isinstance(params, dict) else None
     reported = _reported(kinds) if kinds not in (None, "none", "") else ""
     has = props.get("modalities")
-    sees = not isinstance(has, dict) or has.get("vision") is not False
-    sized = tuple(RemoteModel(model.name, n_ctx or model.n_ctx, sees) for model in models)
+    has_vision = not isinstance(has, dict) or has.get("vision") is not False
+    sized = tuple(RemoteModel(model.name, n_ctx or model.n_ctx, has_vision) for model in models)
     return EngineFacts(EngineKind.LLAMA_SERVER, _reported(props.get("build_info")), sized, reported)
 
 

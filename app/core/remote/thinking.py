@@ -68,7 +68,7 @@ def _of_llama_server(client: RemoteClient, model: str) -> tuple[ReasoningMode, .
         prompt = answer.get("prompt") if isinstance(answer, dict) else None
         return prompt if isinstance(prompt, str) else None
 
-    return tuple(_way(choice, _opened(choice.prompt)) for choice in find_thinking(source, render))
+    return tuple(_reasoning_mode(choice, _opened(choice.prompt)) for choice in find_thinking(source, render))
 
 
 def _of_ids(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
@@ -89,7 +89,7 @@ def _of_ids(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
     by_prompt = {repr(ids): ids for ids in rendered.values()}
     choices = find_thinking(source, render)
     by_prompt |= {repr(ids): ids for ids in rendered.values()}
-    return tuple(_way(choice, _opened(_text(client, model, by_prompt[choice.prompt]))) for choice in choices)
+    return tuple(_reasoning_mode(choice, _opened(_text(client, model, by_prompt[choice.prompt]))) for choice in choices)
 
 
 def _of_ollama(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
@@ -107,7 +107,7 @@ def _of_ollama(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
     )
 
 
-def _way(choice: ThinkingChoice, opened_tag: str) -> ReasoningMode:
+def _reasoning_mode(choice: ThinkingChoice, opened_tag: str) -> ReasoningMode:
     return ReasoningMode(ThinkingOption(choice.name, opened_tag), fields_of(choice.variables))
 
 

@@ -73,7 +73,7 @@ def model_info(
         inexact=said("The same question may get another answer: that depends on the remote server."),
         opened_tag=thinking[0].opened_tag if thinking else "",
         thinking=thinking,
-        sees=model.sees,
+        has_vision=model.has_vision,
     )
 
 

@@ -236,7 +236,10 @@ class Endpoints:
             "meta": _facts(ready.target),
             "draft": None if ready.draft is None else {"name": ready.draft.name, "meta": _facts(ready.draft)},
         }
-        loaded: dict[str, object] = {"type": "vlm" if ready.target.sees else "llm", "state": self._state_of(model)}
+        loaded: dict[str, object] = {
+            "type": "vlm" if ready.target.has_vision else "llm",
+            "state": self._state_of(model),
+        }
         listed = [{**_as_listed(model.name, ready.target.path), **loaded, **facts}]
         if self._switch is not None:
             listed += await asyncio.to_thread(_others_than, model.name, self._switch, self._paths)

@@ -181,7 +181,7 @@ def _tool(value: object, param: str, strict: set[str]) -> Tool | None:
             raise unsupported(f"{param}.type", f"`{param}` {message}.")
         return None
     function = fields.nested("function")
-    fields.take("cache_control")  # where a hosted model may cache
+    fields.take("cache_control")  # a hint for hosted models
     fields.end()
     name = None if function is None else function.text("name")
     if function is None or not name:

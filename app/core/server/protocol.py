@@ -97,7 +97,7 @@ class ServedModel:
     @property
     def seen(self) -> PictureSource | None:
         """Reads the pictures of one request; None if the model has no vision."""
-        return self.pictures.for_request() if self.pictures is not None and self.ready.target.sees else None
+        return self.pictures.for_request() if self.pictures is not None and self.ready.target.has_vision else None
 
     @property
     def n_vocab(self) -> int:
@@ -245,7 +245,7 @@ def _texts(
     if has_ids and (echo or suffix is not None):
         name = "echo" if echo else "suffix"
         raise unsupported(name, f"`{name}` is for prompts that are texts, not for token ids.")
-    if suffix is not None and not model.ready.target.fills_gaps:
+    if suffix is not None and not model.ready.target.supports_infill:
         message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
         raise unsupported("suffix", message)
     request = replace(request, suffix=suffix, top_logprobs=_number_of_logprobs(fields, "logprobs"))

@@ -58,7 +58,7 @@ def parse_object(raw: bytes) -> dict[str, object]:
     """Parse a JSON object: UTF-8, no NaN, not deeper than `MAX_DEPTH`.
 
     Raises:
-        ApiError: the body is none. The message does not quote it.
+        ApiError: the body is no such object. The message does not quote the body.
     """
     try:
         value = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
@@ -69,17 +69,17 @@ def parse_object(raw: bytes) -> dict[str, object]:
     if not isinstance(value, dict):
         raise ApiError(400, "The body must be a JSON object.", code="invalid_json")
     _check_depth(value)
-    whole: dict[str, object] = _whole(value) if b"\\u" in raw else value
+    whole: dict[str, object] = _without_half_surrogates(value) if b"\\u" in raw else value
     return whole
 
 
-def _whole(value: Any) -> Any:  # noqa: ANN401  (JSON)
+def _without_half_surrogates(value: Any) -> Any:  # noqa: ANN401  (JSON)
     """Replace half a surrogate pair by U+FFFD; programs produce one by cutting a text."""
     if isinstance(value, str):
         return whole_characters(value)
     if isinstance(value, dict):
-        return {whole_characters(name): _whole(inner) for name, inner in value.items()}
-    return [_whole(inner) for inner in value] if isinstance(value, list) else value
+        return {whole_characters(name): _without_half_surrogates(inner) for name, inner in value.items()}
+    return [_without_half_surrogates(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _refuse_constant(name: str) -> NoReturn:

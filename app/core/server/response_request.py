@@ -159,21 +159,21 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
         if role not in _ROLES:
             raise ApiError(400, f"`{param}.role` must be one of {', '.join(_ROLES)}.", param=f"{param}.role")
         content, at = fields.take("content"), f"{param}.content"
-        made: Json = {"role": role, "content": _seen(content, at, source, may_be_here=role == "user")}
+        made: Json = {"role": role, "content": _content(content, at, source, may_be_here=role == "user")}
     elif kind == "function_call":
         function = {"name": fields.needed("name"), "arguments": fields.needed("arguments")}
         call = {"id": fields.needed("call_id"), "type": "function", "function": function}
         made = {"role": "assistant", "content": None, "tool_calls": [call]}
     elif kind == "function_call_output":
         call_id, output, at = fields.needed("call_id"), fields.take("output"), f"{param}.output"
-        made = {"role": "tool", "tool_call_id": call_id, "content": _seen(output, at, source, may_be_here=True)}
+        made = {"role": "tool", "tool_call_id": call_id, "content": _content(output, at, source, may_be_here=True)}
     else:
         return {"role": "assistant", "content": text_of_part(value, param)}
     fields.end()
     return made
 
 
-def _seen(value: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | list[Json]:
+def _content(value: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | list[Json]:
     """The text of a message; with pictures, the parts of a chat message."""
     if not isinstance(value, list) or not any(map(_is_picture, value)):
         return text_of(value, param)

@@ -30,7 +30,7 @@ from engine.requests import Engine, JobEnded, PassTraced, RunJob, next_number
 
 MAX_WAITING = 32
 MAX_RETRY_S = 60
-MAX_PROGRAMS = 256  # whose last request is remembered
+MAX_PROGRAMS = 256  # number of programs whose last request is remembered
 RATE_S = 10.0  # the window of the tokens per second
 REPORT_S = 0.5  # between two reports of new tokens
 
@@ -99,7 +99,7 @@ class _QueuedRequest:
         self.loads = False  # the model that it was checked for is not loaded
         self.number = 0  # of the engine's request
         self.began_s: float | None = None  # when the engine started it
-        self.held: list[JobEvent] = []  # events that wait for those of earlier turns
+        self.held: list[JobEvent] = []  # events that wait until earlier turns have ended
 
     @property
     def shares(self) -> bool:
@@ -248,7 +248,7 @@ class Scheduler:
             numbers = list(self._given)
             jobs = list(dict.fromkeys(turn.job for turn in (*self._given.values(), *self._waiting)))
             self._waiting.clear()
-            # The running request whose events are being sent ends with an event of its own.
+            # A running request is not refused: it ends with its own event.
             refused = [job for job in jobs if not job.is_cancelled and _current_turn(job).began_s is None]
             for job in jobs:
                 job.is_cancelled = True

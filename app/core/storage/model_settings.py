@@ -46,7 +46,7 @@ class ModelSettings:
         if table is not None:
             self._tables.remove(table)
         if values or foreign:
-            kept = {"file": _whole(model), **foreign, **for_toml(valid_values(values))}
+            kept = {"file": _full_name(model), **foreign, **for_toml(valid_values(values))}
             self._tables = [*self._tables[-(MAX_MODELS - 1) :], kept]
         document = deepcopy({key: item for key, item in self._document.items() if key not in ("schema", "models")})
         schema = self._document.get("schema", SCHEMA)
@@ -58,7 +58,7 @@ class ModelSettings:
             self.set_values(model, values)
 
     def _table(self, model: str) -> dict[str, Any] | None:
-        whole, name = _whole(model), Path(model).name
+        whole, name = _full_name(model), Path(model).name
         if is_remote(model):
             return next((table for table in self._tables if table["file"] == model), None)
         same = [table for table in self._tables if table["file"] == whole]
@@ -72,5 +72,5 @@ def model_settings_file(path: Path) -> TomlFile:
     return TomlFile(path, said("model settings"), said("the default settings for every model"))
 
 
-def _whole(model: str) -> str:
+def _full_name(model: str) -> str:
     return model if is_remote(model) else str(Path(model).absolute())

@@ -84,7 +84,7 @@ def _data(pair: PairSpeed) -> dict[str, Any]:
 
 
 def _short(values: tuple[Any, ...]) -> list[Any]:
-    """Times to the second (down: what comes within it is later), figures to six digits: lines stay short."""
+    """Shorten a line: times rounded down to the second, numbers to six digits."""
     return [int(values[0]), *(float(f"{each:.6g}") if isinstance(each, float) else each for each in values[1:])]
 
 

@@ -60,7 +60,7 @@ class Presets:
         """Rename a preset of the user.
 
         Raises:
-            PresetError: there is none of this name, or the new one is empty, too long, or taken.
+            PresetError: no preset has this name, or the new name is empty, too long, or taken.
         """
         preset, good = self._of_user(name), self._good_name(new_name)
         taken = self.find(good)
@@ -72,7 +72,7 @@ class Presets:
         """Delete a preset of the user.
 
         Raises:
-            PresetError: there is none of this name.
+            PresetError: no preset has this name.
         """
         preset = self._of_user(name)
         self._keep([each for each in self._own if each is not preset])

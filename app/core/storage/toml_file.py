@@ -32,7 +32,7 @@ _LONG_KEY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """The document, empty if there is none, and a problem to show."""
+    """The document, empty without a file, and a problem to show."""
 
     document: dict[str, Any] = field(default_factory=dict)
     problem: Problem | None = None
@@ -41,7 +41,7 @@ class ReadResult:
 
 @dataclass(frozen=True, slots=True)
 class TomlFile:
-    """A file, its name in messages, such as "settings", and ``without``: what is used in its place."""
+    """A file; ``what``: its name in messages, such as "settings"; ``without``: what is used if it cannot be read."""
 
     path: Path
     what: str
@@ -89,7 +89,7 @@ class TomlFile:
 
     def _set_aside(self, why: str) -> Problem:
         path = self.path
-        aside = _aside(path, "broken")
+        aside = _backup_path(path, "broken")
         try:
             path.rename(aside)
         except OSError as error:
@@ -106,7 +106,7 @@ class TomlFile:
         )
 
 
-def _aside(path: Path, why: str) -> Path:
+def _backup_path(path: Path, why: str) -> Path:
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     return path.with_name(f"{path.stem}.{why}-{stamp}{path.suffix}")
 
@@ -123,7 +123,7 @@ def _set_unreadable_aside(place: Path) -> None:
         with place.open("rb"):
             return
     except PermissionError:
-        aside = _aside(place, "unread")
+        aside = _backup_path(place, "unread")
         place.rename(aside)
     log.warning("%s may not be read and was kept as %s.", place.name, aside.name)
 

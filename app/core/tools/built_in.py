@@ -1,4 +1,4 @@
-"""The built-in tools: without a network, and none writes.
+"""The built-in tools. They use no network and change no files.
 
 Clock and calculator are on by default; tools that read attached files or past chats are off.
 """
@@ -25,7 +25,7 @@ MAX_CHARS = 500
 MAX_BITS = 10_000  # of an integer: about 3,000 digits
 MAX_NODES = 300
 _MAX_FACTORIAL = 800  # 6,500 bits
-_WRITTEN = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-"})
+_TYPOGRAPHIC_SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-"})
 Number = int | float
 log = logging.getLogger(__name__)
 ON_BY_DEFAULT = ("current_time", "calculate")
@@ -49,7 +49,7 @@ def calculate(expression: str) -> str:
     """
     if len(expression) > MAX_CHARS:
         raise CalculatorError(f"The expression has more than {MAX_CHARS} characters.")
-    text = expression.translate(_WRITTEN).replace("^", "**").strip().removesuffix("=")
+    text = expression.translate(_TYPOGRAPHIC_SIGNS).replace("^", "**").strip().removesuffix("=")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -57,7 +57,7 @@ def calculate(expression: str) -> str:
     if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
         raise CalculatorError("The expression has too many parts.")
     try:
-        return _written(_value(tree.body))
+        return _formatted(_value(tree.body))
     except ZeroDivisionError as error:
         raise CalculatorError("Division by zero.") from error
     except OverflowError as error:
@@ -83,10 +83,10 @@ def _value(node: ast.expr) -> Number:
         function = _FUNCTIONS.get(node.func.id)
         if function is not None:
             return _bounded(function(*map(_value, node.args)))
-    raise CalculatorError(f"{ast.unparse(node)[:80]!r} cannot be calculated. {_known()}")
+    raise CalculatorError(f"{ast.unparse(node)[:80]!r} cannot be calculated. {_known_names()}")
 
 
-def _known() -> str:
+def _known_names() -> str:
     return f"Known are + - * / // % ^, {', '.join((*_CONSTANTS, *_FUNCTIONS))}."
 
 
@@ -98,7 +98,7 @@ def _bounded(value: object) -> Number:
     return value
 
 
-def _written(value: Number) -> str:
+def _formatted(value: Number) -> str:
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, int):
@@ -109,7 +109,7 @@ def _written(value: Number) -> str:
 
 
 def _power(base: Number, exponent: Number) -> object:
-    """Too large a power is refused before it is computed."""
+    """Refuse a power that is too large before computing it."""
     if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
         if exponent * base.bit_length() > 2 * MAX_BITS:
             raise CalculatorError("A number is too large.")
@@ -184,7 +184,7 @@ class ChatHit:
 
 @dataclass(frozen=True)
 class BuiltInSources:
-    """The data of the tools. The functions are called on a thread of their own."""
+    """Functions that give the tools their data, called on the tools' thread."""
 
     files: Callable[[], Sequence[Attachment]] = tuple
     search: Callable[[str, int], Sequence[ChatHit]] = lambda _words, _most: ()
@@ -259,7 +259,7 @@ class BuiltInTools:
     ) -> None:
         self.enabled = frozenset(enabled)
         self._sources, self._now = sources or BuiltInSources(), now
-        self._num_passages = 0  # of this turn, so that each has a number of its own
+        self._num_passages = 0  # returned so far: each passage gets its own number
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="built-in-tools")
 
     def definitions(self) -> tuple[ToolDefinition, ...]:

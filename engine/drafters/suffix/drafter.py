@@ -24,7 +24,7 @@ _BEFORE_PREDICTED = 8  # tokens of the prompt
 class SuffixRules:
     """When to propose and how far. ``max_match`` is at most `DEPTH` of the index."""
 
-    min_match: int = 2  # a single token matches nearly always; what follows it is right in one case of four
+    min_match: int = 2  # a single token matches nearly always, and its continuation is right one time in four
     tail_match: int = 8  # the same after sampled tokens of a draft model, whose next token is good as well
     max_match: int = 32
     tokens_per_match: float = 4.0  # the paper's alpha: proposed tokens per matched token
@@ -61,7 +61,7 @@ class SuffixDrafter:
         known = len(self._index)
         if known > len(history) or not np.array_equal(history[:known], self._index.ids):
             self._index = SuffixIndex()
-        if self.predicted:  # behind the end of the prompt, so that its beginning is found as well
+        if self.predicted:  # after the end of the prompt, so that its beginning is found, too
             self.past = SuffixIndex([*history[-_BEFORE_PREDICTED:].tolist(), *self.predicted])
         self._past_match = NO_MATCH
         self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())

@@ -49,7 +49,7 @@ class SuffixEdges:
         return self._to[edge]
 
     def find_or_add(self, state: int, token_id: int, new: int, only: tuple[int, int]) -> int:
-        """The same; if there is none, add one to ``new``.
+        """Like `find`, but add a transition to ``new`` if the state has none for the token.
 
         ``only``: token and target of the state's only transition if it has no edges yet.
         """
@@ -346,9 +346,9 @@ class SuffixIndex:
     def _count_end(self, state: int, token_id: int, following: int) -> None:
         """Count the end of the sequence in ``following``, where ``state`` leads with ``token_id``, and in its links.
 
-        Those are where the links of ``state`` lead; substrings of more than `DEPTH` + 1 tokens are left out. The latest
-        of equally frequent continuations is the current one, so that it only has to be compared with the best. Nothing
-        is ever proposed from the root.
+        Its links are reached from the links of ``state``; substrings of more than `DEPTH` + 1 tokens are left out. Of
+        equally frequent continuations the latest counts. This one is the latest, so it only has to be compared with the
+        best. Nothing is ever proposed from the root.
         """
         ids, counts, last, best, links, lengths = self._arrays
         end = len(ids) - 1

@@ -33,11 +33,11 @@ def _side(vocab: Vocab, template: str | None) -> PromptSide:
     return PromptSide(vocab, PromptBuilder(vocab, template).build)
 
 
-def speaks_words(speaks: float, *, is_listed: bool = False) -> Sentence:
-    """The sentence about a draft with another vocabulary; ``speaks`` as in `Translation`.
+def coverage_words(coverage: float, *, is_listed: bool = False) -> Sentence:
+    """The sentence about a draft with another vocabulary; ``coverage`` as in `Translation`.
 
     ``is_listed``: it is shown among other drafts with another vocabulary.
     """
     if is_listed:
-        return said("Shares {percent:.0f}% of the target's tokens", percent=100.0 * speaks)
-    return said("Its vocabulary differs and has {percent:.0f}% of the target's tokens.", percent=100.0 * speaks)
+        return said("Shares {percent:.0f}% of the target's tokens", percent=100.0 * coverage)
+    return said("Its vocabulary differs and has {percent:.0f}% of the target's tokens.", percent=100.0 * coverage)

@@ -78,16 +78,16 @@ class Overlap:
 class Translation:
     """The tables between a target and a draft of another vocabulary.
 
-    ``speaks`` is the share of the target's tokens of everyday text that are one token for the draft; ``is_heard`` the
-    share of the draft's that are one token for the target.
+    ``coverage`` is the share of the target's tokens of everyday text that are one token for the draft, too;
+    ``reverse_coverage`` is the share of the draft's tokens that are one token for the target.
     """
 
     target: Speller
     draft: Speller
     overlap: Overlap
     roles: Roles
-    speaks: float
-    is_heard: float
+    coverage: float
+    reverse_coverage: float
     draft_ends: frozenset[int]
     start: tuple[int, ...]  # the draft's tokens before a conversation
     stand_in: int  # the draft's token for bytes that it cannot spell
@@ -95,7 +95,7 @@ class Translation:
     @property
     def has_most(self) -> bool:
         """Whether most tokens of either are one token for the other, so that the draft's distribution is useful."""
-        return min(self.speaks, self.is_heard) >= MOST
+        return min(self.coverage, self.reverse_coverage) >= MOST
 
 
 def translation(target: PromptSide, draft: PromptSide) -> Translation:
@@ -107,11 +107,13 @@ def translation(target: PromptSide, draft: PromptSide) -> Translation:
     roles = compare_roles(target, draft)
     ours, theirs = Speller(target.tokenizer), Speller(draft.tokenizer)
     overlap = make_overlap(ours, theirs, target.tokenizer, draft.tokenizer)
-    speaks, is_heard = _share(ours, theirs.id_of), _share(theirs, ours.id_of)
+    coverage, reverse_coverage = _share(ours, theirs.id_of), _share(theirs, ours.id_of)
     space = theirs.id_of(b" ")
     start = (draft.tokenizer.bos_id,) if draft.tokenizer.add_bos and draft.tokenizer.bos_id is not None else ()
     stand_in = space if space is not None else int(overlap.draft_ids[0])
-    return Translation(ours, theirs, overlap, roles, speaks, is_heard, draft.tokenizer.eog_ids, start, stand_in)
+    return Translation(
+        ours, theirs, overlap, roles, coverage, reverse_coverage, draft.tokenizer.eog_ids, start, stand_in
+    )
 
 
 def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Tokenizer) -> Overlap:

@@ -33,7 +33,7 @@ CONTEXT = 4096
 
 
 def rows_of(loaded: LoadedModel, ids: list[int], start: int, width: int) -> Iterator[tuple[Row, History]]:
-    """The row that each of ``ids[start:]`` came from, and what stood before it."""
+    """The logits row of each of ``ids[start:]``, and the tokens before it."""
     sequence = loaded.sequence
     sequence.clear()
     history = np.asarray(ids, dtype=np.int32)
@@ -47,7 +47,7 @@ def rows_of(loaded: LoadedModel, ids: list[int], start: int, width: int) -> Iter
 
 
 def overlap(p: Distribution, q: Distribution) -> float:
-    """The chance that a token drawn from ``q`` is kept."""
+    """The probability that a token sampled from ``q`` is accepted."""
     ids = p.ids if p.ids is not None else np.arange(len(p.probs))
     return float(sum(min(prob, q.prob(int(token_id))) for token_id, prob in zip(ids, p.probs, strict=True)))
 
@@ -55,7 +55,7 @@ def overlap(p: Distribution, q: Distribution) -> float:
 def read_by_draft(
     target: LoadedModel, draft: LoadedModel, ids: list[int], start: int, sampling: SamplingParams
 ) -> dict[str, list[float]]:
-    """What the draft thinks of ``ids`` from ``start`` on."""
+    """The draft's predictions for ``ids`` from ``start`` on."""
     width = min(target.model.vocab.n_vocab, draft.model.vocab.n_vocab)
     chain = Sampler(sampling if not sampling.greedy else SamplingParams())
     likeliest, chances, qs = [], [], []
@@ -84,7 +84,7 @@ def prompts_of(names: list[str], per_kind: int) -> list[BenchmarkPrompt]:
 
 
 def main() -> int:
-    """Record what is missing in the file."""
+    """Record the answers that the file lacks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--target", required=True)

@@ -1,4 +1,4 @@
-"""Machines that replay knows, and a scripted model whose passes take there what they are told to."""
+"""Machines for the replay, and a scripted model whose passes take a machine's time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.interfaces import Rows, TokenIds
 from engine.pacing.cost_curve import CostCurve
 
 N_VOCAB, N_CTX = 8_000, 4096
-FIRST_ID = 2  # below it: what a draft says where it went astray
+FIRST_ID = 2  # lower ids: the draft's tokens after it has left the recorded path
 STRAY_ID, STRAY_CHANCE = 1, 0.5
 RELAUNCHED = 2  # plain passes behind a larger one, that a GPU does not replay
 
@@ -22,7 +22,7 @@ Costs = dict[int, float]
 
 @dataclass(frozen=True)
 class Machine:
-    """What passes take, in plain ones of a quiet machine, by their tokens.
+    """Costs of passes by their number of tokens, relative to a plain pass on a quiet machine.
 
     Attributes:
         costs: of passes, when nothing else runs.
@@ -65,7 +65,7 @@ MACHINES = {
 
 
 class Clock:
-    """Time that passes only where somebody says so, in seconds."""
+    """A clock in seconds that only the script advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -86,7 +86,7 @@ class Script:
 
 
 def script_of(record: dict[str, Any]) -> Script:
-    """Number the ids of a record anew, so that rows are short."""
+    """Renumber the ids of a record, so that rows are short."""
     ids, drafted = record["prompt_ids"] + record["ids"], record.get("draft_ids", [])
     numbers = {token_id: number for number, token_id in enumerate(dict.fromkeys(ids + drafted), FIRST_ID)}
     numbered = [numbers[one] for one in ids], [numbers[one] for one in drafted]
@@ -94,7 +94,7 @@ def script_of(record: dict[str, Any]) -> Script:
 
 
 class Scripted:
-    """A `LanguageModel` that says what a script says, and takes as long as it is told."""
+    """A `LanguageModel` with scripted tokens and times."""
 
     num_candidates, state_bytes = 0, 0
     n_vocab, n_ctx, n_ubatch = N_VOCAB, N_CTX, 64

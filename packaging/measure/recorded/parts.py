@@ -1,4 +1,4 @@
-"""Takes single parts of pacing out, for `replay.py --without`: what a part gives is what is missing then."""
+"""Removes single parts of pacing, for `replay.py --without`: the loss is the part's gain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGER_MATCH = 6  # the first class of matches of 2 tokens, of four by place
 
 
 def _put(value: object, *places: tuple[Any, str]) -> Callable[[], None]:
-    """Put ``value`` in these places."""
+    """Set these attributes to ``value``."""
 
     def put() -> None:
         for place, name in places:

@@ -46,7 +46,7 @@ from engine.records import Mode, SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
 
-READ_SHARE = 0.22  # of a drafted token, that each of many tokens read at once takes
+READ_SHARE = 0.22  # cost of reading a token in a batch, relative to drafting one
 PLAIN_RUN_S = 0.03  # as in an answer
 
 

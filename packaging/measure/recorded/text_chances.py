@@ -1,4 +1,4 @@
-"""Counts how often text that suffix decoding proposes is right, by the length of the match and the place of the token.
+"""Counts how often tokens of suffix decoding are right, by the length of the match and the position of the token.
 
     python packaging/measure/recorded/text_chances.py ANSWERS.jsonl ...      (recorded by answers.py)
 
@@ -27,7 +27,7 @@ Counts = dict[int, list[int]]  # right and all, by class
 
 
 def count(record: dict[str, list[int]], counts: Counts) -> None:
-    """Go through one answer as text drafting would, a match of one token costing one pass only."""
+    """Replay one answer with suffix decoding; a match of one token costs one pass only."""
     ids = np.array(record["prompt_ids"] + record["ids"], dtype=np.int32)
     drafter, place = SuffixDrafter(), len(record["prompt_ids"])
     drafter.min_match = 1
@@ -48,7 +48,7 @@ def count(record: dict[str, list[int]], counts: Counts) -> None:
 
 
 def main() -> int:
-    """Print a line for each class: its chance in these answers, how often it was seen, and what is believed."""
+    """Print a line for each class: its rate in these answers, the number of tokens, and the current table's rate."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("answers", nargs="+", type=Path)
     counts: Counts = defaultdict(lambda: [0, 0])

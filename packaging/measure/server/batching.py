@@ -49,7 +49,7 @@ Conversation = list[dict[str, str]]
 
 @dataclass
 class Answer:
-    """One streamed answer: when it was asked for, and when its pieces came, in seconds."""
+    """One streamed answer: the times of its request and of its pieces, in seconds."""
 
     asked_s: float
     pieces_s: list[float] = field(default_factory=list)
@@ -61,14 +61,14 @@ class Answer:
         return (self.pieces_s[0] if self.pieces_s else time.perf_counter()) - self.asked_s
 
     def gaps_ms(self, after_s: float = 0.0, until_s: float = float("inf")) -> list[float]:
-        """Between its pieces, of those gaps that reach into a time."""
+        """Gaps between pieces that overlap a period."""
         pairs = zip(self.pieces_s, self.pieces_s[1:], strict=False)
         return [1000 * (end - begin) for begin, end in pairs if after_s <= end and begin <= until_s]
 
 
 @dataclass
 class Round:
-    """What one server gave in one round."""
+    """The results of one server in one round."""
 
     server: str
     answers: list[Answer]
@@ -84,7 +84,7 @@ class Round:
 
 @contextmanager
 def asked(port: int, path: str, body: object = None) -> Iterator[http.client.HTTPResponse]:
-    """The server's response over a connection of its own."""
+    """The server's response over a new connection."""
     connection = http.client.HTTPConnection(HOST, port, timeout=ANSWER_S)
     try:
         connection.request(
@@ -99,7 +99,7 @@ def asked(port: int, path: str, body: object = None) -> Iterator[http.client.HTT
 
 
 def ask(port: int, messages: Conversation, max_tokens: int, began: threading.Event | None = None) -> Answer:
-    """Stream an answer. With ``began`` it goes on past its end; that is set once `PIECES_BEFORE` pieces came."""
+    """Stream an answer. With ``began`` it does not end by itself; the event is set after `PIECES_BEFORE` pieces."""
     body = {"messages": messages, "max_tokens": max_tokens, "temperature": 0, "stream": True}
     body |= {"stream_options": {"include_usage": True}, "ignore_eos": began is not None}
     answer = Answer(time.perf_counter())
@@ -157,7 +157,7 @@ def running(server: str, options: argparse.Namespace) -> Iterator[int]:
 
 
 def mixed(prompts: Sequence[BenchmarkPrompt], number: int, seed: int) -> list[Conversation]:
-    """So many conversations, of all kinds in turn; another seed takes others."""
+    """Conversations of all kinds in turn, chosen by the seed."""
     kinds: dict[str, list[BenchmarkPrompt]] = {}
     for prompt in random.Random(seed).sample(list(prompts), len(prompts)):  # noqa: S311
         kinds.setdefault(prompt.category, []).append(prompt)
@@ -167,7 +167,7 @@ def mixed(prompts: Sequence[BenchmarkPrompt], number: int, seed: int) -> list[Co
 
 
 def long_text(port: int, num_tokens: int) -> str:
-    """Numbered sentences of invented figures, of about so many tokens."""
+    """Numbered sentences with random numbers, of about ``num_tokens`` tokens."""
     source, lines, count = random.Random(num_tokens), list[str](), 0  # noqa: S311
     while count < num_tokens:
         for number in range(len(lines), len(lines) + 20):
@@ -226,7 +226,7 @@ def report(rounds: Sequence[Round]) -> None:
 
 
 def main() -> int:
-    """Run it; 1 where a server failed."""
+    """Run the benchmark; returns 1 if a server failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", required=True)
     parser.add_argument("--draft")

@@ -1,4 +1,4 @@
-"""Measures how long the real app takes from its command to a usable window, in processes of their own.
+"""Measures the time from the app's command to a usable window.
 
 ``python packaging/measure/window/start.py --home DIR [--repeat 9]``
 
@@ -26,7 +26,7 @@ STARTED = Path(__file__).with_name("started.py")
 
 
 def start_once(home: str, compiled: str) -> dict[str, float]:
-    """Start the app once, with the compiled modules of a folder; give what it told."""
+    """Start the app once, with the compiled modules in a folder; returns its report."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PACELINE_HOME": home, "QT_QPA_PLATFORM": "offscreen", "PYTHONPYCACHEPREFIX": compiled}
     environment["PACELINE_MEASURED_FROM"] = str(time.time())
@@ -38,7 +38,7 @@ def start_once(home: str, compiled: str) -> dict[str, float]:
 
 
 def main() -> int:
-    """Start it several times, and tell."""
+    """Start the app several times, and print the times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", required=True)
     parser.add_argument("--repeat", type=int, default=9)

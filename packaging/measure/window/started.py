@@ -1,6 +1,6 @@
-"""Be the real app until its first paint, say how long that took, and end. `start.py` starts it, and sets the clock.
+"""Runs the real app until its first paint, prints the time and ends. `start.py` starts it and sets the clock.
 
-It imports nothing that the app does not: that would be measured with it.
+It imports only modules of the app: others would add to the time.
 """
 
 from __future__ import annotations

@@ -269,7 +269,7 @@ CLIENTS = {"openai": with_openai, "langchain": with_langchain, "llm": with_llm}
 
 
 def main() -> int:
-    """Try all; return the number of failures."""
+    """Run all checks; returns the number of failures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", default="http://127.0.0.1:8080/v1")
     parser.add_argument("--key", required=True)

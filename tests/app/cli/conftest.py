@@ -7,4 +7,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _quick_helpers(warm_helpers: None) -> None:
-    """How helpers begin is tested where they are."""
+    """Other tests cover the start of helpers."""

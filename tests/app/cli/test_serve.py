@@ -21,7 +21,7 @@ import pytest
 
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
-from app.cli.serve import _served
+from app.cli.serve import _served_model
 from app.core.paths import builtin_target
 from app.core.server.api_key import VARIABLE
 from app.core.server.listening import TERMINATED, bind
@@ -103,7 +103,7 @@ def test_the_key_is_made_once_and_a_signal_ends_the_server(
 def test_a_file_whose_name_is_no_text_is_served_under_one(name: bytes, shown: str) -> None:
     """Every answer has the model's name in it, which could not be written down as UTF-8."""
     ready = EngineReady(replace(info("tiny"), path=os.fsdecode(name)))
-    server = ScriptedServer(model=_served(ready, ChatRequest(), ""))
+    server = ScriptedServer(model=_served_model(ready, ChatRequest(), ""))
     server.session.loaded = ready
     assert server.client.post(CHAT, json={**HELLO, "model": shown}).json()["model"] == shown
     assert [one["id"] for one in server.client.get("/v1/models").json()["data"]] == [shown]

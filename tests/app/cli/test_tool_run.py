@@ -29,7 +29,9 @@ from tests.run_stats import answered
 SERVER = Path(__file__).parents[1] / "core" / "tools" / "mcp" / "hostile_server.py"
 STATS = answered(Mode.OFF, 1, ((), ()), {}, 1.0)
 REQUEST = ChatRequest(messages=(Message("user", "What is it?"),))
-MODEL = cast(Any, SimpleNamespace(name="M", tool_format=ToolFormat.HERMES, tool_refusal="", n_ctx=4096, sees=False))
+MODEL = cast(
+    Any, SimpleNamespace(name="M", tool_format=ToolFormat.HERMES, tool_refusal="", n_ctx=4096, has_vision=False)
+)
 Capture = pytest.CaptureFixture[str]
 Run = Callable[..., tuple[int, "Scripted"]]
 
@@ -222,7 +224,9 @@ def test_an_unknown_name_is_told_before_anything_is_answered(run: Run) -> None:
 
 
 def test_a_model_that_takes_no_tools_is_told() -> None:
-    model = cast(Any, SimpleNamespace(name="M", tool_format=ToolFormat.NONE, tool_refusal="", n_ctx=4096, sees=False))
+    model = cast(
+        Any, SimpleNamespace(name="M", tool_format=ToolFormat.NONE, tool_refusal="", n_ctx=4096, has_vision=False)
+    )
     tools = tools_of(options("--tools"))
     assert tools is not None
     with pytest.raises(SettingError, match="M cannot be given tools: its chat template does not support tools"):

@@ -1,4 +1,4 @@
-"""The app as it starts on any day but the first, and the devices of this machine, asked for once."""
+"""The app at a later start, and the devices of this machine, listed once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.sandbox.library_facts import list_devices
 
 @pytest.fixture(scope="session")
 def _devices_here(found_by_trying: Path) -> tuple[Device, ...]:
-    """What the child process that lists the devices says."""
+    """The output of the child process that lists the devices."""
     return list_devices(found_by_trying)
 
 
@@ -21,7 +21,7 @@ def _devices_here(found_by_trying: Path) -> tuple[Device, ...]:
 def _no_first_looks(
     tried: None, warm_helpers: None, _devices_here: tuple[Device, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No window waits for a child process that tries the kernels or lists the devices, at its end neither."""
+    """No window waits for child processes that try the kernels or list the devices, also not at its end."""
 
     def answer(cache_dir: Path, names: tuple[str, ...] = ()) -> tuple[Device, ...]:
         return list_devices(cache_dir, names) if names else _devices_here

@@ -227,7 +227,7 @@ def test_the_proof_notices_a_last_token_judged_like_the_inner_ones(monkeypatch: 
 
 
 def test_the_proof_notices_weights_that_forget_the_tokens_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    weigh = engine.decoding.verifier._weigh
+    weigh = engine.decoding.verifier._rows_and_weights
 
     def forgetful(
         ids: list[int], q: list[Distribution], p_at: Callable[[int], Distribution], looks: list[TokenProbs]
@@ -236,7 +236,7 @@ def test_the_proof_notices_weights_that_forget_the_tokens_before(monkeypatch: py
         alone = [min(1.0, rows[i].prob(ids[i]) / q[i].prob(ids[i])) for i in range(len(weights) - 1)]
         return rows, [1.0, *alone]
 
-    monkeypatch.setattr(engine.decoding.verifier, "_weigh", forgetful)
+    monkeypatch.setattr(engine.decoding.verifier, "_rows_and_weights", forgetful)
     assert max(largest_error(verify_block, instance) for instance in instances()) > 1e-3
 
 

@@ -1,4 +1,4 @@
-"""Loads models without mmap, in a process of its own, and tells what that took and what was estimated.
+"""Loads models without mmap in a separate process, and prints measured and estimated memory.
 
     python tests/engine/fit/memory_child.py JSON      of a `Case`; prints that of a `Row`
 
@@ -44,7 +44,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """What one combination took, in bytes."""
+    """Memory of one combination, in bytes."""
 
     case: Case
     reported: float

@@ -1,4 +1,4 @@
-"""Random JSON schemas of what a grammar can promise, for tests."""
+"""Random JSON schemas that grammars can enforce, for tests."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _together(rng: np.random.Generator, depth: int) -> dict[str, Any]:
 
 
 def _reference(rng: np.random.Generator, depth: int) -> dict[str, Any]:
-    """A list that goes on in itself: only as a whole schema, as its names are looked up in the root."""
+    """A recursive list; only as a root schema, since references start at the root."""
     if depth < 3:
         return _plain(rng, depth)
     properties = {"value": random_schema(rng, 1), "next": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}}

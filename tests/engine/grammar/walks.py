@@ -29,7 +29,7 @@ def byte_tokens() -> dict[int, int]:
 
 
 def begin(grammar: str | Grammar) -> State:
-    """The place before the first token."""
+    """The state before the first token."""
     text = grammar if isinstance(grammar, str) else grammar.text
     return start_of(model().vocab, text)
 
@@ -46,7 +46,7 @@ def accepts(grammar: str | Grammar, text: str) -> bool:
 
 
 def random_text(grammar: str | Grammar, rng: np.random.Generator, patience: int = 60) -> str:
-    """Some text that the grammar allows; from ``patience`` bytes on what closes is preferred."""
+    """A random text that the grammar allows; after ``patience`` bytes closing characters are preferred."""
     tokens = byte_tokens()
     bytes_of = {token_id: byte for byte, token_id in tokens.items()}
     ids = np.array([*bytes_of, min(model().vocab.eog_ids)])

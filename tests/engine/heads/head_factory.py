@@ -78,7 +78,7 @@ def zeroed(file: GgufFile) -> GgufFile:
 
 
 def markov_qwen35(noise: float, *, seed: int = 0) -> GgufFile:
-    """A target whose next token depends on the current one only, with a head that says the same, but for ``noise``.
+    """A target whose next token depends on the current one only, and a head with the same output plus ``noise``.
 
     The head uses the embedding of its token and ignores the target's row (``eh_proj = [I|0]``). Its output layer is the
     target's plus normal noise, whose standard deviation is ``noise`` times that of the weights.
@@ -305,7 +305,7 @@ def _of_gemma4(architecture: str, num_layers: int, window: int) -> dict[str, tup
 
 
 def _renamed(file: GgufFile, old: str, new: str, without: tuple[str, ...]) -> GgufFile:
-    """The metadata of a file as those of another architecture."""
+    """The metadata of a file, renamed for another architecture."""
     entries = {
         (f"{new}.{key.removeprefix(f'{old}.')}" if key.startswith(f"{old}.") else key): value
         for key, value in file.metadata.items()

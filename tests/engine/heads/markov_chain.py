@@ -25,12 +25,12 @@ class Chain:
 
     @property
     def kept(self) -> NDArray[np.float64]:
-        """The chance that a token drawn by the head is kept, by the token before."""
+        """The probability that a token sampled by the head is accepted, by the previous token."""
         return np.asarray(np.minimum(self.p, self.q).sum(axis=1))
 
     @property
     def agreed(self) -> NDArray[np.float64]:
-        """The chance that both draw one token with the same Gumbel numbers, by the token before.
+        """The probability that target and head sample the same token with the same Gumbel noise, by the previous token.
 
         Token x is the first in both races with probability 1 / sum_y max(p_y / p_x, q_y / q_x).
         """
@@ -42,7 +42,7 @@ class Chain:
 
 
 def check_acceptance(session: Session, chain: Chain, temperature: float, *, seeded: bool, undrafted: int = 0) -> None:
-    """Answers at depth 1 keep as many drafts as arithmetic says, and have the target's distribution.
+    """Check that answers at depth 1 have the computed acceptance rate and the target's distribution.
 
     Drafts of the first ``undrafted`` + 1 tokens do not count.
     """

@@ -101,7 +101,7 @@ def markov_llama(*, seed: int = 0) -> GgufFile:
 
 
 def markov_heads(target: GgufFile, noise: float, *, num_heads: int = 3, seed: int = 0) -> GgufFile:
-    """Hydra heads that see of all only the last token, and say the same as the target but for ``noise``.
+    """Hydra heads that depend on the last token only, with the target's output plus ``noise``.
 
     The target's row of a token is its embedding brought to the size 1 a number; the noise is on the output matrix.
     """

@@ -1,4 +1,4 @@
-"""What `test_rpc_split` has done in a process with a llama.cpp that knows RPC; the answer is JSON on stdout.
+"""Runs the questions of `test_rpc_split` with a llama.cpp that has RPC; the answer is JSON on stdout.
 
 python -m tests.engine.loading.rpc_child QUESTION MODEL NAME NAME
 """
@@ -81,7 +81,7 @@ def _answers(placement: Placement) -> dict[str, list[int]]:
 
 
 def memory(model: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """What llama.cpp reports of each device, and what was estimated, for several placements."""
+    """Memory by device for several placements: llama.cpp's report, and the estimate."""
     header = read_header(Path(model))
     places = (
         (Placement(names), ALL_LAYERS),
@@ -138,7 +138,7 @@ def _plan(path: Path, placement: Placement, n_ctx: int) -> list[str]:
 
 
 def short(model: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """A device that is too small for all experts: which stay in main memory by themselves, and what is said of it."""
+    """A device that is too small for all experts: the layers that stay in main memory, and the notice."""
     real = find_devices(names[:1])
     wanted = estimate_memory(read_header(Path(model)), CacheSetup(1024), ALL_LAYERS).total.gpu_bytes
     small = tuple(replace(device, free_bytes=round(0.7 * wanted)) for device in real)
@@ -166,13 +166,13 @@ def listed(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def rows(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """A split that these devices do not know."""
+    """A split mode that these devices do not support."""
     open_model(builtin_target(), LoadOptions(512, 1, placement=Placement(names, SplitMode.ROW)))
     return {}
 
 
 def lost(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Compute until the test ends the server: what is left is what stands on stderr."""
+    """Compute until the test ends the server; only stderr remains."""
     loaded = open_model(builtin_target(), LoadOptions(512, 1, placement=Placement(names)))
     sys.stdout.write("ready\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""A target and a draft whose passes take scripted time on a clock that stands still else, and answers over them."""
+"""Answers of a target and a draft whose passes take scripted times, on a clock that only passes advance."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from engine.session.drafter_choice import PACED_MIN_MATCH
 from tests.fake_model import MarkovModel
 
 GREEDY = SamplingParams(temperature=0.0)
-# A pass of n tokens in plain ones: a model of 1.5 thousand million parameters on two cores.
-CORES = {1: 1.0, 2: 1.47, 3: 1.6, 4: 1.11, 5: 1.9, 6: 1.9, 7: 1.9, 8: 1.47, 16: 2.75, 33: 5.7}
-READ_SHARE = 0.25  # of a drafted token, that reading one takes the draft
+# Cost of a pass of n tokens relative to a plain pass: a model with 1.5 billion parameters on two cores.
+TWO_CORES = {1: 1.0, 2: 1.47, 3: 1.6, 4: 1.11, 5: 1.9, 6: 1.9, 7: 1.9, 8: 1.47, 16: 2.75, 33: 5.7}
+READ_SHARE = 0.25  # time in which the draft reads a token, relative to drafting one
 
 
 class Clock:
-    """Stands still but for passes."""
+    """Only passes advance it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
@@ -47,7 +47,7 @@ class Clock:
         return self.now
 
 
-class Timed(MarkovModel):
+class TimedModel(MarkovModel):
     """Its passes take scripted milliseconds, by their number of tokens."""
 
     def __init__(
@@ -63,15 +63,15 @@ class Timed(MarkovModel):
         return super().forward(ids, n_rows, num_padding)
 
 
-class Scripted(Timed):
-    """After each token of the text comes the next one of ``path``, whatever was read before it."""
+class ScriptedModel(TimedModel):
+    """Continues with the next token of ``path``, whatever tokens it has read."""
 
-    def __init__(self, path: Sequence[int], sure: float, clock: Clock, cost_ms: Callable[[int], float]) -> None:
-        """``sure`` is the share of the likeliest token."""
+    def __init__(self, path: Sequence[int], confidence: float, clock: Clock, cost_ms: Callable[[int], float]) -> None:
+        """``confidence`` is the probability of the likeliest token."""
         n_vocab = max(path) + 2
         super().__init__(np.zeros((1, n_vocab), dtype=np.float32), clock, cost_ms, len(path) + 64)
         self._path = np.asarray(path, dtype=np.int32)
-        self._height = float(np.log(sure / (1.0 - sure) * (n_vocab - 1)))
+        self._height = float(np.log(confidence / (1.0 - confidence) * (n_vocab - 1)))
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         self._logits = np.zeros((self.n_vocab, 1), dtype=np.float32)
@@ -85,11 +85,11 @@ class Scripted(Timed):
 
 @dataclass(frozen=True)
 class DraftScript:
-    """A draft whose step takes such a share of a plain pass, right so often however sure it says it is."""
+    """A draft: cost of a step relative to a plain pass, how often its token is right, and the token's probability."""
 
     step_share: float
-    right: float
-    sure: float = 0.75
+    accuracy: float
+    confidence: float = 0.75
 
 
 @dataclass
@@ -103,17 +103,17 @@ class Proposal:
 
 
 @dataclass
-class Answering:
-    """An answer that follows ``path`` behind its first ``num_prompt`` tokens, made as an `Answer` makes it."""
+class ScriptedAnswer:
+    """Generates an answer as `Answer` does: the prompt is the first ``num_prompt`` tokens of ``path``."""
 
     monkeypatch: pytest.MonkeyPatch
     path: Sequence[int]
     num_prompt: int
     plain_ms: float
     draft: DraftScript | None = None
-    shares: dict[int, float] = field(default_factory=lambda: CORES)
+    shares: dict[int, float] = field(default_factory=lambda: TWO_CORES)
     may_pause: bool = True
-    cost_ms: Callable[[int], float] | None = None  # what a pass takes; else as ``shares`` say
+    cost_ms: Callable[[int], float] | None = None  # of a pass with so many tokens; None: by ``shares``
     graph_replay: GraphReplayCost | None = None
 
     def __post_init__(self) -> None:
@@ -121,10 +121,10 @@ class Answering:
         curve = CostCurve({n: share * self.plain_ms for n, share in self.shares.items()})
         true_ms = curve.points_ms
         cost_ms = self.cost_ms or (lambda n: true_ms.get(n, 0.1 * self.plain_ms * n))
-        self.model = Scripted(self.path, 0.99, self.clock, cost_ms)
+        self.model = ScriptedModel(self.path, 0.99, self.clock, cost_ms)
         self.target = CachedSequence(self.model)
         self.pacer = Pacer(curve, graph_replay=self.graph_replay)
-        self.draft_model: Scripted | None = None
+        self.draft_model: ScriptedModel | None = None
         model = self._drafter_model() if self.draft is not None else None
         text = SuffixDrafter()
         text.min_match = PACED_MIN_MATCH
@@ -143,41 +143,41 @@ class Answering:
         assert script is not None
         rng, step_ms = np.random.default_rng(17), script.step_share * self.plain_ms
         wrong = max(self.path) + 1
-        drafted = [one if rng.random() < script.right else wrong for one in self.path]
-        self.draft_model = Scripted(
-            [*drafted, wrong], script.sure, self.clock, lambda n: step_ms * (1.0 + READ_SHARE * (n - 1))
+        drafted = [one if rng.random() < script.accuracy else wrong for one in self.path]
+        self.draft_model = ScriptedModel(
+            [*drafted, wrong], script.confidence, self.clock, lambda n: step_ms * (1.0 + READ_SHARE * (n - 1))
         )
         self.pacer.expect_drafting(step_ms, READ_SHARE * step_ms)
         return DraftModelDrafter(CachedSequence(self.draft_model), self.model.n_vocab, frozenset())
 
     @property
-    def num_given(self) -> int:
+    def num_tokens(self) -> int:
         """Tokens of the answer so far."""
         return len(self.speculation.history) - self.num_prompt
 
     @property
     def seconds(self) -> float:
-        """That the answer has taken."""
+        """Time since the answer began."""
         return self.clock.now - self.began
 
-    def give(self, num_tokens: int) -> Answering:
-        """Go on until so many tokens were given, and check that they are the path's."""
-        while self.num_given < num_tokens:
-            before, proposed, kept = self.num_given, self.stats.proposed, self.stats.accepted
-            self._block(num_tokens - self.num_given)
+    def generate(self, num_tokens: int) -> ScriptedAnswer:
+        """Generate until the answer has ``num_tokens`` tokens, and check that they follow the path."""
+        while self.num_tokens < num_tokens:
+            before, proposed, kept = self.num_tokens, self.stats.proposed, self.stats.accepted
+            self._block(num_tokens - self.num_tokens)
             num_proposed = self.stats.proposed - proposed
             source = self.drafter._draft.source if num_proposed else None
             self.proposals.append(Proposal(before, source, num_proposed, self.stats.accepted - kept))
-        assert self.speculation.history.tolist() == list(self.path[: self.num_prompt + self.num_given])
+        assert self.speculation.history.tolist() == list(self.path[: self.num_prompt + self.num_tokens])
         return self
 
     def _block(self, wanted: int) -> StepOutput:
         """As `Answer._next_block`."""
         if rest := min(self.drafter.pause_length(self.speculation.history), wanted):
-            return self.speculation.run_plain(rest, TEXT_INTERVAL_S, self._wakes)
+            return self.speculation.run_plain(rest, TEXT_INTERVAL_S, self._ends_pause)
         return self.speculation.step(MAX_DEPTH, wanted)
 
-    def _wakes(self, history: NDArray[np.int32]) -> bool:
+    def _ends_pause(self, history: NDArray[np.int32]) -> bool:
         wakes = self.drafter.ends_pause(history)
         if wakes:
             self.rests_after_waking.append(self.drafter.pause_length(history))

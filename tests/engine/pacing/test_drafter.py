@@ -52,7 +52,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "perf_counter", scripted)
 
 
-class Answering:
+class ScriptedAnswer:
     """Answers over the scripted pair with one pacer, as a session makes them."""
 
     def __init__(self, curve: dict[int, float]) -> None:
@@ -112,7 +112,7 @@ class Answering:
 @pytest.mark.parametrize("name", ["both", "both, to an end", "draft", "draft as asked", "text"])
 @pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
 def test_greedy_output_is_the_argmax_path(name: str, curve: dict[int, float]) -> None:
-    answering = Answering(curve)
+    answering = ScriptedAnswer(curve)
     expected, last = [], 1
     for _ in range(120):
         last = int(P_LOGITS[last].argmax())
@@ -124,7 +124,7 @@ def test_greedy_output_is_the_argmax_path(name: str, curve: dict[int, float]) ->
 @pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
 @pytest.mark.parametrize("name", ["both", "both, to an end", "draft", "text"])
 def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name: str, curve: dict[int, float]) -> None:
-    answering = Answering(curve)
+    answering = ScriptedAnswer(curve)
     counts = np.zeros((4, N_VOCAB), dtype=np.int64)
     prompt = likely_path(12)
     # Chances that are off by 13 % (root mean square) are noticed nine times of ten; by 3 % in the long form.
@@ -139,7 +139,7 @@ def test_sampled_output_is_distributed_as_plain_decoding_whatever_the_pace(name:
 
 
 def test_plain_passes_follow_each_other_until_text_that_pays_comes() -> None:
-    answering = Answering({1: 1.0, 2: 1.4, 32: 40.0})
+    answering = ScriptedAnswer({1: 1.0, 2: 1.4, 32: 40.0})
     path = likely_path(200)
     for _ in range(3):
         assert answering.tokens("both", GREEDY, 120, path[:3]) == path[3:123]
@@ -151,7 +151,7 @@ def test_drafting_by_name_proposes_even_where_it_does_not_pay() -> None:
     prompt = np.array([1, 2], dtype=np.int32)
     proposals: dict[str, list[int]] = {}
     for name in ("draft", "draft as asked"):
-        answering = Answering(NEVER)
+        answering = ScriptedAnswer(NEVER)
         drafter = answering.drafters[name]
         drafter.begin(prompt, Sampler(GREEDY))
         proposals[name] = []
@@ -164,7 +164,7 @@ def test_drafting_by_name_proposes_even_where_it_does_not_pay() -> None:
 
 
 def test_text_that_was_asked_for_by_name_is_left_out_where_it_cannot_pay() -> None:
-    answering = Answering(NEVER)
+    answering = ScriptedAnswer(NEVER)
     drafter = PacedDrafter(answering.pacer, answering.text, None, may_pause=False)
     drafter.begin(np.array([1, 2, 1, 2, 1], dtype=np.int32), Sampler(GREEDY))
     assert drafter.propose(np.array([1, 2, 1, 2, 1], dtype=np.int32), 8).ids == []
@@ -188,7 +188,7 @@ def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: 
         now[0] += 60.0
         return True
 
-    pacer = Answering(FLAT).pacer
+    pacer = ScriptedAnswer(FLAT).pacer
     model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS, 1024)), N_VOCAB, frozenset(), stops)
     drafter = PacedDrafter(pacer, None, model, may_pause=False)
     history = np.arange(1000, dtype=np.int32) % N_VOCAB
@@ -204,7 +204,7 @@ def test_reading_that_was_stopped_does_not_make_drafting_look_dear(monkeypatch: 
 
 @pytest.mark.parametrize("curve", [STAIRCASE, FLAT], ids=["staircase", "flat"])
 def test_the_draft_has_read_nothing_but_the_text_and_what_it_proposed(curve: dict[int, float]) -> None:
-    answering = Answering(curve)
+    answering = ScriptedAnswer(curve)
     sequence = CachedSequence(MarkovModel(Q_LOGITS))
     drafter = PacedDrafter(answering.pacer, answering.suffix, DraftModelDrafter(sequence, N_VOCAB, frozenset()))
     history = np.array(likely_path(12), dtype=np.int32)
@@ -227,7 +227,7 @@ def test_the_draft_has_read_nothing_but_the_text_and_what_it_proposed(curve: dic
 def test_a_draft_that_cannot_forget_a_tail_goes_back_to_its_checkpoint(
     name: str, temperature: float, num_snapshots: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answering = Answering(FLAT)
+    answering = ScriptedAnswer(FLAT)
     sequence = CachedSequence(RecurrentModel(Q_LOGITS, num_snapshots=num_snapshots))
     text = answering.suffix if name == "both" else None
     model = DraftModelDrafter(sequence, N_VOCAB, frozenset())
@@ -307,7 +307,7 @@ def followed(drafter: PacedDrafter, history: list[int], *, rests: bool) -> None:
 
 @pytest.mark.parametrize("rests", [False, True])
 def test_text_that_was_not_proposed_is_learnt_from(rests: bool) -> None:
-    answering, before = Answering(NEVER), Answering(NEVER)
+    answering, before = ScriptedAnswer(NEVER), ScriptedAnswer(NEVER)
     followed(answering.drafters["text"], [], rests=rests)
     before.pacer.begin("PromptLookupDrafter False sampled", greedy=False)
     learnt, usual = (one.pacer.acceptance.text for one in (answering, before))
@@ -318,7 +318,7 @@ def test_text_that_was_not_proposed_is_learnt_from(rests: bool) -> None:
 
 
 def test_text_that_was_not_proposed_and_did_not_come_is_learnt_from() -> None:
-    answering = Answering(NEVER)
+    answering = ScriptedAnswer(NEVER)
     drafter, rng = answering.drafters["text"], np.random.default_rng(5)
     drafter.begin(np.array([0], dtype=np.int32), Sampler(GREEDY))
     history = [0, 1]
@@ -375,7 +375,7 @@ class Failing(MarkovModel):
 
 
 def test_without_a_draft_model_that_failed_it_goes_on_with_text() -> None:
-    answering = Answering(FLAT)
+    answering = ScriptedAnswer(FLAT)
     model = DraftModelDrafter(CachedSequence(Failing(Q_LOGITS)), N_VOCAB, frozenset())
     answering.drafters["failing"] = PacedDrafter(answering.pacer, answering.suffix, model, may_pause=False)
     path = likely_path(200)

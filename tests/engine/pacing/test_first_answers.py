@@ -21,7 +21,7 @@ from engine.pacing.measuring import measure
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, SamplingParams
 from engine.sequence import CachedSequence
-from tests.engine.pacing.scripted import Clock, Timed
+from tests.engine.pacing.scripted import Clock, TimedModel
 from tests.scripted_pair import unseeded
 
 N_VOCAB = 24
@@ -60,7 +60,7 @@ class Home:
         self.sampling = sampling
         self.clock, self.plain_ms = Clock(monkeypatch), plain_ms
         true_ms = plain_ms * np.interp(np.arange(MAX_PASS + 1), list(shares), list(shares.values()))
-        self.target = Timed(TRUTH, self.clock, lambda n: float(true_ms[min(n, MAX_PASS)]))
+        self.target = TimedModel(TRUTH, self.clock, lambda n: float(true_ms[min(n, MAX_PASS)]))
         measured = measure(lambda n: void(self.target.forward([0] * n, 0)), HURRIED_BUDGET_S / 3, clock=self.clock)
         assert max(measured) <= 3  # else there is nothing to find out
         self.target.clear()
@@ -68,7 +68,7 @@ class Home:
         step_ms = STEP_SHARE * plain_ms
         self.pacer = Pacer(CostCurve(measured), step_ms)
         self.model = DraftModelDrafter(
-            CachedSequence(Timed(DRAFTS[draft], self.clock, lambda _n: step_ms)), N_VOCAB, frozenset()
+            CachedSequence(TimedModel(DRAFTS[draft], self.clock, lambda _n: step_ms)), N_VOCAB, frozenset()
         )
 
     def answer(self, num_tokens: int, mode: Mode = Mode.DRAFT) -> float:

@@ -10,7 +10,7 @@ from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import UNSETTLED, WATCHED, GraphReplayCost
 from engine.pacing.pacer import Pacer
 from engine.sequence import CachedSequence
-from tests.engine.pacing.scripted import Answering, Clock, Timed
+from tests.engine.pacing.scripted import Clock, ScriptedAnswer, TimedModel
 
 # SmolLM2 135M on an H100, by tokens of a pass: launched one by one, and replayed.
 LAUNCHED_MS = {1: 2.33, 2: 2.86, 3: 2.82, 4: 2.77, 6: 2.85, 8: 2.87, 9: 4.29, 16: 4.42, 24: 4.74, 33: 5.24}
@@ -37,8 +37,8 @@ def answer_ms(
     monkeypatch: pytest.MonkeyPatch, path: list[int], graph_replay: GraphReplayCost | None, count: int
 ) -> float:
     shares = {n: (PLAIN_MS if n == 1 else ms) / PLAIN_MS for n, ms in LAUNCHED_MS.items()}
-    answering = Answering(monkeypatch, path, 200, PLAIN_MS, shares=shares, cost_ms=Graphs(), graph_replay=graph_replay)
-    return answering.give(count).seconds * 1000.0
+    run = ScriptedAnswer(monkeypatch, path, 200, PLAIN_MS, shares=shares, cost_ms=Graphs(), graph_replay=graph_replay)
+    return run.generate(count).seconds * 1000.0
 
 
 def measured() -> GraphReplayCost:
@@ -103,7 +103,7 @@ def test_of_each_pass_behind_the_least_of_a_few_tries_counts(monkeypatch: pytest
     graphs, stalls = Graphs(), iter([0.0] * 7 + [300.0] + [0.0] * 100)
     clock = Clock(monkeypatch)
     monkeypatch.setattr(measuring, "perf_counter", clock)
-    model = Timed(np.zeros((9, 9), dtype=np.float32), clock, lambda n: graphs(n) + next(stalls))
+    model = TimedModel(np.zeros((9, 9), dtype=np.float32), clock, lambda n: graphs(n) + next(stalls))
     assert measuring.measure_graph_replay(CachedSequence(model)) == pytest.approx(BEHIND_MS)
 
 

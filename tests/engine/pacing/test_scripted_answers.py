@@ -13,7 +13,7 @@ from engine.pacing.constants import MAX_PASS
 from engine.pacing.drafter import PacedDrafter
 from engine.records import Source
 from engine.sampling.sampler import History
-from tests.engine.pacing.scripted import Answering, DraftScript
+from tests.engine.pacing.scripted import DraftScript, ScriptedAnswer
 
 PLAIN_MS = [1.0, 7.0, 30.0, 200.0]
 USELESS = DraftScript(0.56, 0.5)
@@ -35,9 +35,9 @@ def different_path(count: int) -> list[int]:
     return [int(one) for one in np.random.default_rng(3).permutation(count)]
 
 
-def is_followed(answering: Answering) -> bool:
+def is_followed(answering: ScriptedAnswer) -> bool:
     """Whether text is proposed soon after it could be seen to repeat, and comes."""
-    answering.give(NUM_NEW + NUM_REPEATED + 20)
+    answering.generate(NUM_NEW + NUM_REPEATED + 20)
     return any(
         NUM_NEW < one.before <= RECOGNISABLE + SOON and one.source is Source.NGRAM and one.num_kept > 0
         for one in answering.proposals
@@ -49,7 +49,7 @@ def is_followed(answering: Answering) -> bool:
 def test_text_that_repeats_is_followed_at_once(
     plain_ms: float, draft: DraftScript | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answering = Answering(monkeypatch, repeating_path(), 20, plain_ms, draft)
+    answering = ScriptedAnswer(monkeypatch, repeating_path(), 20, plain_ms, draft)
     assert is_followed(answering)
     of_text = [one for one in answering.proposals if one.source is Source.NGRAM]
     assert sum(one.num_kept for one in of_text) > NUM_REPEATED - 10
@@ -61,7 +61,7 @@ def test_text_that_repeats_is_followed_at_once(
 def test_beside_a_good_draft_one_of_them_proposes_repeated_text(
     plain_ms: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answering = Answering(monkeypatch, repeating_path(), 20, plain_ms, GOOD).give(NUM_NEW + NUM_REPEATED)
+    answering = ScriptedAnswer(monkeypatch, repeating_path(), 20, plain_ms, GOOD).generate(NUM_NEW + NUM_REPEATED)
     repeated = [one for one in answering.proposals if one.before > RECOGNISABLE + SOON]
     assert len(repeated) <= 10
     assert all(one.num_proposed > 0 for one in repeated[:-1])
@@ -72,7 +72,7 @@ def test_it_would_be_noticed_if_a_rest_went_on_though_it_was_woken(
     plain_ms: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PacedDrafter, "pause_length", lambda _self, _history: 64)
-    answering = Answering(monkeypatch, repeating_path(), 20, plain_ms)
+    answering = ScriptedAnswer(monkeypatch, repeating_path(), 20, plain_ms)
     assert not is_followed(answering)
     assert set(answering.rests_after_waking) == {64}
 
@@ -82,11 +82,11 @@ def test_a_draft_that_does_not_pay_costs_nothing_and_reads_no_prompt(
     plain_ms: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, num_prompt = different_path(1200), 800
-    plain = Answering(monkeypatch, path, num_prompt, plain_ms).give(300)
-    drafted = Answering(monkeypatch, path, num_prompt, plain_ms, USELESS).give(100)
+    plain = ScriptedAnswer(monkeypatch, path, num_prompt, plain_ms).generate(300)
+    drafted = ScriptedAnswer(monkeypatch, path, num_prompt, plain_ms, USELESS).generate(100)
     assert drafted.draft_model is not None
     assert drafted.draft_model.sizes == []
-    drafted.give(300)
+    drafted.generate(300)
     assert drafted.seconds <= 1.02 * plain.seconds
 
 
@@ -96,9 +96,9 @@ def test_what_trying_a_draft_that_does_not_pay_costs(
     draft: DraftScript, plain_ms: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Behind a short prompt, which is soon read: within an answer, and over many."""
-    answering = Answering(monkeypatch, different_path(1600), 20, plain_ms, draft).give(300)
+    answering = ScriptedAnswer(monkeypatch, different_path(1600), 20, plain_ms, draft).generate(300)
     assert 300 * plain_ms / 1000.0 > 0.98 * answering.seconds
-    answering.give(1500)
+    answering.generate(1500)
     assert 1500 * plain_ms / 1000.0 > 0.99 * answering.seconds
 
 
@@ -107,11 +107,11 @@ def test_what_trying_a_draft_that_does_not_pay_costs(
 def test_a_draft_that_pays_is_used_from_the_first_tokens_on(
     plain_ms: float, num_prompt: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answering = Answering(monkeypatch, different_path(1200), num_prompt, plain_ms, GOOD).give(10)
+    answering = ScriptedAnswer(monkeypatch, different_path(1200), num_prompt, plain_ms, GOOD).generate(10)
     first = answering.proposals[num_prompt > 100]  # to read a long prompt would keep back the first token
     assert first.source is Source.DRAFT
     assert sum(one.num_kept for one in answering.proposals) >= 3
-    answering.give(300)
+    answering.generate(300)
     reading_s = num_prompt * 0.25 * GOOD.step_share * plain_ms / 1000.0
     assert answering.seconds - reading_s < 0.6 * 300 * plain_ms / 1000.0
     assert sum(one.source is Source.DRAFT for one in answering.proposals) > 0.9 * len(answering.proposals)
@@ -122,7 +122,7 @@ def test_a_draft_that_pays_is_used_from_the_first_tokens_on(
 def test_after_it_was_woken_it_wants_to_be_asked(
     plain_ms: float, draft: DraftScript | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answering = Answering(monkeypatch, repeating_path(), 20, plain_ms, draft).give(NUM_NEW)
+    answering = ScriptedAnswer(monkeypatch, repeating_path(), 20, plain_ms, draft).generate(NUM_NEW)
     drafter, path = answering.drafter, np.asarray(answering.path, dtype=np.int32)
     assert drafter.pause_length(answering.speculation.history) > 0
     end = len(answering.speculation.history)
@@ -143,7 +143,7 @@ def test_every_token_of_a_rest_is_heard_of(plain_ms: float, monkeypatch: pytest.
         return wakes(self, history)
 
     monkeypatch.setattr(PacedDrafter, "ends_pause", note)
-    answering = Answering(monkeypatch, different_path(200), 20, plain_ms).give(150)
+    answering = ScriptedAnswer(monkeypatch, different_path(200), 20, plain_ms).generate(150)
     begun = heard[0]
     assert heard == list(range(begun, 20 + 150 + 1))
     assert begun <= 22
@@ -163,9 +163,9 @@ def test_nothing_is_proposed_beyond_the_pass_that_is_cheapest_a_token(
 ) -> None:
     sizes = np.arange(1, MAX_PASS + 1)
     shares = dict(zip(sizes.tolist(), np.interp(sizes, list(shares), list(shares.values())).tolist(), strict=True))
-    draft = DraftScript(0.01, 1.0, sure=0.99)
-    answering = Answering(monkeypatch, different_path(2000), 20, 7.0, draft, shares).give(1500)
+    draft = DraftScript(0.01, 1.0, confidence=0.99)
+    answering = ScriptedAnswer(monkeypatch, different_path(2000), 20, 7.0, draft, shares).generate(1500)
     assert answering.pacer.prices.max_proposed in most
     assert max(one.num_proposed for one in answering.proposals) == answering.pacer.prices.max_proposed
-    text = Answering(monkeypatch, [*range(100)] * 8, 100, 7.0, None, shares).give(600)
+    text = ScriptedAnswer(monkeypatch, [*range(100)] * 8, 100, 7.0, None, shares).generate(600)
     assert max(one.num_proposed for one in text.proposals) == text.pacer.prices.max_proposed

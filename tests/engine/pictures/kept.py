@@ -1,4 +1,4 @@
-"""A run of the program that asks about pictures, with kept states, tells what came of it, and may be killed at the end.
+"""Asks about pictures with stored states, prints the results, and kills itself at the end if requested.
 
 Arguments: a folder with a model that sees, a folder for states, "kill" or "end", and questions as JSON: of each the
 conversation, and its turns, words and the seeds of pictures.
@@ -33,7 +33,7 @@ def message(turn: list[str | int], role: str) -> Message:
 
 
 def main(arguments: list[str]) -> None:
-    """Answer, write what is to be kept, and end as asked."""
+    """Answer, write the states, and end as the arguments say."""
     folder, states, ending, questions = Path(arguments[0]), Path(arguments[1]), arguments[2], json.loads(arguments[3])
     session = Session(state_folder=states)
     files = (str(next(folder.glob(f"{name}*.gguf"))) for name in ("tiny", "mmproj"))

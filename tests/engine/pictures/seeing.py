@@ -1,4 +1,4 @@
-"""A model that sees, opened for tests, and what libmtmd's own helper makes of the same prompt."""
+"""A vision model, opened for tests, and libmtmd's own helper as the reference for the same prompt."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Seeing:
         return np.asarray(ids, dtype=np.int32)
 
     def row(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The logits behind a prompt, of which the cache may hold a beginning."""
+        """The logits after a prompt; the cache may hold a prefix of it."""
         for _ in self.sequence.prefill(ids[self.sequence.reuse(ids) : -1]):
             pass
         return self.sequence.forward(ids[-1:], 1)[0].copy()
 
     def reference(self, *parts: str | Picture, at_once: int = N_BATCH) -> NDArray[np.float32]:
-        """What `mtmd_helper_eval_chunks` gives in a context of its own, but for the last token, which comes alone."""
+        """Logits of `mtmd_helper_eval_chunks` in a new context; the last token is decoded alone."""
         lib, mtmd = library.start(), self.encoder._mtmd._handle
         text = "".join(part if isinstance(part, str) else MARKER for part in parts)
         last = self.model.vocab.tokenize(text[-1], special=False)

@@ -34,7 +34,7 @@ class Asker:
         self.worker.submit(replace(request, request_id=next_number()), ready.put)
         while not isinstance(event := ready.get(timeout=WAIT_S), EngineReady):
             assert not isinstance(event, EngineFailed), event
-        assert event.target.sees
+        assert event.target.has_vision
         assert event.target.parallel == parallel
 
     def _make(self) -> Session:

@@ -35,7 +35,7 @@ def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     draft = text_model(request.param, seed=5).write(folder / "draft.gguf")
     session = Session()
     ready = session.load(LoadRequest(str(pair.model), str(draft), gpu_layers=0, threads=1, mmproj=str(pair.side)))
-    assert ready.target.sees
+    assert ready.target.has_vision
     yield Asked(session)
     session.close()
 

@@ -48,7 +48,7 @@ class Interrupt:
 
 
 class States:
-    """Notes what is to be forgotten."""
+    """Records the owners to forget."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         self._note = note
@@ -116,7 +116,7 @@ class ScriptedSession:
         tokens = 0
         for word in (request.raw_prompt or "").split():
             if word == ABORT:
-                time.sleep(0.1)  # what was told before is on its way
+                time.sleep(0.1)  # earlier events are still being sent
                 os.abort()
             if word == FAIL:
                 log.error("it fails")
@@ -147,12 +147,12 @@ def no_session() -> ScriptedSession:
 
 
 def making(notes: Path) -> Callable[[], ScriptedSession]:
-    """What makes it in the other process."""
+    """The factory in the other process."""
     return partial(ScriptedSession, notes)
 
 
 class ScriptedJob:
-    """Tells its words, and may end the process in the middle of them."""
+    """Emits its words, and may end the process between two of them."""
 
     def __init__(self, words: str) -> None:
         self._words = words

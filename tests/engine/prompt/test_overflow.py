@@ -10,7 +10,7 @@ from app.core.paths import builtin_target
 from engine.errors import PromptTooLongError
 from engine.prompt.overflow import TrimmedMessages, check_length, without_oldest, without_oversized, without_unanswered
 from engine.records import (
-    JOINT,
+    QUESTION_SEPARATOR,
     ChatRequest,
     Finished,
     LoadRequest,
@@ -49,15 +49,15 @@ def test_the_last_question_alone_has_nothing_to_leave_out() -> None:
 
 def asked(*questions: str) -> Message:
     """One message of several questions, all but the last without an answer."""
-    return Message("user", JOINT.join(questions), questions)
+    return Message("user", QUESTION_SEPARATOR.join(questions), questions)
 
 
 def test_questions_without_an_answer_go_one_by_one_oldest_first() -> None:
     messages = [asked("early", "b"), Message("assistant", "c"), asked("first", "second", "third")]
     kept = without_unanswered(messages)
     assert [(part.messages[0].content, part.messages[2].content) for part in kept] == [
-        ("b", JOINT.join(("first", "second", "third"))),
-        ("b", JOINT.join(("second", "third"))),
+        ("b", QUESTION_SEPARATOR.join(("first", "second", "third"))),
+        ("b", QUESTION_SEPARATOR.join(("second", "third"))),
         ("b", "third"),
     ]
     assert [part.num_left_out for part in kept] == [1, 2, 3]

@@ -85,7 +85,7 @@ def _more_broken(good: dict[str, bytes]) -> dict[str, bytes]:
 
 @functools.cache
 def broken() -> dict[str, bytes]:
-    """What no picture can be made of, by what is wrong."""
+    """Invalid files, by their fault."""
     good = {kind: encoded(sample(), kind) for kind in ("PNG", "JPEG", "WEBP", "GIF")}
     found: dict[str, bytes] = {"nothing": b"", "one byte": b"\x89", "zeros": bytes(4000), "text": b"no picture\n" * 40}
     for kind, data in good.items():

@@ -59,7 +59,7 @@ def loaded_verdict(target: LlamaModel, draft: LlamaModel) -> PairVerdict:
         found = find_translation((target.vocab, target.chat_template), (draft.vocab, draft.chat_template))
     except DraftRefusedError as error:
         return PairVerdict(False, error.message)
-    return PairVerdict(True, speaks=None if found is None else found.speaks)
+    return PairVerdict(True, coverage=None if found is None else found.coverage)
 
 
 def test_generated_vocabularies_are_judged_as_when_loaded(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_generated_vocabularies_are_judged_as_when_loaded(tmp_path: Path) -> Non
         verdicts = judge_pairs(stubs[name], list(stubs.values()))
         for other, verdict in zip(stubs, verdicts, strict=True):
             assert verdict == loaded_verdict(models[name], models[other])
-            found.add((name, other, verdict.speaks))
+            found.add((name, other, verdict.coverage))
     for model in models.values():
         model.close()
     same = {("same", "same", None), ("same", "more tokens", None)}
@@ -98,7 +98,7 @@ def test_a_template_that_drops_messages_has_no_control_token(tmp_path: Path) -> 
     assert not two.matches
     assert "Not me" in two.reason
     assert three.matches
-    assert three.speaks == 1.0
+    assert three.coverage == 1.0
 
 
 @pytest.mark.usefixtures("warm_helpers")

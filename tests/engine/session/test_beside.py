@@ -120,8 +120,8 @@ def test_a_draft_of_another_vocabulary_is_translated_beside_as_well() -> None:
     mine, other = answer(session, asked), answer(beside, asked)
     assert other.token_ids == mine.token_ids
     assert other.stats.accepted == mine.stats.accepted > 0
-    speaks = [each.ready().draft.speaks for each in (session, beside)]  # type: ignore[union-attr]
-    assert speaks[0] == speaks[1] is not None
+    coverage = [each.ready().draft.coverage for each in (session, beside)]  # type: ignore[union-attr]
+    assert coverage[0] == coverage[1] is not None
     beside.close()
     session.close()
 

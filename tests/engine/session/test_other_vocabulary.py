@@ -57,8 +57,8 @@ def test_the_draft_is_taken_and_its_share_reported(pair: Session) -> None:
     assert not {Mode.DRAFT, Mode.AUTO} & set(ready.unavailable)
     assert ready.draft is not None
     share = next(share for _, draft, share in PAIRS.values() if draft in ready.draft.path)
-    assert ready.draft.speaks == pytest.approx(share, abs=0.01)
-    assert ready.target.speaks is None
+    assert ready.draft.coverage == pytest.approx(share, abs=0.01)
+    assert ready.target.coverage is None
 
 
 @pytest.mark.parametrize("mode", [Mode.DRAFT, Mode.AUTO])

@@ -62,7 +62,7 @@ def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     draft = text_model(request.param, seed=5).write(folder / "draft.gguf")
     session = Session()
     ready = session.load(LoadRequest(str(pair.model), str(draft), gpu_layers=0, threads=1, mmproj=str(pair.side)))
-    assert ready.target.sees
+    assert ready.target.has_vision
     assert ready.notices == ()
     yield Asked(session)
     session.close()
@@ -188,7 +188,7 @@ def test_a_model_without_a_side_file_refuses_pictures_in_one_sentence(tmp_path: 
     """And answers texts as ever."""
     pair = write_pair(tmp_path, "llava")
     session = Session()
-    assert not session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1)).target.sees
+    assert not session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1)).target.has_vision
     with pytest.raises(PictureError, match="cannot see pictures"):
         Asked(session).answer(asked("ab ", ONE, " ab"))
     assert Asked(session).ids(asked("ab"))
@@ -201,7 +201,7 @@ def test_a_side_file_of_another_model_leaves_the_target_without_sight(tmp_path: 
     other = side_file("llava", n_embd=32).write(tmp_path / "mmproj-other.gguf")
     session = Session()
     ready = session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(other)))
-    assert not ready.target.sees
+    assert not ready.target.has_vision
     assert len(ready.notices) == 1
     assert "of another model" in ready.notices[0]
     session.close()
@@ -263,7 +263,7 @@ def test_memories_that_are_states_and_targets_with_heads(
     side = side_file(family).write(tmp_path / "mmproj.gguf")
     session = Session()
     ready = session.load(LoadRequest(str(target), gpu_layers=0, threads=1, mmproj=str(side)))
-    assert ready.target.sees, ready.notices
+    assert ready.target.has_vision, ready.notices
     ask, first = Asked(session), asked("ab ", ONE, " ab ab")
     chats = [(first,), (first, Message("assistant", "ab"), asked("c ", TWO, " ab?")), (asked("ax ", ONE, " ab ab"),)]
     for mode in (Mode.NGRAM, Mode.SUFFIX, Mode.HEAD, Mode.AUTO):
@@ -292,7 +292,7 @@ def test_heads_draft_behind_pictures_over_several_turns(tmp_path: Path, kind: st
     session = Session()
     draft = str(files[1]) if head is not None else None
     ready = session.load(LoadRequest(str(files[0]), draft, gpu_layers=0, threads=1, mmproj=str(side)))
-    assert ready.target.sees, ready.notices
+    assert ready.target.has_vision, ready.notices
     ask, first = Asked(session), asked("ab ", ONE, " ab ab")
     turns = (first, Message("assistant", "ab ab"), asked("c ", TWO, " ab ", ONE, "?"))
     later = (*turns, Message("assistant", "a"), Message("user", "and then?"))

@@ -67,7 +67,7 @@ def scores(heads: Path, target: Path, row: NDArray[np.float32], seen: NDArray[np
     """What this engine makes of a converted file; the embeddings are given as they are."""
     weights = read_medusa(heads, target)
     graphs = HeadGraphs(weights.heads, WIDTH, "F32", 16)
-    found = [graphs.scores(k, row, seen[: weights.layout.num_seen(k)].view(np.uint8)) for k in range(NUM_HEADS)]
+    found = [graphs.scores(k, row, seen[: weights.layout.num_tokens(k)].view(np.uint8)) for k in range(NUM_HEADS)]
     graphs.close()
     return found
 

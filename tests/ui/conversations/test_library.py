@@ -126,13 +126,13 @@ def test_dragging_into_between_a_folders_chats(filled: MainWindow, qtbot: QtBot)
 
 def test_dropping_on_a_folder_the_archive_or_a_day(filled: MainWindow, qtbot: QtBot) -> None:
     model, library_signals = filled.sidebar.list.rows, filled.sidebar.library_signals
-    with qtbot.waitSignal(library_signals.foldered) as caught:
+    with qtbot.waitSignal(library_signals.moved_to_folder) as caught:
         drop(model, 1, -1, heading(model, "Play"))
     assert caught.args == [1, 8]
     with qtbot.waitSignal(library_signals.archived) as caught:
         drop(model, 1, -1, heading(model, "Archived"))
     assert caught.args == [1, True]
-    with qtbot.waitSignal(library_signals.foldered) as caught:
+    with qtbot.waitSignal(library_signals.moved_to_folder) as caught:
         drop(model, 4, 9)
     assert caught.args == [4, None]
 
@@ -167,7 +167,7 @@ def test_the_menu_wishes(filled: MainWindow, qtbot: QtBot) -> None:
     folders = menu["Move to folder"].menu()
     assert isinstance(folders, QMenu)
     assert list(actions(folders)) == ["Work", "Play", "New folder"]
-    with qtbot.waitSignal(library_signals.foldered) as caught:
+    with qtbot.waitSignal(library_signals.moved_to_folder) as caught:
         actions(folders)["Play"].trigger()
     assert caught.args == [1, 8]
     formats = menu["Export"].menu()

@@ -94,7 +94,7 @@ def test_a_chat_is_dragged_into_a_folder(
     listing: ConversationList, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = listing.rows
-    with qtbot.waitSignal(rows.library_signals.foldered) as caught:
+    with qtbot.waitSignal(rows.library_signals.moved_to_folder) as caught:
         drag(listing, middle(listing, rows.index_of(1)), middle(listing, folder(listing, "Play")), monkeypatch)
     assert caught.args == [1, 8]
 

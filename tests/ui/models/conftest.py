@@ -1,4 +1,4 @@
-"""A shown models panel and what tests do with it."""
+"""A shown models panel and helpers of its tests."""
 
 from __future__ import annotations
 

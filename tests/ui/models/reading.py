@@ -1,4 +1,4 @@
-"""What tests of the models panel read and press."""
+"""Helpers to read and press parts of the models panel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 
 def said(widget: QWidget) -> str:
-    QApplication.processEvents()  # what was just added to a layout is shown by its next event
+    QApplication.processEvents()  # new widgets of a layout are shown by its next event
     return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
 
 

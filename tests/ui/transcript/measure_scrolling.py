@@ -1,4 +1,4 @@
-"""Measures what it costs to scroll through a long chat by the wheel: the window's own time, widgets, and memory.
+"""Measures the cost of scrolling through a long chat with the wheel: the window's time, widgets and memory.
 
 A script, not a test: ``python -m tests.ui.transcript.measure_scrolling [rounds] [pixels a notch] [marks]``.
 
@@ -24,7 +24,7 @@ from ui.window.main_window import MainWindow
 
 NOTCH_MS = 16
 NOTCH_PX = 60  # a notch of three lines, as Qt has it
-REST_MS = 2_500  # what is far rests, and garbage is looked for
+REST_MS = 2_500  # lets distant cards be recycled, and garbage be collected
 EIGHTHS = 120  # of a degree: one notch
 
 
@@ -42,7 +42,7 @@ def _is_at_end(window: MainWindow, *, up: bool) -> bool:
 
 
 def scroll(window: MainWindow, heartbeat: Heartbeat, what: str, *, up: bool) -> None:
-    """As far as it goes, then a rest."""
+    """Scroll to the end, then pause."""
     heartbeat.start()
     timer = QTimer()
     timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -56,7 +56,7 @@ def scroll(window: MainWindow, heartbeat: Heartbeat, what: str, *, up: bool) -> 
 
 
 def rest() -> None:
-    """Let come what comes when nothing is done."""
+    """Process the events of idle time."""
     rested: list[bool] = []
     QTimer.singleShot(REST_MS, lambda: rested.append(True))
     wait_until(lambda: bool(rested))

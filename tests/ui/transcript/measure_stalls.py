@@ -1,11 +1,11 @@
-"""Measures what long chats cost the window: streaming, opening, scrolling; processor time of its thread, and memory.
+"""Measures the window's cost of long chats: processor time and memory when streaming, opening and scrolling.
 
 A script, not a test: ``python -m tests.ui.transcript.measure_stalls [tokens] [tokens per second] [kind,kind,...]``.
 
 The end of every turn of the event loop is noted, with the time since the one before: as wall time, which a busy machine
-lengthens, and as processor time of this thread, which is the window's own doing. Between two turns keys and clicks are
-taken in. A frame is all the work from the end of one painting of the window to the end of the next, as a screen would
-see it; of each piece of text is told besides what is done from it to the next, which may be several frames.
+lengthens, and as processor time of this thread, which is the window's own work. Keys and clicks are handled between two
+turns. A frame is all work from the end of one painting of the window to the end of the next, as a screen would
+show it; the work between two pieces of text is reported separately, and may be several frames.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Heartbeat(QObject):
 
     def __post_init__(self) -> None:
         super().__init__()
-        self._never_idle = QTimer()  # else a turn would wait for what comes next, which by the wall looks like work
+        self._never_idle = QTimer()  # otherwise a turn would wait for the next event, which wall time counts as work
         self._turns = QAbstractEventDispatcher.instance()
         self._frame = self._piece = 0.0
         self._is_painted = False
@@ -81,7 +81,7 @@ class Heartbeat(QObject):
         self._piece = 0.0
 
     def stop(self, what: str) -> None:
-        """End and write what was seen."""
+        """End, and print the results."""
         self._never_idle.stop()
         self._turns.awake.disconnect(self._beat)
         lines = [
@@ -120,7 +120,7 @@ def _line(name: str, times: list[float]) -> str:
 
 
 def wait_until(done: Callable[[], bool]) -> None:
-    """Turn the event loop until ``done`` says so."""
+    """Run the event loop until ``done`` returns True."""
     loop = QEventLoop()
     timer = QTimer()
     timer.timeout.connect(lambda: loop.quit() if done() else None)
@@ -167,7 +167,7 @@ def stats(tokens: int) -> RunStats:
 
 
 def memory(window: MainWindow, when: str) -> None:
-    """Write how many cards and widgets there are, and what the process holds."""
+    """Print the numbers of cards and widgets, and the process's memory."""
     page = 4096 / 2**20
     held = int(Path("/proc/self/statm").read_text().split()[1]) * page if Path("/proc/self/statm").exists() else 0.0
     transcript = window.transcript
@@ -177,7 +177,7 @@ def memory(window: MainWindow, when: str) -> None:
 
 
 def open_chat(window: MainWindow, heartbeat: Heartbeat, views: list[MessageView], what: str) -> None:
-    """From the call until what is in sight was painted, then until all is built that is built unasked."""
+    """Time from the call until the visible part is painted, then until idle work has built the rest."""
     heartbeat.start()
     begun = time.perf_counter()
     window.show_conversation("History", views)

@@ -32,7 +32,7 @@ def test_the_hover_says_how_much_a_draft_with_another_vocabulary_speaks(qtbot: Q
     header.set_engine(READY)
     assert "vocabulary differs" not in header.model_button.toolTip()
     assert READY.draft is not None
-    header.set_engine(replace(READY, draft=replace(READY.draft, speaks=0.898)))
+    header.set_engine(replace(READY, draft=replace(READY.draft, coverage=0.898)))
     assert "Its vocabulary differs and has 90% of the target's tokens." in header.model_button.toolTip()
 
 
@@ -85,7 +85,7 @@ def test_the_hover_says_what_of_a_model_chats_do_not_use(qtbot: QtBot) -> None:
     assert READY.target is not None
     header.set_engine(READY)
     assert "Not used in chats" not in header.model_button.toolTip()
-    header.set_engine(replace(READY, target=replace(READY.target, unused=tuple(UNUSED_WORDS))))
+    header.set_engine(replace(READY, target=replace(READY.target, unused_abilities=tuple(UNUSED_WORDS))))
     left_out = ", ".join(UNUSED_WORDS.values())
     told = " ".join(header.model_button.toolTip().split())  # its lines are broken
     assert f"Not used in chats, which are text only: {left_out}" in told

@@ -31,7 +31,7 @@ class AttachmentDialog(Dialog):
         super().__init__(parent, title_of(attachment))
         self.resize(QSize(760, 560).boundedTo(parent.size() * 0.9))
         name = label(title_of(attachment), "strong", wrap=True)
-        about = label(self._about(attachment), "caption")
+        about = label(self._facts_text(attachment), "caption")
         name_of_text = translate("AttachmentReader", "Text of {name}").format(name=attachment.name)
         self.text = read_only_text("", name_of_text)
         self.text.setTextInteractionFlags(
@@ -52,7 +52,7 @@ class AttachmentDialog(Dialog):
         vbox(name, about, (self.text, 1), 4, buttons, parent=self, margins=(24, 20, 24, 20), spacing=8)
 
     @staticmethod
-    def _about(attachment: Attachment) -> str:
+    def _facts_text(attachment: Attachment) -> str:
         shown = facts(attachment)
         if len(attachment.text) <= MOST_CHARS:
             return shown

@@ -22,7 +22,7 @@ from ui.transcript.cards.card import ARROW_INSET_PX, VersionSwitch
 from ui.widgets.building import hbox, vbox
 from ui.widgets.icon_button import IconButton
 
-BUTTON_PX = 29  # either side of a button with an icon, as the style makes it: it is asked for before it has its style
+BUTTON_PX = 29  # width and height of a styled icon button, needed before the style is applied
 VERSIONS_GAP_PX = 4
 GAP_PX = 8  # between the figures and the first button
 SPACING_PX = 2  # between buttons
@@ -152,7 +152,7 @@ class AnswerActionBar(QWidget):
         self._versions = versions
         self._buttons: Sequence[IconButton] = ()
         self._width = 0
-        self._fitted_for: tuple[int, int, str, str] | None = None  # what the figures have their place for
+        self._fitted_for: tuple[int, int, str, str] | None = None  # the sizes and texts of the last layout
         self.figures = AnswerFooter(theme)
         self.continue_button: QPushButton | None = None
         self.row = hbox(spacing=SPACING_PX)

@@ -51,7 +51,7 @@ class AnswerCard(MessageCard):
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     regenerate_with = Signal(int, str)
-    seed_wanted = Signal(int, object)  # an action on its seed, a `SeedWish`
+    seed_wanted = Signal(int, object)  # an action on its seed, a `SeedChoice`
     unfolded = Signal(object)  # this card's reasoning was opened
     continue_requested = Signal(int)  # continue a truncated answer
     link_activated = Signal(str)  # a link of the answer
@@ -139,7 +139,7 @@ class AnswerCard(MessageCard):
             reasoning.set_text(split.shown_thought(self._text), split.thought_start, live=not split.closed)
         words = split.answer(self._text)
         if self._num_fed and split.answer_start != self._words_at:
-            self._num_fed = 0  # what looked like words was reasoning
+            self._num_fed = 0  # the shown text was reasoning
         if words and not self._num_fed:
             self.body.restart(split.answer_start)
             self._words_at = split.answer_start
@@ -356,7 +356,7 @@ class AnswerCard(MessageCard):
             self._mark(afresh=False)
         self.progress.hide()
         self.progress_label.hide()
-        self.notice.hide()  # it was no call after all
+        self.notice.hide()  # the text was not a call
 
     def show_prefill(self, done: int, total: int) -> None:
         known = total > 0

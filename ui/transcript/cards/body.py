@@ -35,7 +35,7 @@ MAX_POOLED = 8  # of prose, and of code
 @dataclass(slots=True, eq=False)
 class BodyPart(TextPart):
     widget: ProseView | CodeBlock
-    widgets: tuple[QWidget, ...]  # that are painted
+    widgets: tuple[QWidget, ...]  # to paint
     goes_on: bool = False  # the one below is more of the same list or table
     marked: SourceMap | None = None
     locator: RangeLocator = field(default_factory=lambda: RangeLocator(SourceRuns()))
@@ -122,14 +122,14 @@ class AnswerBody(QWidget):
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._reading: MarkdownReading | None = None  # of a whole text
         self._waiting: list[Segment] = []  # of it, not built yet
-        self._pool = PartPool()  # those of blocks that were joined, too: the next one comes soon
+        self._pool = PartPool()  # keeps the widgets of joined blocks for the next block
         self._unpolished: list[QWidget] = []  # of the one that was made for this last
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
         self._num_heavy = 0  # pieces in a row that were parsed, or closed a block
         self._num_settled = 0  # widgets that were sealed when it was last asked what changed
         self._changed: tuple[int, int] | None = None  # the first part that changed, and from which height on
-        self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _at_once  # what growing is done in
+        self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _at_once  # runs a change that makes it higher
         self._column = SegmentLayout(self)
 
     @property
@@ -146,7 +146,7 @@ class AnswerBody(QWidget):
 
     def append(self, text: str) -> None:
         if self._parts and self.isVisible():
-            self._text_width = self.width()  # what was expected may be off by a scroll bar
+            self._text_width = self.width()  # the expected width may differ by a scroll bar
         self._closed += self._stream.feed(text)
         self._show(self._stream.words)
         if self._closed and not self._join_timer.isActive():
@@ -214,7 +214,7 @@ class AnswerBody(QWidget):
         """Create or style a part for this segment; False when done."""
         kind = CodeBlock if segment.is_code else ProseView
         if not self.window().isVisible():
-            return False  # what will style it is not known yet
+            return False  # its styles are not known yet
         if not self._pool.has(kind):
             widget = self._make_widget(segment)
             self._pool.add(widget)
@@ -293,7 +293,7 @@ class AnswerBody(QWidget):
         if part is not None:
             place = part.view.viewport().mapFromGlobal(pointer)
             cursor = part.view.cursorForPosition(place)
-            # A cursor stands between characters: the one before it is meant where the pointer is left of it.
+            # A cursor is between characters: left of it the pointer is over the character before.
             unit = cursor.position() - (1 if place.x() < part.view.cursorRect(cursor).x() else 0)
             found = part.pass_at(unit, raw, runs)
         if part is None or found is None:
@@ -326,14 +326,14 @@ class AnswerBody(QWidget):
         return [widget for part in self._parts[self._num_settled :] for widget in part.widgets]
 
     def _join(self) -> None:
-        """Join closed text with the run above, in a turn of its own because that lays the run out again."""
+        """Join closed text with the run above. Runs separately, because it lays the whole run out again."""
         height, changed = self.sizeHint().height(), self._changed
         shows_more = bool(self._provenance[2]) or self._shows_refused
         self._take_closed()
         self._show()
         if shows_more:
             self.mark(*self._provenance, afresh=False)
-        # It looks as before, but for the edges of marks, which are rounded from the top of their document.
+        # It looks as before, except for edges of marks, which are rounded relative to their document's top.
         if not shows_more and self.sizeHint().height() == height and not self.isAncestorOf(self.focusWidget()):
             self._changed = changed
 
@@ -363,7 +363,7 @@ class AnswerBody(QWidget):
         for index in range(max(self._sealed, 1), len(self._parts)):
             self._set_gap(index, joins=index == joins)
         if self._apart is None:
-            self._seal(plan)
+            self._drop_final_blocks(plan)
 
     def _plan_apart(self, rest: Sequence[Block]) -> list[Segment]:
         """Keep blocks separate until they are closed and joined."""
@@ -376,7 +376,7 @@ class AnswerBody(QWidget):
         self._apart = self._sealed + num_final
         return [*self._final_plan, *plan_segments(rest[:num_joining]), *plan[num_final:]]
 
-    def _seal(self, plan: list[Segment]) -> None:
+    def _drop_final_blocks(self, plan: list[Segment]) -> None:
         """Drop the blocks of segments that are followed by a final block: nothing can join them."""
         num_before = self._sealed
         for segment in plan[:-1]:
@@ -414,7 +414,7 @@ class AnswerBody(QWidget):
     def _make(self, segment: Segment, index: int) -> None:
         kind = CodeBlock if segment.is_code else ProseView
         widget = self._pool.take(kind) or self._make_widget(segment)
-        if self._text_width > 0:  # else its first text would be laid out for some other width, and once more
+        if self._text_width > 0:  # otherwise its text would be laid out twice
             widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)

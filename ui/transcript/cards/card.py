@@ -234,7 +234,7 @@ class MessageCard(QFrame):
         layout = self.layout()
         if self.is_in_use or layout is None:
             return None
-        # Its height itself may be a little less for a moment, where the page has not grown yet.
+        # The card's own height may be too small until the page has grown.
         flows = layout.hasHeightForWidth()
         height = layout.totalHeightForWidth(self.width()) if flows else layout.totalSizeHint().height()
         return CardState(self.view, height, self.wrapping_px)
@@ -252,7 +252,7 @@ class MessageCard(QFrame):
         return False
 
     def reset(self) -> bool:
-        """Forget the message, to be pooled; False where this card cannot be used again."""
+        """Forget the message, to be pooled; False if this card cannot be reused."""
         return False
 
     def rebind(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002

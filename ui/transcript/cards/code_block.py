@@ -133,9 +133,9 @@ class CodeBlock(QFrame):
         vbox(bar, self.view, parent=self, margins=0, spacing=0)
 
     def set_code(self, code: str, language: str, *, closed: bool) -> int | None:
-        """Show code; where it only grew, the new end is appended. Colours come with each whole line, soon after.
+        """Show code; if it only grew, the new end is appended. Each complete line is coloured soon after.
 
-        Returns the height in pixels from which on it looks otherwise than before; None where it does not.
+        Returns the height in pixels below which the picture changed; None if it did not change.
         """
         top = 0 if language != self._language else None
         if language != self._language:
@@ -153,7 +153,7 @@ class CodeBlock(QFrame):
             block = self._replace(code.removesuffix("\n"))
             self.code = code
             self.view.fit()
-            self.updateGeometry()  # else what is around learns of the height only when this layout is carried out
+            self.updateGeometry()  # otherwise the parents learn of the new height only with this layout
             top = self._top_of(block) if top is None else top
         if closed and not self._coloured:
             self._coloured = True
@@ -183,7 +183,7 @@ class CodeBlock(QFrame):
     def mark(self, ranges: Sequence[MarkedRange]) -> int | None:
         """Mark exactly these ranges of the code, which are in order and none of which crosses a line.
 
-        Returns the height in pixels from which on the marks are others; None where they are not.
+        Returns the height in pixels below which marks changed; None if they did not change.
         """
         tokens, known = self._theme.tokens, self._marked
         if tokens != self._marked_in:
@@ -210,7 +210,7 @@ class CodeBlock(QFrame):
         if before and shown.startswith(before):
             line = self.view.blockCount() - 1
             cursor = QTextCursor(self.view.document())
-            cursor.beginEditBlock()  # as for words: no layout before the text is whole
+            cursor.beginEditBlock()  # no layout before the text is complete
             cursor.movePosition(QTextCursor.MoveOperation.End)
             cursor.insertText(shown[len(before) :])
             cursor.endEditBlock()

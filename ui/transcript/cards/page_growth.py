@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-_UPDATES_DISABLED = Qt.WidgetAttribute.WA_UpdatesDisabled  # as an attribute: to end it does not repaint everything
+_UPDATES_DISABLED = Qt.WidgetAttribute.WA_UpdatesDisabled  # `setUpdatesEnabled(True)` would repaint everything
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def updates_disabled(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWi
     finally:
         known = {id(widget) for widget in ours}
         fresh = [widget for widget in made() if id(widget) not in known]
-        for widget in (*ours, *with_children(fresh)):  # what was made has taken it from those that it is in
+        for widget in (*ours, *with_children(fresh)):  # new widgets inherit it from their parents
             if isValid(widget):
                 widget.setAttribute(_UPDATES_DISABLED, False)
 
@@ -118,7 +118,7 @@ def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay
         with layouts_disabled([*between(body, page), page]):
             change()
         more = body.sizeHint().height() - body.height()
-        if more > 0:  # else the layouts would take the room from the other messages first, and give it back
+        if more > 0:  # otherwise layouts would shrink other messages for a moment
             for widget in between(body, page):
                 widget.updateGeometry()
             page.resize(page.width(), page.height() + more)

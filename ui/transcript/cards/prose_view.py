@@ -55,7 +55,7 @@ _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p
 NOTE_GAP_PX = 6
 LEAST_NOTE_PX = 12
 LINE_HEIGHT = 1.55
-TABLE_EDGE_PX = 2  # what Qt keeps free around the outer line of a table: two parts of one share that line
+TABLE_EDGE_PX = 2  # Qt's margin around a table's outer line, which two parts of a table share
 _QT_INDENT_PX = 40
 FORMULA_SCALE = 1.06  # a formula's letters are a little smaller than those of an interface font of the same size
 LEAST_FORMULA_SCALE = 0.35
@@ -135,7 +135,7 @@ class FormulaObject(QPyTextObject):
             self._paint_mark(painter, box, self.marks[position])
         view = self.parent()
         cursor = view.textCursor() if isinstance(view, QTextEdit) else QTextCursor()
-        selected = cursor.selectionStart() <= position < cursor.selectionEnd()  # what Qt lays over it is half opaque
+        selected = cursor.selectionStart() <= position < cursor.selectionEnd()  # Qt's selection colour is translucent
         _renderer(formula, self.tokens.on_accent if selected else self.tokens.text).render(painter, box)
 
     def align(self, document: QTextDocument, room_above: float = 0.0) -> None:
@@ -336,7 +336,7 @@ class ProseView(ReadText, QTextBrowser):
         grew = bool(words and before) and FORMULA not in html and not self.textCursor().hasSelection()
         if grew and grow_html(before or "", words) == html:
             place = self.document().characterCount() - 1
-            if self.document().characterAt(place - 1) == " ":  # what stands between two tags
+            if self.document().characterAt(place - 1) == " ":  # the separator of two tags
                 place -= 1
             wraps_anew = self._wrap()
             cursor = QTextCursor(self.document())

@@ -64,8 +64,8 @@ class UserCard(MessageCard):
         self.body = ProseView(theme, self)
         self.body.setAccessibleName(tr("Your message"))
         self.body.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
-        self._whole: TextPart | None = None  # the body, where it shows the message
-        self._mixed: AnswerBody | None = None  # words and code, where there is code
+        self._whole: TextPart | None = None  # the body, if it shows the message
+        self._mixed: AnswerBody | None = None  # words and code, for a message with code
         self._is_mixed = False  # whether that is shown
         self._text_width = text_width
         self._fold: QPushButton | None = None
@@ -86,7 +86,7 @@ class UserCard(MessageCard):
         self._texts = vbox(self.body)
         self._place = hbox(
             self._texts,
-            ARROW_INSET_PX,  # so text ends where the arrow above it does
+            ARROW_INSET_PX,  # aligns the end of the text with the arrow above
         )
         self.body.fit(text_width)
         self._show_words(view.text)
@@ -138,7 +138,7 @@ class UserCard(MessageCard):
         self.body.set_plain(shown)
         source = shown.removesuffix(MORE) if is_folded else text
         self._whole = TextPart(self.body, SourceMap(source, range(len(source))))
-        # Until it has its width Qt would scroll to a caret at the right, where a text from right to left begins.
+        # Before its width is set, Qt would scroll to the caret of a right-to-left text, at the right.
         self.body.horizontalScrollBar().setRange(0, 0)
         self.body.setVisible(bool(text))
 

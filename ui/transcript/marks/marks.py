@@ -41,14 +41,14 @@ UNDERLINES = {
     Source.TARGET: QTextCharFormat.UnderlineStyle.NoUnderline,
 }
 LINE_PX = 3  # the height of a picture of an underline; a wave fills it
-_DASHES = {  # period, and how much of it is drawn
+_DASHES = {  # period, and the drawn part of it
     QTextCharFormat.UnderlineStyle.DotLine: (3, 1),
     QTextCharFormat.UnderlineStyle.DashUnderline: (6, 4),
     QTextCharFormat.UnderlineStyle.DashDotLine: (12, 9),
     QTextCharFormat.UnderlineStyle.SingleUnderline: (64, 64),
     QTextCharFormat.UnderlineStyle.WaveUnderline: (4, 4),
 }
-Strip = tuple[QRectF, float, Source]  # what is tinted, and where the words stand
+Strip = tuple[QRectF, float, Source]  # tinted rectangle, and the base line of its text
 
 
 def mark_format(source: Source, tokens: Palette) -> QTextCharFormat:

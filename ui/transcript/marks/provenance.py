@@ -16,7 +16,7 @@ from engine.records import LAST_SOURCES, PassProbabilities, Source, TokenSpan
 from ui.markdown.source_map import SourceMap
 
 LOOK_AHEAD_CHARS = 40
-NEXT_CHARS = 8  # of formatting, where the token that was kept is not shown itself
+NEXT_CHARS = 8  # of formatting, if the accepted token itself is not shown
 _RUNS = re.compile(r"\s+|\S+")
 _CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # how a typeset formula stands in a document

@@ -86,7 +86,7 @@ class OffscreenHeights(QObject):
         super().__init__(page)
         self._page, self._column, self._at_end = page, column, at_end
         self._sizes: dict[MessageCard, tuple[int, int]] = {}  # height, and how much of it is text that wraps
-        self._recycled: frozenset[CardState] = frozenset()  # as the sizes are
+        self._recycled: frozenset[CardState] = frozenset()  # states at the current sizes
         self._anchor: _ScrollAnchor | None = None
         self._maximum = 0  # of the scroll bar, when it was looked at last
         self._in_relayout = False
@@ -435,12 +435,12 @@ def show_above(
     scrolls by its growth; what still moved within the viewport is repainted.
     """
     viewport, others = page.viewport(), list(others)
-    around = list(_between(card, content))
+    around = list(_ancestors_between(card, content))
     beside = content.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
     before, fills = _in_sight(viewport, others), content.autoFillBackground()
     card.resize(card.width(), _wanted_height(card))  # in another height its parts would be laid out twice
     with updates_disabled([viewport, content, *beside, *around, card, *others]):
-        content.setAutoFillBackground(False)  # or its pixels would be moved
+        content.setAutoFillBackground(False)  # otherwise Qt would scroll its pixels
         content.setAttribute(_IS_OPAQUE, False)
         with layouts_disabled([*around, content]):
             card.show()
@@ -454,7 +454,7 @@ def show_above(
         content.update()
 
 
-def _between(card: QWidget, content: QWidget) -> Iterable[QWidget]:
+def _ancestors_between(card: QWidget, content: QWidget) -> Iterable[QWidget]:
     around = card.parentWidget()
     while around is not None and around is not content:
         yield around

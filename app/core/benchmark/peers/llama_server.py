@@ -342,11 +342,11 @@ def _shared(load: LoadRequest, ready: EngineReady) -> list[str]:
         *("--threads", str(target.threads), "--threads-batch", str(target.threads)),
         *("--n-gpu-layers", str(target.gpu_layers), "--flash-attn", target.flash_attention.value),
         *("--cache-type-k", load.cache_type.value, "--cache-type-v", load.cache_type.value, "--cache-ram", "0"),
-        *_placed(target.placement),
+        *_placement_options(target.placement),
     ]
 
 
-def _placed(placement: Placement) -> list[str]:
+def _placement_options(placement: Placement) -> list[str]:
     """The options for the same devices, splits and overrides. RPC servers, with one device each, come first."""
     words: list[str] = []
     servers = [name for name in placement.devices if name.startswith("rpc:")]

@@ -124,7 +124,7 @@ class Layers:
     project: Mapping[str, SettingValue] = field(default_factory=dict)
 
     def value(self, key: str, layer: Layer = Layer.CHAT) -> LayeredValue:
-        """The value at a layer: its own, or one of the layers behind it."""
+        """The value at a layer: its own, or that of a layer below it."""
         return self._value(key, layer, {each: self._own(each) for each in EDITABLE})
 
     def _value(self, key: str, layer: Layer, own: Mapping[Layer, Mapping[str, SettingValue]]) -> LayeredValue:

@@ -29,8 +29,8 @@ class SpeedRange:
         return float((self.low * self.high) ** 0.5)
 
     @property
-    def told(self) -> tuple[float, float]:
-        """Both for display: whole numbers, with a decimal below three."""
+    def rounded(self) -> tuple[float, float]:
+        """Both ends for display: whole numbers, with a decimal below three."""
         digits = 1 if self.low < _FEW else None
         return float(round(self.low, digits)), float(round(self.high, digits))
 
@@ -40,14 +40,14 @@ class SpeedRange:
         return self.middle >= FAST_ENOUGH
 
     @property
-    def is_never_waited_for(self) -> bool:
+    def is_surely_fast(self) -> bool:
         """True if even the lowest expectation is reading speed."""
         return self.low >= FAST_ENOUGH
 
     @property
     def is_fast(self) -> bool:
         """True at twice the reading speed."""
-        return self.is_never_waited_for and self.middle >= 2 * FAST_ENOUGH
+        return self.is_surely_fast and self.middle >= 2 * FAST_ENOUGH
 
     def halved(self) -> SpeedRange:
         """The speed of the answer if the model first reasons for as many tokens."""
@@ -159,7 +159,7 @@ class SpeedForecast:
 
     @property
     def _expected(self) -> Sentence:
-        slow, fast = self.plain.told
+        slow, fast = self.plain.rounded
         if not self.gain.is_gain:
             return said(
                 "Expect about {slow:g}–{fast:g} tokens per second on this computer, and next to no gain from drafting.",

@@ -61,7 +61,7 @@ class FirstModel:
     name: str
     maker: str
     licence: str
-    repo_id: str  # its maker's repository, which is its place in the library
+    repo_id: str  # the original repository, its folder in the library
     file: str
     size_bytes: int
     sha256: str

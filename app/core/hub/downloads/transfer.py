@@ -174,14 +174,14 @@ class _Transfer:
         while True:
             self._attempt += 1
             try:
-                return self._once()
+                return self._one_attempt()
             except _WORTH_ANOTHER_ATTEMPT as error:
                 self._watch.check()
                 self._after(error)
             finally:
                 self._part.close()
 
-    def _once(self) -> RemoteLocation:
+    def _one_attempt(self) -> RemoteLocation:
         watch, wanted, part = self._watch, self._wanted, self._part
         watch.check()
         watch.on_status(DownloadStatus.RUNNING, None, self._attempt)

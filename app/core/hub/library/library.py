@@ -174,7 +174,7 @@ class Library:
     def models(self) -> tuple[LibraryModel, ...]:
         """All models, by name; vanished ones are marked missing, files put into the folder by hand are found."""
         index = self._index.read()
-        unknown = self._strays(index)
+        unknown = self._unknown_models(index)
         if unknown:
             index = self._index.change(lambda now: _with_new(now, unknown))
         return tuple(self._model(entry) for entry in sorted(index.entries.values(), key=lambda e: e.name.lower()))
@@ -213,7 +213,7 @@ class Library:
                 "Name one.",
             )
         if not found:
-            raise LibraryError(said("The library has no model {name}.", name=short(name)), _near(name, models))
+            raise LibraryError(said("The library has no model {name}.", name=short(name)), _similar_names(name, models))
         return found[0]
 
     def add(self, path: Path) -> LibraryModel:
@@ -235,7 +235,7 @@ class Library:
             raise LibraryError(
                 said("{file} is not a GGUF file.", file=files[0]), "Paceline runs models in the GGUF format only."
             )
-        known = [model for model in self.models() if _same(model.path, files[0])]
+        known = [model for model in self.models() if _is_same_file(model.path, files[0])]
         if known:
             return known[0]
         name = ollama.name_of_blob(files[0]) or model_name(path.name)
@@ -300,7 +300,7 @@ class Library:
     def mark_used(self, path: Path, when: datetime) -> None:
         """Record that the model was loaded; files outside the library are ignored."""
         moment = when.astimezone(UTC).isoformat()
-        for name in [model.name for model in self.models() if _same(model.path, path)]:
+        for name in [model.name for model in self.models() if _is_same_file(model.path, path)]:
             self._change_entry(name, lambda entry: replace(entry, last_used=moment))
 
     def look(self) -> tuple[tuple[Offer, ...], tuple[Skipped, ...]]:
@@ -389,7 +389,7 @@ class Library:
         """Repository and name, also if the library renamed it; empty without a repository."""
         return f"{model.repo_id}/{model_name(model.path.name)}" if model.repo_id else ""
 
-    def _strays(self, index: Index) -> list[IndexEntry]:
+    def _unknown_models(self, index: Index) -> list[IndexEntry]:
         """Complete models in the folder that the index does not know: put there by hand, or the index was lost."""
         known = {file for entry in index.entries.values() for file in entry.files}
         strays = []
@@ -468,7 +468,7 @@ def _size(files: Iterable[Path]) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _same(one: Path, other: Path) -> bool:
+def _is_same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
 
 
@@ -483,7 +483,7 @@ def _title(model: LibraryModel) -> str:
     return model_title(header.metadata, model.path.stem if is_gguf(model.path.name) else model.name, header.num_params)
 
 
-def _near(name: str, models: Sequence[LibraryModel]) -> Sentence:
+def _similar_names(name: str, models: Sequence[LibraryModel]) -> Sentence:
     """The names similar to one that does not exist."""
     wanted, by_name = name.lower(), {model.name.lower(): model.name for model in models}
     holding = [shown for lower, shown in by_name.items() if wanted in lower]

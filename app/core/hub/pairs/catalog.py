@@ -142,7 +142,7 @@ def check(pair: CatalogPair, client: Hub) -> EntryCheck:
         words = said("The hub has the model as listed here.") if pair.draft is None else _BOTH
         return EntryCheck(EntryStatus.THERE, words, *models)
     worst = max((check.status for check in bad), key=list(EntryStatus).index)
-    sentences = dict.fromkeys(check.sentence for check in bad)  # one hub that does not answer is told once
+    sentences = dict.fromkeys(check.sentence for check in bad)  # report a hub that does not answer once
     return EntryCheck(worst, joined(sentences), *models)
 
 

@@ -55,7 +55,7 @@ class CandidateOrigin(StrEnum):
 class Candidate:
     """A possible draft. ``reason`` says why not; ``cost_share`` is its cost per token relative to the target's.
 
-    ``speaks`` is for another vocabulary: the share of the target's tokens that are single tokens of the draft, too.
+    ``coverage`` is for another vocabulary: the share of the target's tokens that are single tokens of the draft, too.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Candidate:
     quantization: str = ""
     size_bytes: int | None = None
     cost_share: float | None = None
-    speaks: float | None = None
+    coverage: float | None = None
     head: str = ""  # the method of a head in a separate file: "MTP", "DFlash"
     is_unchecked: bool = False  # its file or the hub could not be read
 
@@ -357,14 +357,14 @@ def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
     if share is not None and share > LARGEST_SHARE:
         reason = said("It matches, but it is too large for this target to make it faster.")
         return replace(candidate, reason=reason)
-    return replace(candidate, matches=True, speaks=verdict.speaks)
+    return replace(candidate, matches=True, coverage=verdict.coverage)
 
 
 def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch:
     order, judged = list(CandidateOrigin), _distinct(target, found.judged)
     matching = sorted(
         (one for one in judged if one.matches),
-        key=lambda one: (one.speaks is not None, order.index(one.place), one.cost_share or 0.0),
+        key=lambda one: (one.coverage is not None, order.index(one.place), one.cost_share or 0.0),
     )
     others = sorted((one for one in judged if not one.matches), key=lambda one: order.index(one.place))
     rejected = [one for one in others if not one.is_unchecked]

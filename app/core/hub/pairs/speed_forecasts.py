@@ -52,7 +52,7 @@ class Conditions:
     threads: int | None = None
     draft_threads: int | None = None
     temperature: float = 0.8
-    speaks: float = 1.0  # the share of the target's tokens that a draft with another vocabulary can propose
+    coverage: float = 1.0  # the share of the target's tokens that a draft with another vocabulary can propose
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,9 @@ class SpeedForecasts:
         plan = conditions.plan
         first = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
         second, kind = _drafter(target, draft, conditions)
-        found = forecast(self._machine([first, second]), first, second, kind, conditions.temperature, conditions.speaks)
+        found = forecast(
+            self._machine([first, second]), first, second, kind, conditions.temperature, conditions.coverage
+        )
         if found is None:
             return None
         measured = None

@@ -43,8 +43,8 @@ def shown(model: ServedModel) -> _Json:
     info = model.ready.target
     able = ["completion"]
     able += ["tools"] if info.tool_format is not ToolFormat.NONE else []
-    able += ["vision"] if info.sees else []
-    able += ["insert"] if info.fills_gaps else []
+    able += ["vision"] if info.has_vision else []
+    able += ["insert"] if info.supports_infill else []
     able += ["thinking"] if info.thinking or info.opened_tag else []
     facts = {
         "general.architecture": info.architecture,

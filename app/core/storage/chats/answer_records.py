@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.core.domain.seeds import Drawn
+from app.core.domain.seeds import SamplingRecord
 from app.core.storage.chats import conversations
-from app.core.storage.chats.codec import drawn_to_text, stats_from_text
+from app.core.storage.chats.codec import sampling_to_text, stats_from_text
 from engine.records import RunStats
 
 _COLUMNS = """
@@ -44,9 +44,9 @@ def note_models_while_streaming(db: sqlite3.Connection, message_id: int, target:
     db.execute(sql, (target, draft, message_id))
 
 
-def note_drawn(db: sqlite3.Connection, message_id: int, drawn: Drawn | None) -> None:
+def note_sampling(db: sqlite3.Connection, message_id: int, drawn: SamplingRecord | None) -> None:
     """Store how an answer was sampled."""
-    db.execute("UPDATE messages SET drawn = ? WHERE id = ?", (drawn_to_text(drawn), message_id))
+    db.execute("UPDATE messages SET drawn = ? WHERE id = ?", (sampling_to_text(drawn), message_id))
 
 
 def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[AnswerRecord, ...]:

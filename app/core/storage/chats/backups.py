@@ -121,7 +121,7 @@ def backup_is_due(folder: Path, now: datetime) -> bool:
 def rotate(folder: Path, now: datetime) -> None:
     """Keep the newest daily copy of each of the last 12 days, 10 weeks and 9 months with a copy.
 
-    As many are kept of the time after ``now``, from when the clock was ahead: they must not displace today's.
+    Copies dated after ``now``, made while the clock was ahead, are kept by a second set of the same limits.
     """
     keep, today = set[Path](), now.strftime("%Y%m%d")
     daily = backups_in(folder, "daily")

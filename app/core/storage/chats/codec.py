@@ -5,8 +5,8 @@ Unreadable values are left out and logged.
 Spans: ``["target",5,3,"draft",4,"recovered",[2," cat"]]`` means tokens of 5 and 3 characters from the target, one of 4
 from the draft, and a recovered one of 2 characters in place of a rejected " cat". A list may continue with the
 probabilities of the pass that the token ended: the characters of each rejected token (0 if there is at most one), the
-token's own in percent, then p and q of each observed proposed token. ``[0,"","greedy"]`` says that from here on passes
-chose the most likely token, which needs no numbers, ``[0,"","drawn"]`` that they no longer did.
+probability of the token in percent, then p and q of each observed proposed token. ``[0,"","greedy"]`` says that from
+here on passes chose the most likely token, which needs no numbers, ``[0,"","drawn"]`` that they no longer did.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from app.core.domain.seeds import DRAWING_KEYS, Drawn
+from app.core.domain.seeds import RECORDED_KEYS, SamplingRecord
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import valid_values
 from app.core.domain.tools.calls import CallStatus, CallTokens, StoredCall
@@ -28,16 +28,16 @@ from engine.sentences import from_json, to_json
 
 log = logging.getLogger(__name__)
 
-_AFTER_OTHERS = frozenset({Source.RECOVERED, Source.BONUS})  # tokens of passes with proposals
+_SPECULATIVE_ENDS = frozenset({Source.RECOVERED, Source.BONUS})  # tokens of passes with proposals
 _GREEDY, _DRAWN = "greedy", "drawn"
-_LEAST, _MOST = 0.4, 99.6
-# A long chat has tens of thousands: looked up, not computed.
-_SHARES: dict[float | None, float | None] = {None: None} | {each: each / 100 for each in (*range(101), _LEAST, _MOST)}
+_LOW, _HIGH = 0.4, 99.6  # percents that stand for all probabilities below 1% and above 99%
+# A table of all percentages: a long chat has tens of thousands of them.
+_SHARES: dict[float | None, float | None] = {None: None} | {each: each / 100 for each in (*range(101), _LOW, _HIGH)}
 MAX_REJECTED_CHARS = 200  # more of a rejected text is not worth storing
-# Few different ones occur thousands of times.
+# Cached, since equal spans occur thousands of times.
 _span = functools.lru_cache(maxsize=4096)(TokenSpan)
 _STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
-_DIGESTS = tuple(field.name for field in dataclasses.fields(Drawn))[1:]
+_DIGESTS = tuple(field.name for field in dataclasses.fields(SamplingRecord))[1:]
 _MAX_DIGEST_CHARS = 64
 _STATS_TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
 
@@ -52,7 +52,7 @@ def spans_to_text(spans: Iterable[TokenSpan]) -> str:
     for span in spans:
         probabilities = span.probabilities
         if (probabilities is not None and probabilities.greedy) is not greedy and (
-            probabilities is not None or span.source in _AFTER_OTHERS
+            probabilities is not None or span.source in _SPECULATIVE_ENDS
         ):
             greedy = not greedy
             items.append([0, "", _GREEDY if greedy else _DRAWN])
@@ -61,7 +61,7 @@ def spans_to_text(spans: Iterable[TokenSpan]) -> str:
             items.append(source.value)
         rejected = span.rejected[:MAX_REJECTED_CHARS]
         if probabilities is not None and (
-            not probabilities.greedy or probabilities.rejected_chars or span.source not in _AFTER_OTHERS
+            not probabilities.greedy or probabilities.rejected_chars or span.source not in _SPECULATIVE_ENDS
         ):
             items.append([span.num_chars, rejected, *_probabilities_to_list(probabilities)])
         else:
@@ -74,17 +74,17 @@ def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
     if not text:
         return ()
     spans: list[TokenSpan] = []
-    source, every = Source.TARGET, None  # the probabilities of every pass, while they are equal
+    source, every = Source.TARGET, None  # ``every`` is `GREEDY` while passes are greedy
     try:
         for item in json.loads(text):
             if isinstance(item, str):
                 source = Source(item)
             elif not isinstance(item, list):
-                spans.append(_span(int(item), source, "", every if source in _AFTER_OTHERS else None))
+                spans.append(_span(int(item), source, "", every if source in _SPECULATIVE_ENDS else None))
             elif item[2:] in ([_GREEDY], [_DRAWN]):
                 every = GREEDY if item[2] == _GREEDY else None
             else:
-                same = every if source in _AFTER_OTHERS else None
+                same = every if source in _SPECULATIVE_ENDS else None
                 probabilities = _probabilities_from_list(item[2:], greedy=every is not None) if len(item) > 2 else same
                 spans.append(TokenSpan(int(item[0]), source, str(item[1])[:MAX_REJECTED_CHARS], probabilities))
     except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
@@ -125,8 +125,8 @@ def _percent(share: float | None) -> float | None:
         return None
     value = share * 100
     if 0 < value < 1:
-        return _LEAST
-    return _MOST if 99 < value < 100 else round(value)
+        return _LOW
+    return _HIGH if 99 < value < 100 else round(value)
 
 
 # ---- figures --------------------------------------------------------------------------------------------------------
@@ -169,30 +169,30 @@ def stats_from_text(text: str | None) -> RunStats | None:
         return None
 
 
-def drawn_to_text(drawn: Drawn | None) -> str:
+def sampling_to_text(drawn: SamplingRecord | None) -> str:
     """Encode how an answer was sampled; empty if unknown."""
     return "" if drawn is None else json.dumps(dataclasses.asdict(drawn), separators=(",", ":"))
 
 
-def drawn_from_text(text: str | None) -> Drawn | None:
+def sampling_from_text(text: str | None) -> SamplingRecord | None:
     """Decode how an answer was sampled; None if that is unknown, unreadable, or out of range."""
     if not text:
         return None
     try:
         data = json.loads(text)
-        values, digests = _drawing_values(tuple(data["values"].items())), [data[name] for name in _DIGESTS]
+        values, digests = _recorded_values(tuple(data["values"].items())), [data[name] for name in _DIGESTS]
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         values, digests = {}, []
     are_digests = all(isinstance(one, str) and len(one) <= _MAX_DIGEST_CHARS for one in digests)
-    if len(values) < len(DRAWING_KEYS) or not are_digests:
+    if len(values) < len(RECORDED_KEYS) or not are_digests:
         log.warning("How a stored answer was drawn cannot be read and is left out.")
         return None
-    return Drawn(values, *digests)
+    return SamplingRecord(values, *digests)
 
 
 @functools.lru_cache(maxsize=256)  # the answers of a chat share it
-def _drawing_values(items: tuple[tuple[str, SettingValue], ...]) -> Mapping[str, SettingValue]:
-    return valid_values(dict(items), DRAWING_KEYS)
+def _recorded_values(items: tuple[tuple[str, SettingValue], ...]) -> Mapping[str, SettingValue]:
+    return valid_values(dict(items), RECORDED_KEYS)
 
 
 # ---- calls of tools -------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def call_to_text(call: StoredCall | None) -> str:
 
 
 def call_from_text(text: str | None, status: str) -> StoredCall | None:
-    """Decode a call; None if the message is none. Unreadable fields are empty."""
+    """Decode a call; None if the message is not a call. Unreadable fields are empty."""
     if not status:
         return None
     try:

@@ -22,8 +22,8 @@ _LISTED = """
     SELECT id, title, updated_at, pinned, archived, folder_id, place
     FROM conversations WHERE deleted_at IS NULL
 """
-_ELSEWHERE = "SELECT DISTINCT conversation_id, target FROM messages WHERE instr(target, ' @ ') > 0"
-_WITH_A_PLACE_OR_NEW = """
+_REMOTE = "SELECT DISTINCT conversation_id, target FROM messages WHERE instr(target, ' @ ') > 0"
+_IN_A_SECTION_OR_NEW = """
     AND (pinned OR archived OR folder_id IS NOT NULL OR id IN (
         SELECT id FROM conversations WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT ?))
 """
@@ -81,8 +81,8 @@ def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
 
 
 def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tuple[ConversationRow, ...]:
-    """List all conversations, last changed first; of unpinned ones outside folders only the ``newest``."""
-    sql = _LISTED + (_WITH_A_PLACE_OR_NEW if newest is not None else "") + _NEWEST_FIRST
+    """List all conversations, last changed first; ``newest`` limits those without a pin, a folder or the archive."""
+    sql = _LISTED + (_IN_A_SECTION_OR_NEW if newest is not None else "") + _NEWEST_FIRST
     rows = db.execute(sql, () if newest is None else (newest,))
     away = _answered_elsewhere(db)
     return tuple(
@@ -95,7 +95,7 @@ def _answered_elsewhere(db: sqlite3.Connection) -> frozenset[int]:
     """Conversations with answers of remote servers; empty if messages are damaged, so that the list can be shown."""
     try:
         return frozenset(
-            number for number, target in db.execute(_ELSEWHERE) if not stays_here(f"http://{target.rpartition(AT)[2]}")
+            number for number, target in db.execute(_REMOTE) if not stays_here(f"http://{target.rpartition(AT)[2]}")
         )
     except sqlite3.DatabaseError:
         log.warning("which conversations were answered elsewhere cannot be read: the file is damaged")
@@ -113,7 +113,7 @@ def find_latest(db: sqlite3.Connection, wanted: int | None = None) -> int | None
 
 
 def read_conversation(db: sqlite3.Connection, conversation_id: int) -> Conversation | None:
-    """Read one conversation; None if it is gone. Another version's mode becomes off."""
+    """Read one conversation; None if it is gone. A mode that this version of Paceline does not know becomes off."""
     sql = "SELECT id, title, mode, depth FROM conversations WHERE id = ? AND deleted_at IS NULL"
     row = db.execute(sql, (conversation_id,)).fetchone()
     if row is None:

@@ -31,12 +31,12 @@ class DeletedChat:
 
 @dataclass(frozen=True, slots=True)
 class DeletedBranch:
-    """Messages in the marked chat ``kept_in``: ``message_id`` with all its descendants, or alone.
+    """Messages in the marked chat ``hidden_chat_id``: ``message_id`` with all its descendants, or alone.
 
     ``shown``: it was the shown version. ``children`` stayed, below its parent or another version of it.
     """
 
-    kept_in: int
+    hidden_chat_id: int
     conversation_id: int
     message_id: int
     parent_id: int | None
@@ -81,7 +81,7 @@ class Deletions:
         return self._access.write(lambda db: _set_aside(db, message_id, now, alone=True))
 
     def take_back_branch(self, branch: DeletedBranch) -> None:
-        """Undo the deletion of messages, including what was shown."""
+        """Undo the deletion of messages; the branch that was shown is shown again."""
         self._access.write(lambda db: _put_back(db, branch))
 
     def wipe(self, conversation_ids: Sequence[int]) -> None:
@@ -95,7 +95,7 @@ class Deletions:
 
 
 def wipe_marked(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
-    """Delete for good what was marked before, chats only `KEPT` later; returns the ids."""
+    """Delete marked messages for good, and chats that were marked `KEPT` ago; returns the ids."""
     sql = f"SELECT id FROM conversations WHERE deleted_at IS NOT NULL AND NOT (deleted_at > ? AND {_CHAT})"  # noqa: S608
     marked = tuple(row[0] for row in db.execute(sql, (conversations.to_us(now - KEPT),)))
     for conversation_id in marked:
@@ -113,16 +113,16 @@ def _set_aside(db: sqlite3.Connection, message_id: int, now: datetime, *, alone:
         return None
     tree = messages.read_tree(db, conversation_id)
     moved = (message_id,) if alone else tree.below(message_id)
-    kept_in = conversations.insert_conversation(db, "", Mode.OFF, None, now)
-    _mark(db, kept_in, now)
-    _move(db, moved, kept_in)
+    hidden_chat_id = conversations.insert_conversation(db, "", Mode.OFF, None, now)
+    _mark(db, hidden_chat_id, now)
+    _move(db, moved, hidden_chat_id)
     messages.show_instead(db, conversation_id, tree, message_id)
     parent_id = tree.parents[message_id]
     shown = tree.shown.get(parent_id) in (message_id, None)
     children = tuple(tree.children().get(message_id, ())) if alone else ()
     if children:
         _move_up(db, conversation_id, tree, message_id)
-    return DeletedBranch(kept_in, conversation_id, message_id, parent_id, moved, shown, children)
+    return DeletedBranch(hidden_chat_id, conversation_id, message_id, parent_id, moved, shown, children)
 
 
 def _move_up(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
@@ -145,7 +145,7 @@ def _put_back(db: sqlite3.Connection, branch: DeletedBranch) -> None:
     _follow(db, branch.children, branch.message_id)
     if branch.shown:
         messages.show_below(db, branch.conversation_id, branch.parent_id, branch.message_id)
-    conversations.delete_conversation(db, branch.kept_in)
+    conversations.delete_conversation(db, branch.hidden_chat_id)
 
 
 def _move(db: sqlite3.Connection, message_ids: Sequence[int], conversation_id: int) -> None:

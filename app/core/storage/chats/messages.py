@@ -17,7 +17,7 @@ from app.core.storage.chats.attachments import with_attachments
 from app.core.storage.chats.codec import (
     call_from_text,
     call_to_text,
-    drawn_from_text,
+    sampling_from_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
@@ -198,7 +198,7 @@ def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
         thinking_ms=thinking_ms,
         target=target,
         call=call_from_text(call, call_status),
-        drawn=drawn_from_text(drawn),
+        drawn=sampling_from_text(drawn),
     )
 
 

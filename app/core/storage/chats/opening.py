@@ -195,7 +195,7 @@ def _restore_backup(backup: Path, file: Path) -> None:
         shutil.copyfile(backup, part)
         with part.open("r+b") as copy:
             sync(copy)  # before its log is removed
-        for companion in _companions(file):
+        for companion in _wal_files(file):
             companion.unlink(missing_ok=True)
         move_into_place(part, file)
     except OSError:
@@ -203,7 +203,7 @@ def _restore_backup(backup: Path, file: Path) -> None:
         raise
 
 
-def _companions(file: Path) -> tuple[Path, ...]:
+def _wal_files(file: Path) -> tuple[Path, ...]:
     return file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm")
 
 
@@ -214,7 +214,7 @@ def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) ->
     """
     aside = place.file.with_name(f"{place.file.stem}.aside-{now.strftime('%Y%m%d-%H%M%S-%f')}{place.file.suffix}")
     try:
-        for source, kept in zip((place.file, *_companions(place.file)), (aside, *_companions(aside)), strict=True):
+        for source, kept in zip((place.file, *_wal_files(place.file)), (aside, *_wal_files(aside)), strict=True):
             if source.exists():
                 source.rename(kept)
         kept_it = aside.exists()
@@ -247,9 +247,9 @@ def _undo_setting_aside(place: StoreLocation, aside: Path) -> None:
     if not aside.exists():
         return
     with contextlib.suppress(OSError):
-        for made in (place.file, *_companions(place.file)):
+        for made in (place.file, *_wal_files(place.file)):
             made.unlink(missing_ok=True)
-        for kept, source in zip((aside, *_companions(aside)), (place.file, *_companions(place.file)), strict=True):
+        for kept, source in zip((aside, *_wal_files(aside)), (place.file, *_wal_files(place.file)), strict=True):
             if kept.exists():
                 kept.rename(source)
 
@@ -298,7 +298,7 @@ def _copied_at_rest(file: Path, copy: Path) -> bool:
     A log contains everything since the file was last written.
     """
     before = file.stat()
-    for source, target in zip((file, *_companions(file)), (copy, *_companions(copy)), strict=True):
+    for source, target in zip((file, *_wal_files(file)), (copy, *_wal_files(copy)), strict=True):
         if source.exists():
             shutil.copyfile(source, target)
     after = file.stat()

@@ -16,7 +16,7 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.conversations import ConversationRow, one_line, title_from
 from app.core.domain.errors import StorageError
 from app.core.domain.messages import MessageState, MessageView
-from app.core.domain.seeds import Drawn
+from app.core.domain.seeds import SamplingRecord
 from app.core.domain.thinking import split_thinking
 from app.core.domain.tree import MessageTree
 from app.core.storage.chats import answer_records, attachments, conversations, messages
@@ -174,7 +174,7 @@ class ChatStore(ChatsFile):
         def job(db: sqlite3.Connection) -> StoredTurn:
             line = messages.read_tree(db, conversation_id).ancestors(after)
             if not line:
-                raise _gone()
+                raise _gone_error()
             history = tuple(self._current(view) for view in messages.list_texts(db, line[::-1]))
             stored = conversations.read_conversation(db, conversation_id)
             answer = self._insert(db, conversation_id, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True), after)
@@ -217,7 +217,7 @@ class ChatStore(ChatsFile):
             stored, view = conversations.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
             above = _above(messages.read_tree(db, conversation_id), answer_id)
             if stored is None or view is None:
-                raise _gone()
+                raise _gone_error()
             view = messages.without_trailing_space(view)
             messages.reopen_answer(db, view)
             growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
@@ -231,9 +231,9 @@ class ChatStore(ChatsFile):
         """Store the models of an answer without waiting; its end stores them again."""
         self.post(lambda db: answer_records.note_models_while_streaming(db, answer_id, target, draft))
 
-    def note_drawn(self, answer_id: int, drawn: Drawn | None) -> None:
+    def note_sampling(self, answer_id: int, drawn: SamplingRecord | None) -> None:
         """Store how an answer is sampled without waiting; None if no seed reproduces it."""
-        self.post(lambda db: answer_records.note_drawn(db, answer_id, drawn))
+        self.post(lambda db: answer_records.note_sampling(db, answer_id, drawn))
 
     def append(
         self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None
@@ -328,11 +328,11 @@ def _above(tree: MessageTree, message_id: int) -> tuple[int, ...]:
     """
     line = tree.ancestors(message_id)
     if not line:
-        raise _gone()
+        raise _gone_error()
     return line[:0:-1]
 
 
-def _gone() -> StorageError:
+def _gone_error() -> StorageError:
     return StorageError("This message no longer exists.", "Open the chat again.")
 
 

@@ -24,8 +24,8 @@ from app.core.domain.tools.calls import CallStatus, StoredCall, settled
 from app.core.storage.chats.codec import (
     call_from_text,
     call_to_text,
-    drawn_from_text,
-    drawn_to_text,
+    sampling_from_text,
+    sampling_to_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
@@ -142,7 +142,7 @@ def _message_to_data(message: PortableMessage) -> dict[str, Any]:
         "draft": message.draft,
         "thinking_ms": message.thinking_ms,
         **({"call": call_to_data(message.call)} if message.call else {}),
-        **({"drawn": json.loads(drawn_to_text(message.drawn))} if message.drawn else {}),
+        **({"drawn": json.loads(sampling_to_text(message.drawn))} if message.drawn else {}),
         "summary": message.summary,
         "stats": json.loads(stats) if stats else None,
         "spans": json.loads(spans_to_text(message.spans)) if message.spans else [],
@@ -218,7 +218,7 @@ def _message_from_data(data: object, known: set[int]) -> PortableMessage:
         attachments=_attachments(data.get("attachments")),
         summary=whole_text(data.get("summary")),
         call=call,
-        drawn=drawn_from_text(json.dumps(data["drawn"])) if data.get("drawn") else None,
+        drawn=sampling_from_text(json.dumps(data["drawn"])) if data.get("drawn") else None,
     )
 
 

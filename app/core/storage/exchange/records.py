@@ -12,7 +12,7 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.conversations import MAX_TITLE_CHARS, one_line
 from app.core.domain.errors import ChatsImportError
 from app.core.domain.messages import MessageState
-from app.core.domain.seeds import Drawn
+from app.core.domain.seeds import SamplingRecord
 from app.core.domain.tools.calls import StoredCall
 from app.core.storage.chats.options import NOTHING_OWN
 from engine.records import Mode, RunStats, TokenSpan
@@ -47,7 +47,7 @@ class PortableMessage:
     attachments: tuple[Attachment, ...] = ()
     thinking_ms: int | None = None
     call: StoredCall | None = None  # in a message of the role `tool`, whose text is the result
-    drawn: Drawn | None = None
+    drawn: SamplingRecord | None = None
     summary: str = ""  # replaces all messages up to and including this one
 
 
@@ -74,7 +74,7 @@ class PortableChat:
     def digest(self) -> str:
         """Equal for the same texts in the same tree, from any source."""
         places: dict[int | None, int] = {message.key: place for place, message in enumerate(self.messages)}
-        content = [(places.get(each.parent), each.role, each.text, *_beside(each)) for each in self.messages]
+        content = [(places.get(each.parent), each.role, each.text, *_parts_beside_text(each)) for each in self.messages]
         return hashlib.sha256(json.dumps([self.title, content]).encode()).hexdigest()[:32]
 
     def holds(self, other: PortableChat) -> bool:
@@ -85,12 +85,12 @@ class PortableChat:
         """A digest of each message with its ancestors; duplicates are counted."""
         lines: dict[int | None, bytes] = {None: b""}
         for each in self.messages:
-            content = [each.role, each.text, *_beside(each)]
+            content = [each.role, each.text, *_parts_beside_text(each)]
             lines[each.key] = hashlib.sha256(lines.get(each.parent, b"") + json.dumps(content).encode()).digest()
         return Counter(line for key, line in lines.items() if key is not None)
 
 
-def _beside(message: PortableMessage) -> list[tuple[str, str]]:
+def _parts_beside_text(message: PortableMessage) -> list[tuple[str, str]]:
     """The parts of a message beside its text."""
     call = message.call
     files = [(file.name, file.text) for file in message.attachments]

@@ -15,8 +15,8 @@ from app.core.storage.chats.answers import AnswerSnapshot
 from app.core.storage.chats.codec import (
     call_from_text,
     call_to_text,
-    drawn_from_text,
-    drawn_to_text,
+    sampling_from_text,
+    sampling_to_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
@@ -108,7 +108,7 @@ def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessa
         str(draft),
         thinking_ms=thinking_ms,  # type: ignore[arg-type]
         call=call_from_text(call, status),  # type: ignore[arg-type]
-        drawn=drawn_from_text(drawn),  # type: ignore[arg-type]
+        drawn=sampling_from_text(drawn),  # type: ignore[arg-type]
     )
     message = replace(message, **now.as_fields()) if now else message
     message = replace(message, call=settled(message.call)) if message.call else message
@@ -172,7 +172,7 @@ def _insert_message(
         "target": message.target,
         "draft": message.draft,
         "thinking_ms": message.thinking_ms,
-        "drawn": drawn_to_text(message.drawn),
+        "drawn": sampling_to_text(message.drawn),
         "call": call_to_text(message.call),
         "call_status": message.call.status.value if message.call else "",
     }

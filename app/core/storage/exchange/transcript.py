@@ -19,7 +19,7 @@ from app.core.storage.exchange.records import (
     clean_title,
 )
 
-_LINE = re.compile(  # every repetition is limited or followed by what it cannot match: no file makes it slow
+_LINE = re.compile(  # no backtracking: repetitions are limited, or cannot match the next character
     r"^(?: {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
     r"| {0,3}(?P<level>#{1,6})[ \t]{1,8}(?P<heading>[^\n]{1,120})$"
     r"|(?P<stars>\*\*|__)(?P<bold>[^\n*_]{1,60})(?P=stars)(?P<colon>:?)[ \t]*"

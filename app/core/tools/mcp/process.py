@@ -217,7 +217,7 @@ class ServerProcess:
                 self.fault = said("it wrote a message of more than {size}", size=size_of(MESSAGE_BYTES))
                 return
 
-    def _whole(self, line: bytes) -> bytes:
+    def _complete_message(self, line: bytes) -> bytes:
         """A message over several lines once it is complete, and nothing before; else the line."""
         bare = line.removeprefix(codecs.BOM_UTF8).rstrip()
         if bare == b"{":
@@ -234,7 +234,7 @@ class ServerProcess:
 
     async def _deliver(self, line: bytes, incoming: MemoryObjectSendStream[Incoming]) -> None:
         await self._throttle.take(len(line))
-        line = self._whole(line)
+        line = self._complete_message(line)
         if not line:
             return
         if await has_too_many_values(line):

@@ -56,7 +56,7 @@ def mended_message(line: bytes) -> bytes:
         except (ValueError, RecursionError):
             data = _unreadable(line, text)
         if isinstance(data, dict):
-            return whole_characters(json.dumps(_mended(data), ensure_ascii=False)).encode()
+            return whole_characters(json.dumps(_repaired(data), ensure_ascii=False)).encode()
     return line
 
 
@@ -67,7 +67,7 @@ def _decoded(line: bytes) -> str:
     return text if is_utf8 or "\ufffd" not in text else line.decode("cp1252", "replace")
 
 
-def _mended(data: Json) -> Json:
+def _repaired(data: Json) -> Json:
     data = {**data, "jsonrpc": "2.0"}
     if "method" in data:
         return data if isinstance(data.get("params"), dict) else {**data, "params": {}}

@@ -148,14 +148,14 @@ class McpServer:
 
     async def run(self) -> None:
         """Start the server, and run until it ends or this task is cancelled."""
-        self._become(Phase.STARTING)
+        self._set_phase(Phase.STARTING)
         try:
             async with AsyncExitStack() as stack:
                 await self._open(stack)
-                self._become(Phase.READY)
+                self._set_phase(Phase.READY)
                 await self._stay()
         except asyncio.CancelledError:
-            self._become(Phase.OFF)
+            self._set_phase(Phase.OFF)
             raise
         except ToolServerError as error:
             self._fail(said("{message} {advice}", message=error.message, advice=error.advice))
@@ -268,7 +268,7 @@ class McpServer:
     async def _hear_log(self, params: LoggingMessageNotificationParams) -> None:
         self._log.add(f"{params.level}: {params.data}"[:4096])
 
-    def _become(self, phase: Phase, problem: str = "") -> None:
+    def _set_phase(self, phase: Phase, problem: str = "") -> None:
         # The problem first: other threads must not see a failure without its message.
         self.problem = problem
         self.phase = phase
@@ -277,7 +277,7 @@ class McpServer:
         self._on_change()
 
     def _fail(self, sentence: str) -> None:
-        self._become(Phase.FAILED, sentence)
+        self._set_phase(Phase.FAILED, sentence)
 
     async def _sentence(self, error: BaseException, *, is_start: bool) -> Sentence:
         """One sentence for any error of a library or a server."""

@@ -1,4 +1,4 @@
-"""Commands about models, which look for what they wait for more often than for a person."""
+"""Commands about models, which poll more often than in normal use."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What this machine's own hub sends is here at once."""
+    """The loopback hub answers at once."""
     monkeypatch.setattr("app.cli.models.commands.LOOK_EVERY_S", 0.02)

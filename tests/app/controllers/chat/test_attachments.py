@@ -156,7 +156,7 @@ def test_a_pasted_picture_is_seen_by_a_model_that_sees_and_can_be_saved(
     assert captions(harness)[0].endswith("this model cannot see it")
     target = harness.window.engine_view.target
     assert target is not None
-    harness.engine.tell(EngineReady(replace(target, sees=True)))
+    harness.engine.tell(EngineReady(replace(target, has_vision=True)))
     qtbot.waitUntil(lambda: "cannot see" not in captions(harness)[0], timeout=WAIT_MS)
     qtbot.keyClicks(harness.window.composer.edit, "What is it?")
     qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
@@ -193,7 +193,7 @@ def test_tokens_of_a_picture_are_counted_before_it_is_sent(harness: AppHarness, 
     assert chosen == [("/models/seer.gguf", "target")]
     target = harness.window.engine_view.target
     assert target is not None
-    harness.engine.tell(EngineReady(replace(target, sees=True)))
+    harness.engine.tell(EngineReady(replace(target, has_vision=True)))
     qtbot.waitUntil(lambda: not tray.sight.isVisible(), timeout=WAIT_MS)
     qtbot.waitUntil(lambda: "tokens" in captions(harness)[0], timeout=WAIT_MS)
     assert (40, 20) in harness.engine.counts[-1].texts

@@ -113,7 +113,7 @@ def test_after_some_seconds_it_can_be_restored_from_recently_deleted(chats: AppH
 
 
 def recently_deleted(harness: AppHarness) -> tuple[ConfirmDialog, ChoiceList]:
-    harness.window.sidebar.library_signals.deleted_wanted.emit()
+    harness.window.sidebar.library_signals.deleted_chats_requested.emit()
     dialog = next(each for each in harness.window.findChildren(ConfirmDialog) if each.isVisible())
     rows = dialog.findChild(ChoiceList)
     assert rows is not None
@@ -177,7 +177,7 @@ def folder_with(harness: AppHarness, *chats: int) -> int:
     """A folder with these chats, in the list."""
     folder = harness.store.library.create_folder("Animals")
     for chat in chats:
-        harness.window.sidebar.library_signals.foldered.emit(chat, folder)
+        harness.window.sidebar.library_signals.moved_to_folder.emit(chat, folder)
     harness.controller.conversations.refresh()
     return folder
 

@@ -190,7 +190,7 @@ def test_f2_opens_what_the_open_chat_lies_in_and_renames_it_there(
     listing = harness.window.sidebar.list
     if place == "folder":
         folder = harness.store.library.create_folder("Work")
-        listing.rows.library_signals.foldered.emit(chat, folder)
+        listing.rows.library_signals.moved_to_folder.emit(chat, folder)
         listing.rows.library_signals.folder_folded.emit(folder, True)
     else:
         listing.rows.library_signals.archived.emit(chat, True)

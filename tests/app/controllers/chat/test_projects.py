@@ -178,7 +178,7 @@ def test_a_slow_machine_gets_few_passages_and_a_fast_one_more(harness: AppHarnes
 def test_the_page_reads_what_is_added_and_lists_it(harness: AppHarness, qtbot: QtBot, papers: Path) -> None:
     (papers / "bad.pdf").write_bytes(b"%PDF-1.7 no more")
     folder = harness.store.library.create_folder("House")
-    harness.window.sidebar.library_signals.project_wanted.emit(folder)
+    harness.window.sidebar.library_signals.page_requested.emit(folder)
     page = harness.window.findChild(ProjectPage)
     assert page is not None
     page.sources_added.emit([str(papers)])
@@ -193,7 +193,7 @@ def test_the_page_reads_what_is_added_and_lists_it(harness: AppHarness, qtbot: Q
 
 def test_a_source_is_removed_and_found_no_more(harness: AppHarness, qtbot: QtBot, papers: Path) -> None:
     project = in_project(harness, papers)
-    harness.window.sidebar.library_signals.project_wanted.emit(project.folder_id)
+    harness.window.sidebar.library_signals.page_requested.emit(project.folder_id)
     page = harness.window.findChild(ProjectPage)
     assert page is not None
     page.source_removed.emit(str(papers))
@@ -232,7 +232,7 @@ def test_a_chat_that_is_moved_into_a_project_has_its_files(harness: AppHarness, 
     project = in_project(harness, papers)
     harness.window.sidebar.new_chat.emit()
     ask(harness, qtbot, "hello")
-    harness.window.sidebar.library_signals.foldered.emit(harness.controller.state.chat_id, project.folder_id)
+    harness.window.sidebar.library_signals.moved_to_folder.emit(harness.controller.state.chat_id, project.folder_id)
     assert RENT in ask(harness, qtbot, "How much is the rent?")
 
 

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.attachments import Attachment
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
-from app.core.domain.seeds import SeedWish
+from app.core.domain.seeds import SeedChoice
 from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.table import TOOLS
 from app.core.domain.tools.calls import CallStatus
@@ -144,8 +144,8 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
     harness, tools = app
     target = harness.window.engine_view.target
     assert target is not None
-    harness.engine.tell(EngineReady(replace(target, sees=True)))
-    qtbot.waitUntil(lambda: bool(harness.window.engine_view.target and harness.window.engine_view.target.sees))
+    harness.engine.tell(EngineReady(replace(target, has_vision=True)))
+    qtbot.waitUntil(lambda: bool(harness.window.engine_view.target and harness.window.engine_view.target.has_vision))
     harness.window.composer.submitted.emit("Draw a slope.")
     answer(harness, qtbot, written(("read", "a.png")))
     picture = picture_attachment("picture 1", encoded(sample(), "PNG"))
@@ -167,7 +167,7 @@ def test_pictures_of_a_result_are_seen_shown_kept_and_go_with_the_chat(
     qtbot.keyClick(viewer, Qt.Key.Key_Escape)
     # A model that does not see is told of them in the next question.
     harness.engine.tell(EngineReady(target))
-    qtbot.waitUntil(lambda: not (harness.window.engine_view.target and harness.window.engine_view.target.sees))
+    qtbot.waitUntil(lambda: not (harness.window.engine_view.target and harness.window.engine_view.target.has_vision))
     harness.window.composer.submitted.emit("And now?")
     told = next(one for one in harness.engine.requests[-1].messages if one.role == "tool")
     assert told.pictures == ()
@@ -195,7 +195,7 @@ def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
     harness, tools = app
     harness.window.composer.submitted.emit("Read a.txt")
     answer(harness, qtbot, "There is none.")
-    harness.window.transcript.seed_wanted.emit(harness.messages()[-1].id, SeedWish.ANOTHER)
+    harness.window.transcript.seed_wanted.emit(harness.messages()[-1].id, SeedChoice.ANOTHER)
     answer(harness, qtbot, written(("read", "a.txt")))
     tools.give("one")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 3)
@@ -430,7 +430,7 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
 def test_calls_are_held_in_their_form_unless_that_is_switched_off(qtbot: QtBot, holds: bool | None) -> None:
     harness, _tools = opened(qtbot, **({} if holds is None else {"hold_calls": holds}))
     harness.window.composer.submitted.emit("Read")
-    assert harness.engine.requests[-1].holds_calls is (holds is not False)
+    assert harness.engine.requests[-1].constrains_calls is (holds is not False)
     answer(harness, qtbot, "Yes.")
     harness.close()
 

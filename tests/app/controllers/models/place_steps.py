@@ -1,4 +1,4 @@
-"""The Models place of the app, and what a person does in it: real clicks and keys."""
+"""The Models pages of the app, with a user's real clicks and keys."""
 
 from __future__ import annotations
 

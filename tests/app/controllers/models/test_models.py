@@ -295,7 +295,7 @@ def test_past_chats_are_forgotten_when_switched_off_or_deleted(harness: AppHarne
 
 def test_a_model_that_reads_pictures_says_that_it_gets_text_only(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.dialogs.file_chosen.emit("models/seeing.gguf", "target")
-    seeing = replace(info("models/seeing.gguf"), unused=("pictures",))
+    seeing = replace(info("models/seeing.gguf"), unused_abilities=("pictures",))
     harness.engine.tell(EngineReady(seeing, info(DRAFT)))
     words = "puppet can also see pictures if its mmproj file is in the same folder."
     qtbot.waitUntil(lambda: any(notice.startswith(words) for notice in harness.window.notices))

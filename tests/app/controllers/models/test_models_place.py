@@ -122,7 +122,7 @@ def test_a_token_opens_the_model_that_asked_for_it_and_not_the_one_before(
     place, hub = place_of(harness), harness.controller.hub
     assert hub is not None
     monkeypatch.setattr(hub.service.client.tokens, "save", lambda _token: None)  # there is no keyring here
-    filled.refusals.append(Fault(status=401, of=DRAFT_REPO))
+    filled.refusals.append(Fault(status=401, path_part=DRAFT_REPO))
     place.requests.repo_requested.emit(DRAFT_REPO)
     qtbot.waitUntil(lambda: "token" in " ".join(texts_of(place.search.pane)), timeout=WAIT_MS)
     place.requests.token_entered.emit("hf_0123456789")

@@ -109,7 +109,7 @@ def test_a_file_attached_to_an_earlier_question_is_raced_too(harness: AppHarness
 def test_pictures_of_the_chat_are_raced_by_a_model_that_sees(harness: AppHarness, qtbot: QtBot) -> None:
     target = harness.window.engine_view.target
     assert target is not None
-    harness.engine.tell(EngineReady(replace(target, sees=True)))
+    harness.engine.tell(EngineReady(replace(target, has_vision=True)))
     qtbot.waitUntil(lambda: harness.controller._parts.decode is not None)
     harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
     qtbot.waitUntil(lambda: bool(harness.controller.attachments._attached))
@@ -135,7 +135,7 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
 ) -> None:
     target = harness.window.engine_view.target
     assert target is not None
-    harness.engine.tell(EngineReady(replace(target, sees=True)))
+    harness.engine.tell(EngineReady(replace(target, has_vision=True)))
     qtbot.waitUntil(lambda: harness.controller._parts.decode is not None)
     harness.controller.attachments.attach_picture(QImage(40, 20, QImage.Format.Format_RGB32))
     (tmp_path / "notes.md").write_text("one two three\n")

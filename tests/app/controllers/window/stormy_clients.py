@@ -1,4 +1,4 @@
-"""Clients of a local server that behave well, badly, and leave in the middle; each knows what must come of it.
+"""Clients of a local server that behave well, behave badly or disconnect; each knows the expected result.
 
 Knows HTTP and the server's promises only.
 """
@@ -61,7 +61,7 @@ NUM_QUESTIONS = 40
 
 
 def questions(seed: int) -> list[str]:
-    """What is asked: each names other things, so that an answer tells whose it is."""
+    """Questions with different nouns, so that each answer can be matched with its question."""
     dice = random.Random(seed)  # noqa: S311  (no secret)
     found: dict[str, None] = {}
     while len(found) < NUM_QUESTIONS:
@@ -72,7 +72,7 @@ def questions(seed: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, and all answers that it has at temperature 0, near ties included."""
+    """A question, and all its answers at temperature 0, including near ties."""
 
     words: str
     answers: tuple[str, ...]
@@ -80,25 +80,25 @@ class Question:
 
 @dataclass
 class Tally:
-    """What happened, from any thread."""
+    """Counts of results, from any thread."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     kinds: Counter[str] = field(default_factory=Counter)
     statuses: Counter[int] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)  # what must not be
     num_right: int = 0
-    num_other: int = 0  # neither its own known answer nor anybody else's
+    num_other: int = 0  # neither its own expected answer nor another question's
     waits_s: list[float] = field(default_factory=list)  # to the end of a whole answer
 
     def note(self, kind: str, status: int | None = None) -> None:
-        """A request of this kind is through."""
+        """Count a finished request of this kind."""
         with self.lock:
             self.kinds[kind] += 1
             if status is not None:
                 self.statuses[status] += 1
 
     def fault(self, text: str) -> None:
-        """Something is not as promised."""
+        """Record a violation."""
         with self.lock:
             self.faults.append(text)
 
@@ -118,7 +118,7 @@ class Tally:
 
 
 def shared(text: str, answer: str, *, cut: bool) -> int:
-    """How many characters two texts share from the beginning; all of the text where it is the answer, or begins it."""
+    """Length of the common prefix of two texts; the whole length if the text is a prefix of the answer."""
     if text == answer or (cut and answer.startswith(text)):
         return len(text)
     return next(
@@ -135,7 +135,7 @@ class Where:
 
 
 class StormyClient(threading.Thread):
-    """One client: a request after the other until it is told to stop."""
+    """One client: sends requests one after the other until it is stopped."""
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class StormyClient(threading.Thread):
         self._tally.judge(question, text, self._questions, cut=cut)
 
     def _schema(self) -> None:
-        """An answer by a schema that nobody else asks for."""
+        """An answer by a schema that no other client uses."""
         _, body, _ = self._request()
         number = self._dice.randrange(10**6)
         properties = {f"p{number}": {"enum": ["yes", "no"]}, "n": {"type": "integer", "minimum": 0, "maximum": number}}
@@ -267,7 +267,7 @@ class StormyClient(threading.Thread):
         self._tally.note("look_around", response.status)
         self._expect(path, response.status, (200,))
 
-    # ---- those that leave, and are slow -----------------------------------------------------------------------------
+    # ---- clients that disconnect or are slow ------------------------------------------------------------------------
 
     def _leave_stream(self) -> None:
         self._leave({"stream": True}, "leave_stream")
@@ -311,7 +311,7 @@ class StormyClient(threading.Thread):
         self._expect("bad_fields", status, (400,))
 
     def _oversized(self) -> None:
-        """More than may come: announced and not sent, or sent in pieces until the server has had enough."""
+        """A body that is too large: announced and not sent, or sent in pieces until the server refuses it."""
         status = 0
         with self._plain_socket() as link:
             if self._dice.random() < 0.5:
@@ -325,7 +325,7 @@ class StormyClient(threading.Thread):
             with contextlib.suppress(ConnectionError):
                 status = _status(link)
         self._tally.note("oversized", status or None)
-        self._expect("oversized", status, (0, 413))  # 0: cut off while it was sending still
+        self._expect("oversized", status, (0, 413))  # 0: disconnected while sending
 
     def _wrong_key(self) -> None:
         key = self._dice.choice(("", "wrong", self._key[:-1], self._key + "x", self._key.swapcase(), "x" * 10_000))

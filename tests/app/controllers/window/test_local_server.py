@@ -157,7 +157,7 @@ def test_pictures_of_programs_reach_the_windows_model(qtbot: QtBot, tmp_path: Pa
     harness = open_app(lambda on_event: EngineWorker(on_event, Session))
     found = Served(harness, cast("ScriptedSession", None), port, qtbot)
     target = lambda: harness.window.engine_view.target  # noqa: E731
-    qtbot.waitUntil(lambda: target() is not None and target().sees, timeout=30_000)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: target() is not None and target().has_vision, timeout=30_000)  # type: ignore[union-attr]
     qtbot.waitUntil(lambda: found.is_in(ServerState.ON))
     client = RemoteClient(f"http://127.0.0.1:{port}", found.key)
     ends = []
@@ -188,7 +188,7 @@ def test_stopping_a_chat_and_stopping_a_program_are_separate(served: Served) -> 
     served.chat("mine")
     served.until(lambda: served.harness.window.composer.is_busy)
     served.harness.window.composer.stop_requested.emit()
-    served.session.pulse()
+    served.session.release_piece()
     served.until(lambda: bool(served.harness.window.finished))
     assert served.harness.messages()[-1].state is MessageState.STOPPED
     assert served.running() == (1, 0), "the program's goes on"

@@ -1,4 +1,4 @@
-"""Runs made by hand, for the tests of what is computed from them."""
+"""Artificial runs, for tests of the statistics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def made_run(
     temperature: float = 0.0,
     round_number: int = 0,
 ) -> BenchmarkRun:
-    """100 tokens in ``seconds``; what is not plain has two tokens a pass and 6 of 10 proposals accepted."""
+    """100 tokens in ``seconds``; runs with drafting have two tokens a pass and 6 of 10 proposals accepted."""
     plain = variant is PLAIN
     stats = RunStats(
         mode=Mode.OFF,

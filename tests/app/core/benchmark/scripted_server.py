@@ -3,7 +3,7 @@
 The variable ``SCRIPTED_SERVER`` names another script.
 ``dies`` ends at once with a reason, ``never-ready`` stays in loading, ``refuses`` answers an error, ``mute`` one
 without a word, ``babbles`` no JSON, ``silent`` leaves the timings out, ``vanishes`` ends in the middle of an answer;
-anything else works after two looks at its health.
+any other name works after two requests for its health.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HELP = "--spec-type none,draft-simple,ngram-simple,ngram-mod\n    comma-separate
 class Handler(BaseHTTPRequestHandler):
     """One server's answers. ``looks`` counts how often its health was asked."""
 
-    disable_nagle_algorithm = True  # else a body would wait for the word that its head has come: 40 ms an answer
+    disable_nagle_algorithm = True  # otherwise each body would wait 40 ms for the delayed ACK of its head
     script = ""
     arguments: tuple[str, ...] = ()
     looks = 0
@@ -34,7 +34,7 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(200 if ready else 503, {"status": "ok" if ready else "loading"})
 
     def do_POST(self) -> None:
-        """`/completion`: echoes what it was asked and told in `generation_settings`."""
+        """`/completion`: echoes the request in `generation_settings`."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.script == "refuses":
             self.reply(400, {"error": {"message": "the prompt is too long."}})
@@ -55,7 +55,7 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(200, answer if self.script == "silent" else answer | {"timings": timings})
 
     def reply(self, status: int, record: dict[str, Any] | list[Any] | None) -> None:
-        """Send it as JSON; None is what is none."""
+        """Send a JSON answer; None sends invalid JSON."""
         body = b"<html>" if record is None else json.dumps(record).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))

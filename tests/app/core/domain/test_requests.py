@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.core.domain.attachments import Attachment, AttachmentKind, StoredPicture
 from app.core.domain.messages import MessageState, MessageView
-from app.core.domain.requests import MOST_OF_TOOLS, chat_request, picture_sizes, prompt_messages
+from app.core.domain.requests import MAX_TOOL_PICTURES, chat_request, picture_sizes, prompt_messages
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.values import Settings
 from app.core.domain.tools.calls import CallStatus, StoredCall
@@ -71,7 +71,7 @@ def test_the_oldest_of_many_tool_pictures_are_only_named() -> None:
             assert ("cannot see: p" in one.content) == (not one.pictures)
         return [len(one.pictures) for one in told]
 
-    most = MOST_OF_TOOLS // 2
+    most = MAX_TOOL_PICTURES // 2
     assert shown(most) == [2] * most
     first = shown(most + 1)
     assert first == [0] * 8 + [2] * (most - 7)

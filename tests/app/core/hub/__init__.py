@@ -1,1 +1,1 @@
-"""Tests of the hub's room, against a real HTTP hub on this machine."""
+"""Tests of `app.core.hub`, against a real HTTP hub on this machine."""

@@ -1,4 +1,4 @@
-"""A hub of this machine for every test that asks for one."""
+"""A loopback hub, as a fixture."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackHub]:
 
 @pytest.fixture
 def filled(hub: LoopbackHub) -> LoopbackHub:
-    """The same with a pair of models, and one of somebody else's."""
+    """A hub with a pair of models, and a model of another repository."""
     hub.add_file(REPO, TARGET_FILE, builtin_target())
     hub.add_file(DRAFT_REPO, DRAFT_FILE, builtin_draft())
     hub.describe(DRAFT_REPO, downloads=300, tags=["gguf", "license:mit"], gguf={"architecture": "llama"})
@@ -43,7 +43,7 @@ def filled(hub: LoopbackHub) -> LoopbackHub:
 
 @pytest.fixture
 def harness(filled: LoopbackHub, qtbot: QtBot) -> Iterator[AppHarness]:
-    """The app in front of that hub."""
+    """The app with that hub."""
     keep_settings({"target_path": "", "draft_path": ""})
     opened = open_app(PuppetWorker)
     yield opened

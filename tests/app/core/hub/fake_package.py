@@ -1,4 +1,4 @@
-"""A package like the one of the small real model, made here, for the pip of this Python to find without a network."""
+"""A package like that of the small real model, which this Python's pip finds without a network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPOILED = "fake_first_model_was_run"
 
 
 def make_package(folder: Path, members: Mapping[str, bytes] | None = None) -> FirstModel:
-    """Write the wheel into ``folder``; the model that it is said to hold: the built-in draft, under another name.
+    """Write the wheel into ``folder``; its model is the built-in draft under another name.
 
     ``members`` are put into it beside what pip wants to see, or in place of the model.
     """

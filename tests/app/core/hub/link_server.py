@@ -1,4 +1,4 @@
-"""A web server on this machine that gives files as strangers' servers do: well, or in any wrong way."""
+"""A web server on this machine that serves files correctly, or with any fault of unknown servers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Answer = Callable[["Handler"], None]
 class Handler(BaseHTTPRequestHandler):
     """Answers each path by the function that a test gave it."""
 
-    disable_nagle_algorithm = True  # else a body would wait for the word that its head has come: 40 ms an answer
+    disable_nagle_algorithm = True  # otherwise each body would wait 40 ms for the delayed ACK of its head
     protocol_version = "HTTP/1.1"
     server: LinkServer
 
@@ -42,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def wanted(self) -> tuple[int, int | None] | None:
-        """The range that was asked for: first byte, end (exclusive)."""
+        """The requested range: first byte, end (exclusive)."""
         text = self.headers.get("Range", "")
         if not text:
             return None
@@ -70,7 +70,7 @@ class LinkServer(ThreadingHTTPServer):
         return f"{self.scheme}://127.0.0.1:{self.server_port}{path}"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that refuses a certificate, or goes, is no news here."""
+        """Ignore clients that refuse a certificate or disconnect."""
 
     def __enter__(self) -> LinkServer:
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
@@ -110,7 +110,7 @@ def redirect(target: str, status: int = 302) -> Answer:
 
 
 def says(status: int, body: bytes = b"", **headers: str) -> Answer:
-    """This status with this body, whatever is asked for."""
+    """This status and body for every request."""
 
     def answer(handler: Handler) -> None:
         handler.head(status, Content_Length=str(len(body)), **headers)
@@ -148,5 +148,5 @@ def longer(data: bytes, announced: int) -> Answer:
 
 
 def silent(seconds: float) -> Answer:
-    """Says nothing for so long."""
+    """Sends nothing for ``seconds``."""
     return lambda _handler: time.sleep(seconds)

@@ -12,7 +12,7 @@ Faults: each GET of a file's bytes takes the next entry of ``hub.faults`` (a deq
 ``hub.faults.append(Fault(cut_after=1000))``. ``hub.refusals`` is the same for HEAD and API requests. Switches:
 ``honours_range`` (False: always 200 and the whole file), ``gated[repo] = token``, ``cdn`` (another hub that file
 requests are redirected to), ``bytes_per_s``, and ``answers[path]`` (a raw body for an API path: garbage, fuzz).
-Seen: ``hub.requests`` (method, path, headers) and ``hub.bytes_sent`` (by repository/path).
+Recorded: ``hub.requests`` (method, path, headers) and ``hub.bytes_sent`` (by repository/path).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Fault:
     """What goes wrong with one answer. Byte counts are of this answer's body."""
 
     status: int = 0  # answer with this status and no body of the file
-    of: str = ""  # only where the path has this: of what is asked beside it nobody knows the order
+    path_part: str = ""  # a refusal waits for a path that contains this: the order of parallel requests is unknown
     headers: tuple[tuple[str, str], ...] = ()
     cut_after: int | None = None  # close the connection properly
     reset_after: int | None = None  # break it with a TCP reset
@@ -92,7 +92,7 @@ class Repo:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class HubRequest:
     """One request that came in."""
 
     method: str
@@ -112,7 +112,7 @@ class LoopbackHub:
         self.cdn: LoopbackHub | None = None
         self.bytes_per_s = 0.0
         self.answers: dict[str, bytes] = {}
-        self.requests: list[Seen] = []
+        self.requests: list[HubRequest] = []
         self.bytes_sent: Counter[str] = Counter()
         self.blobs: dict[str, Content] = {}
         self.lock = threading.Lock()
@@ -127,12 +127,10 @@ class LoopbackHub:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def start(self) -> LoopbackHub:
-        """Serve from now on."""
         self._thread.start()
         return self
 
     def close(self) -> None:
-        """End all answers and the server."""
         self.closing.set()
         self._server.shutdown()
         self._server.server_close()
@@ -169,13 +167,13 @@ class _Server(ThreadingHTTPServer):
     hub: LoopbackHub
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """A client that goes away is part of the play; anything else is shown."""
+        """Ignore clients that disconnect, as the tests make them do; report all other errors."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    disable_nagle_algorithm = True  # else a body would wait for the word that its head has come: 40 ms an answer
+    disable_nagle_algorithm = True  # otherwise each body would wait 40 ms for the delayed ACK of its head
     protocol_version = "HTTP/1.1"
     server: _Server
 
@@ -197,13 +195,13 @@ class _Handler(BaseHTTPRequestHandler):
         url = urllib.parse.urlsplit(self.path)
         path = urllib.parse.unquote(url.path)
         with hub.lock:
-            hub.requests.append(Seen(self.command, self.path, {k.lower(): v for k, v in self.headers.items()}))
+            hub.requests.append(HubRequest(self.command, self.path, {k.lower(): v for k, v in self.headers.items()}))
             refusal = None
-            is_first = bool(hub.refusals) and hub.refusals[0].of in path
+            is_first = bool(hub.refusals) and hub.refusals[0].path_part in path
             if is_first and (self.command == "HEAD" or path.startswith("/api/")):
                 refusal = hub.refusals.popleft()
         if refusal is not None:
-            self._plain(refusal.status, b"out of order", dict(refusal.headers))
+            self._send(refusal.status, b"out of order", dict(refusal.headers))
         elif path.startswith("/api/models"):
             self._api(path, urllib.parse.parse_qs(url.query))
         elif path.startswith("/blob-store/"):
@@ -215,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     # ---- answers without a file's bytes --------------------------------------------------------------------------
 
-    def _plain(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+    def _send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
@@ -224,14 +222,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def _json(self, answer: object) -> None:
-        self._plain(200, json.dumps(answer).encode(), {"Content-Type": "application/json"})
+        self._send(200, json.dumps(answer).encode(), {"Content-Type": "application/json"})
 
     def _error(self, status: int, code: str) -> None:
         body = json.dumps({"error": code}).encode()
-        self._plain(status, body, {"X-Error-Code": code, "X-Error-Message": code, "Content-Type": "application/json"})
+        self._send(status, body, {"X-Error-Code": code, "X-Error-Message": code, "Content-Type": "application/json"})
 
     def _refused(self, repo_id: str) -> bool:
-        """Whether the repository is gated and this request may not have it; then it is answered."""
+        """Answer with an error, and return True, if the repository is gated and the request lacks its token."""
         token = self.server.hub.gated.get(repo_id)
         if token is None or self.headers.get("Authorization") == f"Bearer {token}":
             return False
@@ -241,11 +239,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _api(self, path: str, query: dict[str, list[str]]) -> None:
         hub = self.server.hub
         if path in hub.answers:
-            self._plain(200, hub.answers[path], {"Content-Type": "application/json"})
+            self._send(200, hub.answers[path], {"Content-Type": "application/json"})
             return
         words = path.removeprefix("/api/models").strip("/").split("/")
         if words == [""]:
-            self._json(_found(hub, query))
+            self._json(_search_results(hub, query))
             return
         repo_id, rest = "/".join(words[:2]), words[2:]
         revision = rest[1] if len(rest) == 2 and rest[0] in ("revision", "tree") else "main"
@@ -280,7 +278,7 @@ class _Handler(BaseHTTPRequestHandler):
                 hub.cdn.blobs[content.etag] = content
                 location = f"{hub.cdn.url}/blob-store/{content.etag}?name={repo_id}/{name}&signature=once"
                 linked = {"X-Linked-Etag": f'"{content.etag}"', "X-Linked-Size": str(content.size)}
-                self._plain(302, b"", {**headers, **linked, "Location": location})
+                self._send(302, b"", {**headers, **linked, "Location": location})
             else:
                 self._bytes(content, f'"{content.etag}"', f"{repo_id}/{name}", headers)
 
@@ -288,7 +286,7 @@ class _Handler(BaseHTTPRequestHandler):
         """The store behind the redirect: it names the same bytes with an ETag of its own, as the real one does."""
         content = self.server.hub.blobs.get(path.removeprefix("/blob-store/"))
         if content is None:
-            self._plain(404, b"", {})
+            self._send(404, b"", {})
             return
         name = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query).get("name", [""])[0]
         self._bytes(content, f'"store-{content.etag[:12]}"', name, {"Accept-Ranges": "bytes"})
@@ -296,16 +294,16 @@ class _Handler(BaseHTTPRequestHandler):
     def _bytes(self, content: Content, etag: str, key: str, headers: dict[str, str]) -> None:
         hub = self.server.hub
         if self.command == "HEAD":
-            self._plain(200, b"", {**headers, "ETag": etag, "Content-Length": str(content.size)})
+            self._send(200, b"", {**headers, "ETag": etag, "Content-Length": str(content.size)})
             return
         with hub.lock:
             fault = hub.faults.popleft() if hub.faults else Fault()
         if fault.status:
-            self._plain(fault.status, b"out of order", dict(fault.headers))
+            self._send(fault.status, b"out of order", dict(fault.headers))
             return
-        asked = self._asked(content.size, etag) if hub.honours_range and not fault.ignore_range else None
+        asked = self._requested_range(content.size, etag) if hub.honours_range and not fault.ignore_range else None
         if asked is not None and asked[0] >= content.size:
-            self._plain(416, b"", {**headers, "ETag": etag, "Content-Range": f"bytes */{content.size}"})
+            self._send(416, b"", {**headers, "ETag": etag, "Content-Range": f"bytes */{content.size}"})
             return
         start, end = asked or (0, content.size)
         announced = max(0, start - 7) if fault.wrong_range else start
@@ -324,8 +322,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self._body(content, (start, end), key, fault)
 
-    def _asked(self, size: int, etag: str) -> tuple[int, int] | None:
-        """First byte and end of the range asked for; None where the whole file is to be sent."""
+    def _requested_range(self, size: int, etag: str) -> tuple[int, int] | None:
+        """First byte and end of the requested range; None if the whole file is requested."""
         words = self.headers.get("Range", "")
         if not words.startswith("bytes=") or self.headers.get("If-Range", etag) != etag:
             return None
@@ -353,7 +351,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
-def _found(hub: LoopbackHub, query: dict[str, list[str]]) -> list[dict[str, Any]]:
+def _search_results(hub: LoopbackHub, query: dict[str, list[str]]) -> list[dict[str, Any]]:
     words = query.get("search", [""])[0].lower().split()
     found = []
     for repo_id, repo in hub.repos.items():

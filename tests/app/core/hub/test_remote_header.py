@@ -190,7 +190,7 @@ def test_a_pair_is_proved_before_it_is_here(hub: LoopbackHub, tmp_path: Path) ->
     other = assess_pair(target, stranger, LoadPlan(), FreeMemory(1000))
     assert other.match is not None
     assert other.match.matches, "as a draft with another vocabulary"
-    assert other.match.speaks == 1.0
+    assert other.match.coverage == 1.0
     assert other.fit.verdict is FitVerdict.TOO_LARGE
 
 

@@ -1,1 +1,1 @@
-"""Tests of what talks to engines of others, against real HTTP servers on this machine."""
+"""Tests of remote servers, against real HTTP servers on this machine."""

@@ -2,7 +2,7 @@
 
 vLLM's part was compared with what vLLM 0.32 answers; the others follow their documentation and sources.
 
-What it is asked is kept in ``requests``. Faults are switched on by its fields.
+Requests are recorded in ``requests``. Fields of the script switch faults on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ vllm:num_requests_running{{engine="0",model_name="m"}} 1.0
 
 @dataclass
 class Script:
-    """What the server is and does."""
+    """The behaviour of the server."""
 
     kind: str = "vllm"
     model: str = "org/model"
@@ -58,11 +58,11 @@ class Script:
     names_reasoning: str = "reasoning_content"
     tells_drafts: bool = False  # vLLM with --per-request-spec-decode-metrics summary
     family: str = ""  # of a model that thinks, on Ollama
-    sees: bool = True  # the model, as far as its program tells
+    sees: bool = True  # whether the server reports vision for the model
 
 
 class Handler(BaseHTTPRequestHandler):
-    disable_nagle_algorithm = True  # else a body would wait for the word that its head has come: 40 ms an answer
+    disable_nagle_algorithm = True  # otherwise each body would wait 40 ms for the delayed ACK of its head
     protocol_version = "HTTP/1.1"
     server: ScriptedServer  # type: ignore[assignment]
 
@@ -196,7 +196,7 @@ class ScriptedServer(ThreadingHTTPServer):
         self.server_close()
 
     def metrics(self) -> str:
-        """Counters that grow by 5 drafts of 2 tokens, 6 of them kept, from one look to the next."""
+        """Counters that grow by 5 drafts of 2 tokens, 6 of them accepted, with each request."""
         self._num_scrapes += 1
         turn = self._num_scrapes
         return VLLM_METRICS.format(
@@ -245,7 +245,7 @@ class ScriptedServer(ThreadingHTTPServer):
         return {"/v1/models": {"object": "list", "data": listed}, **pages[kind]}.get(path)
 
     def too_long(self, body: dict[str, Any]) -> str:
-        """Why a request is refused: it has more than the server holds, or asks for more. Empty: it is not."""
+        """Why a request is refused: it exceeds the context, or could. Empty if it is accepted."""
         script = self.script
         num_chars = sum(len(message["content"]) for message in body.get("messages", ()))
         if script.refuses_length and "max_tokens" in body:
@@ -269,7 +269,7 @@ class ScriptedServer(ThreadingHTTPServer):
         return None
 
     def rendered(self, body: dict[str, Any]) -> str:
-        """The prompt that the template makes."""
+        """The prompt that the template renders."""
         given = body.get("chat_template_kwargs") or {}
         variables = {"messages": body["messages"], "add_generation_prompt": True, **given}
         variables["strftime_now"] = lambda _format: "2026-11-26"

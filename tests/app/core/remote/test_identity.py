@@ -36,7 +36,7 @@ def test_a_model_that_does_not_see_is_known_where_its_program_tells(kind: str) -
     seen = []
     for sees in (True, False):
         with serving(kind=kind, sees=sees) as server:
-            seen += [model.sees for model in ask(RemoteClient(server.url)).models]
+            seen += [model.has_vision for model in ask(RemoteClient(server.url)).models]
     assert seen == [True, kind == "vllm"]
 
 

@@ -1,4 +1,4 @@
-"""A server whose engine the test plays."""
+"""A server with a scripted engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.app.core.server.scripted_session import ScriptedServer
 
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
-    """One that answers "Good day"."""
+    """A server that answers "Good day"."""
     opened = ScriptedServer()
     yield opened
     opened.close()

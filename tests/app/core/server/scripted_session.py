@@ -1,4 +1,4 @@
-"""An engine that says what a test wants, when the test wants it, and the application around it."""
+"""An engine whose answers and their times a test controls, and the server's application around it."""
 
 from __future__ import annotations
 
@@ -79,8 +79,6 @@ def served(**unavailable: str) -> ServedModel:
 
 
 class ScriptedInterrupt:
-    """Says whether it is set."""
-
     def __init__(self) -> None:
         self.event = threading.Event()
 
@@ -92,16 +90,13 @@ class ScriptedInterrupt:
 
 
 class NoStates:
-    """Keeps no caches."""
+    """A state cache that is always empty."""
 
-    def set_limit(self, disk_bytes: int) -> None:
-        """There are none."""
+    def set_limit(self, disk_bytes: int) -> None: ...
 
-    def forget(self, owner: int) -> None:
-        """There are none."""
+    def forget(self, owner: int) -> None: ...
 
-    def forget_guests(self) -> None:
-        """There are none."""
+    def forget_guests(self) -> None: ...
 
 
 class ScriptedPrompts:
@@ -111,7 +106,7 @@ class ScriptedPrompts:
         return "".join(f"<{message.role}>{message.content}" for message in request.messages)
 
     def tokens_of(self, text: str, special: bool, add_bos: bool) -> list[int]:
-        """Each byte is a token; 1 the BOS token. As a control token, "<s>" is it, too."""
+        """Each byte is a token; 1 is the BOS token. With ``special``, "<s>" is the BOS token, too."""
         pieces = text.encode().split(b"<s>") if special else [text.encode()]
         return [1, *b"\1".join(pieces)] if add_bos else [*b"\1".join(pieces)]
 
@@ -122,8 +117,8 @@ class ScriptedPrompts:
 class ScriptedSession:
     """Answers each request with ``pieces``, each once ``gate`` is open; a stop is seen between them.
 
-    ``echo``: the answer is the question instead, each character a token. What is loaded says that it answers
-    ``parallel`` requests at once.
+    ``echo``: the answer is the question instead, each character a token. The loaded model reports ``parallel`` as its
+    number of parallel answers.
     """
 
     def __init__(self, pieces: Iterable[str] = ("Good ", "day"), *, echo: bool = False, parallel: int = 1) -> None:
@@ -153,7 +148,7 @@ class ScriptedSession:
         self.measured = threading.Semaphore(0)
         self.num_prompt_tokens = 10
 
-    def pulse(self) -> None:
+    def release_piece(self) -> None:
         """Let one piece through."""
         self.one_more.release()
 
@@ -170,7 +165,7 @@ class ScriptedSession:
         self.loads.append("unloaded")
 
     def load(self, request: LoadRequest, _progress: object = None) -> EngineReady:
-        """Have another target."""
+        """Pretend to load another target."""
         if self.load_failure is not None:
             raise self.load_failure
         self.request = request
@@ -218,20 +213,20 @@ class ScriptedSession:
 
 
 def started_worker(session: ScriptedSession) -> EngineWorker:
-    """The engine's thread around a session of a test's."""
+    """Start an engine's thread with this session."""
     worker = EngineWorker(lambda _event: None, lambda: cast("Session", session))
     worker.start()
     return worker
 
 
 def started_engine(session: ScriptedSession) -> Engine:
-    """The engine's thread, or for several answers at once one that has a thread for each."""
+    """Start an engine's thread; for parallel answers, an engine with a thread for each answer."""
     return SharingEngine(session, session.parallel) if session.parallel > 1 else started_worker(session)
 
 
 @dataclass
 class ScriptedServer:
-    """A server without a socket: what it is made of, and a client that shows the key."""
+    """A server without a socket: its parts, and a client that sends the key."""
 
     session: ScriptedSession = field(default_factory=ScriptedSession)
     model: ServedModel = field(default_factory=served)

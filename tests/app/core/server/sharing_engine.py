@@ -27,8 +27,8 @@ class Given:
 class SharingEngine:
     """Implements `engine.requests.Engine` for jobs. Events come one at a time, as from one thread.
 
-    ``most_at_once`` is how many ran side by side at most, ``begun`` the jobs in the order in which they were begun, and
-    ``alone`` those that had it to themselves.
+    ``most_at_once`` is the largest number of parallel jobs, ``begun`` the jobs in the order of their start, and
+    ``alone`` the jobs that ran alone.
     """
 
     def __init__(self, session: object, parallel: int) -> None:

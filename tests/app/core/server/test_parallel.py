@@ -307,7 +307,7 @@ def test_tokens_per_second_are_of_all_answers_together(bench: Callable[..., Benc
     answers = [two.ask("a" * 50), two.ask("b" * 50)]
     two.await_begun(2)
     for _ in range(40):
-        two.session.pulse()
+        two.session.release_piece()
     wait_for(lambda: sum(len(answer.events) for answer in answers) == 40)
     assert two.scheduler.activity.tokens_per_second > 0
     two.session.gate.set()

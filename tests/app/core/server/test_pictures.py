@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def seeing(folder: Path) -> Iterator[ScriptedServer]:
     """A server whose model sees."""
-    ready = EngineReady(replace(info("tiny"), sees=True), info("tinier"))
+    ready = EngineReady(replace(info("tiny"), has_vision=True), info("tinier"))
     server = ScriptedServer(model=replace(served(), ready=ready, pictures=PictureSource(folder)))
     yield server
     server.close()

@@ -442,7 +442,7 @@ def test_biases_are_sorted_by_token() -> None:
 
 def test_a_gap_is_filled_where_the_model_can() -> None:
     body: dict[str, object] = {"prompt": "def f(", "suffix": "return x", "echo": True}
-    asked = parse_request(body, with_facts(fills_gaps=True), chat=False)
+    asked = parse_request(body, with_facts(supports_infill=True), chat=False)
     assert (asked.request.raw_prompt, asked.request.suffix, asked.echoes) == ("def f(", "return x", ("def f(",))
     with pytest.raises(ApiError) as caught:
         parse_request(body, served(), chat=False)

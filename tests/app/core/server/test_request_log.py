@@ -108,7 +108,7 @@ def test_a_stopped_answer_has_its_status_after_its_response_began(server: Script
 
     thread = threading.Thread(target=read)
     thread.start()
-    server.session.pulse()
+    server.session.release_piece()
     until(lambda: bool(rows(server)) and rows(server)[0].state is RequestState.RUNNING)
     server.scheduler.stop_running()
     thread.join(PATIENCE_S)

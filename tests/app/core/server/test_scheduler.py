@@ -135,8 +135,8 @@ def test_further_requests_of_a_job_come_before_others_and_end_with_it() -> None:
     for number in range(2):  # the first answer ends, the second begins
         assert session.begun.acquire(timeout=PATIENCE_S)
         if not number:
-            session.pulse()
-            session.pulse()
+            session.release_piece()
+            session.release_piece()
     assert [request.sampling.seed for request in session.requests] == [1, 2]
     scheduler.cancel(job)
     session.gate.set()

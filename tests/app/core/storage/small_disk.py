@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def fill(folder: Path, room: int = 0) -> Path:
-    """Leave no byte free, or about ``room``; whoever removes what is returned makes space."""
+    """Fill the disk except for about ``room`` bytes; removing the returned file frees the space."""
     ballast = folder / "ballast"
     with ballast.open("wb", buffering=0) as file:
         for size in (65536, 4096, 1):

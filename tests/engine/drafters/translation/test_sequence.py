@@ -283,7 +283,7 @@ def test_real_vocabularies_have_most_tokens_in_common(
     translations: list[tuple[LlamaModel, LlamaModel, Translation]],
 ) -> None:
     for _, draft, translation in translations:
-        assert translation.speaks > 0.8
+        assert translation.coverage > 0.8
         assert not {int(i) for i in translation.overlap.target_ids} & set(translation.roles.marks)
         assert translation.has_most
         assert translation.overlap.draft_ids.max() < draft.vocab.n_vocab

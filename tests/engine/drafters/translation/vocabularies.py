@@ -77,11 +77,11 @@ class PieceTokenizer:
 
 
 def translation_of(
-    target: PieceTokenizer, draft: PieceTokenizer, speaks: float, roles: Roles | None = None
+    target: PieceTokenizer, draft: PieceTokenizer, coverage: float, roles: Roles | None = None
 ) -> Translation:
-    """A translation as it would be found, but for the share of everyday text, which these vocabularies cannot spell."""
+    """A translation with a given coverage, since these vocabularies cannot spell everyday text."""
     ours, theirs = Speller(target), Speller(draft)
     overlap = make_overlap(ours, theirs, target, draft)
     start = (draft.bos_id,) if draft.add_bos and draft.bos_id is not None else ()
     stand_in = theirs.id_of(b" ") or 0
-    return Translation(ours, theirs, overlap, roles or Roles(), speaks, speaks, draft.eog_ids, start, stand_in)
+    return Translation(ours, theirs, overlap, roles or Roles(), coverage, coverage, draft.eog_ids, start, stand_in)

@@ -195,7 +195,7 @@ class StressedDownload:
 
     @contextlib.contextmanager
     def _disk(self) -> Iterator[Path]:
-        """A folder of its own; where the disk shall fill and we may, a small file system."""
+        """A folder for this download; if its disk is to fill and mounting is permitted, a small file system."""
         home = self._place / f"{self._plan.seed}"
         home.mkdir()
         if self._plan.fills_at is not None and not os.geteuid():
@@ -232,7 +232,7 @@ def _sha256(path: Path) -> str:
 
 
 def child(home: Path, file_limit: int) -> int:
-    """Download in this process, with less patience than the app has; one sentence and 1 if that fails."""
+    """Download in this process, with fewer retries than the app. On failure print one sentence and return 1."""
     if file_limit:
         import resource
 

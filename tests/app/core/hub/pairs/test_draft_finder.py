@@ -81,7 +81,7 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     ]  # fmt: skip
     search = find_drafts(target, DraftSources(library))
     matching = {candidate.name: candidate for candidate in search.matching}
-    assert {name: (one.speaks, one.head) for name, one in matching.items()} == {
+    assert {name: (one.coverage, one.head) for name, one in matching.items()} == {
         "draft": (None, ""), "half": (None, ""), "eagle3-tiny": (None, "EAGLE-3"), "stranger": (1.0, "")
     }  # fmt: skip
     assert [name for name in matching if name != "eagle3-tiny"] == ["draft", "half", "stranger"], "the cheapest first"
@@ -166,7 +166,7 @@ def test_recommended_and_found_drafts_come_after_those_here(
     assert all("Still looking." in one.words for one in seen)
     told = reasons(search)
     assert told["Such-GGUF"] == "no/Such-GGUF does not exist."
-    assert search.matching[3].speaks == 1.0
+    assert search.matching[3].coverage == 1.0
     assert told["Tiny-2.5-9B-GGUF"].startswith("It has 9.0 billion weights; a draft for this target should have")
     assert "gated" in unchecked(search)["Tiny-2.5-0.4B-GGUF"]
     assert "1 could not be checked; see the reason." in search.words

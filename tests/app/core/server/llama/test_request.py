@@ -17,7 +17,7 @@ GAP = {"input_prefix": "def add(a, b):\n", "input_suffix": "    return c\n"}
 
 def filling() -> ServedModel:
     model = served()
-    return replace(model, ready=replace(model.ready, target=replace(model.ready.target, fills_gaps=True)))
+    return replace(model, ready=replace(model.ready, target=replace(model.ready.target, supports_infill=True)))
 
 
 def asked(**fields: object) -> NativeRequest:

@@ -70,7 +70,7 @@ def test_results_answer_the_calls_before_them() -> None:
 
 def test_a_prompt_is_a_chat_unless_it_is_raw_or_has_a_gap() -> None:
     def made(**fields: object) -> ChatRequest:
-        target = replace(served().ready.target, fills_gaps=True)
+        target = replace(served().ready.target, supports_infill=True)
         model = replace(served(), ready=replace(served().ready, target=target))
         return parse_ollama_request({"prompt": "Once", **fields}, model, chat=False).request
 

@@ -98,7 +98,7 @@ def test_deleting_takes_them_along(store: ChatStore) -> None:
     store.attachments.add_unsent(turn.conversation_id, TABLE)
     branch = store.deletions.mark_branch(turn.question.id, datetime.now(UTC))
     assert branch is not None
-    store.deletions.wipe([branch.kept_in])
+    store.deletions.wipe([branch.hidden_chat_id])
     count = "SELECT count(*) FROM attachments"
     assert store.read(lambda db: db.execute(count).fetchone()) == (1,)
     store.deletions.wipe([turn.conversation_id])

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.domain.seeds import Drawn, drawn_with
+from app.core.domain.seeds import SamplingRecord, record_sampling
 from app.core.domain.settings.values import Settings
 from app.core.storage.chats.codec import (
     MAX_REJECTED_CHARS,
-    drawn_from_text,
-    drawn_to_text,
+    sampling_from_text,
+    sampling_to_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
@@ -121,13 +121,13 @@ def test_decisions_are_kept_with_their_templates_or_as_plain_text() -> None:
     assert not any(isinstance(one, Sentence) for one in plain.decisions)
 
 
-def drawn() -> Drawn:
-    return drawn_with(Settings().changed({"seed": 7})[0], ChatRequest((Message("user", "one"),)))
+def drawn() -> SamplingRecord:
+    return record_sampling(Settings().changed({"seed": 7})[0], ChatRequest((Message("user", "one"),)))
 
 
 def test_how_an_answer_was_drawn_is_read_back_as_written() -> None:
-    assert drawn_from_text(drawn_to_text(drawn())) == drawn()
-    assert drawn_from_text(drawn_to_text(None)) is None
+    assert sampling_from_text(sampling_to_text(drawn())) == drawn()
+    assert sampling_from_text(sampling_to_text(None)) is None
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,6 @@ def test_how_an_answer_was_drawn_is_read_back_as_written() -> None:
     ],
 )
 def test_how_an_answer_was_drawn_is_not_known_where_it_makes_no_sense(good: str, bad: str) -> None:
-    text = drawn_to_text(drawn())
+    text = sampling_to_text(drawn())
     assert good in text
-    assert drawn_from_text(text.replace(good, bad)) is None
+    assert sampling_from_text(text.replace(good, bad)) is None

@@ -84,7 +84,7 @@ def test_deletion_is_final_after_30_days_or_at_the_next_start(place: StoreLocati
     assert first.close()
     second = ChatStore(place, [].append)
     assert second.open() is None
-    assert set(second.wiped) == {old.conversation_id, branch.kept_in}
+    assert set(second.wiped) == {old.conversation_id, branch.hidden_chat_id}
     (found,) = second.deletions.deleted_chats()
     assert (found.id, found.title) == (recent.conversation_id, "about giraffes")
     assert timedelta(0) < found.until - now < timedelta(hours=2)
@@ -138,7 +138,7 @@ def test_one_message_goes_and_what_followed_it_stays(store: ChatStore) -> None:
         assert texts(store.messages(chat)) == before
     last = store.deletions.mark_message(second.question.id, NOW)
     assert last is not None
-    store.deletions.wipe([last.kept_in])
+    store.deletions.wipe([last.hidden_chat_id])
     assert texts(store.messages(chat)) == [*before[:2], *before[3:]]
     assert [hit.message_id for hit in store.library.search("zebras").result()] == [second.answer.id]
 
@@ -202,7 +202,7 @@ def test_a_wiped_branch_is_gone_from_the_index_as_well(store: ChatStore) -> None
     turn = ask(store, None, "one about zebras")
     branch = store.deletions.mark_branch(turn.answer.id, NOW)
     assert branch is not None
-    store.deletions.wipe([branch.kept_in])
+    store.deletions.wipe([branch.hidden_chat_id])
     sql = "SELECT count(*) FROM found_messages WHERE found_messages MATCH 'zebras'"
 
     def num_found(db: sqlite3.Connection) -> int:

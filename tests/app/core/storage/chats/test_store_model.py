@@ -189,7 +189,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert len(branch.message_ids) == before - len(model.messages)
             if not again:
                 self.store.deletions.take_back_branch(branch)
-        self.store.deletions.wipe([branch.kept_in])
+        self.store.deletions.wipe([branch.hidden_chat_id])
 
     @rule(target=growing, old=consumes(finished))
     def ask_again(self, old: tuple[int, int]) -> tuple[int, int] | object:

@@ -14,5 +14,5 @@ def read_chats(file: Path) -> list[PortableChat]:
 
 
 def there_and_back(*chats: PortableChat) -> list[PortableChat]:
-    """What is left of chats in our own format."""
+    """The parts of chats that an export in Paceline's format keeps."""
     return [own_format.from_data(one) for one in own_format.chats_of(json.loads("".join(own_format.to_json(chats))))]

@@ -1,4 +1,4 @@
-"""A server of tools that behaves as its first argument says: a program of its own, of the standard library alone."""
+"""A program that is an MCP server; its first argument names its behaviour. Standard library only."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def png(width: int, height: int, pixels: bytes) -> bytes:
 
 
 def pictures() -> list[dict[str, object]]:
-    """A good one between a bomb, one that is cut and one that is none; then five hundred."""
+    """A good picture between a bomb, a truncated one and invalid data; then five hundred."""
     good = png(4, 2, b"\0abcd\0efgh")
     given = [png(30_000, 30_000, bytes(1_000)), good[:-24], b"<svg/>", *[good] * 501]
     return [{"type": "image", "data": base64.b64encode(one).decode(), "mimeType": "image/png"} for one in given]
@@ -153,7 +153,7 @@ def complain(_request: dict[str, object]) -> None:
     sys.stderr.flush()
 
 
-AT_A_CALL = {  # what is done first, and whether an answer follows
+AT_A_CALL = {  # the action, and whether an answer follows
     "dies": (die, False),
     "never answers": (sleep, False),
     "wrong ids": (answer_others, False),
@@ -167,7 +167,7 @@ AT_A_CALL = {  # what is done first, and whether an answer follows
 
 
 def misbehave(request: dict[str, object]) -> bool:
-    """Do what the kind says at a call; whether an answer is still to come."""
+    """Perform the kind's action at a call; True if an answer follows."""
     do, is_answered = AT_A_CALL.get(KIND, (lambda _request: None, True))
     do(request)
     return is_answered

@@ -1,4 +1,4 @@
-"""A server of tools that asks to sign in, with its own server of tokens, by the package's server side on loopback."""
+"""An MCP server with OAuth and its own authorization server, by the SDK's server side on loopback."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.waiting import PATIENCE_S
 
 
 class Tokens(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
-    """Who is asked says yes at once, unless ``says_no``; tokens hold for ``expires_in`` seconds, or until `revoke`."""
+    """Grants every request unless ``says_no``; tokens are valid for ``expires_in`` seconds, or until `revoke`."""
 
     def __init__(self) -> None:
         self.clients: dict[str, OAuthClientInformationFull] = {}
@@ -87,7 +87,7 @@ class Tokens(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, A
         self.revoke()
 
     def revoke(self) -> None:
-        """No token holds any more."""
+        """Make all tokens invalid."""
         self.access.clear()
         self.refresh.clear()
 
@@ -99,7 +99,7 @@ class Tokens(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, A
 
 
 class OAuthServer:
-    """It, on a thread of its own until `close`."""
+    """The server, on a separate thread until `close`."""
 
     def __init__(self) -> None:
         self.tokens = Tokens()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.grammar.tool_calls import calls_grammar, held_calls, held_calls_grammar
+from engine.grammar.tool_calls import call_constraint, call_constraint_grammar, calls_grammar
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams, Source, TextChunk, ToolFormat
 from engine.session.session import Session
 from engine.tools.formats import SYNTAXES
@@ -27,11 +27,11 @@ FUNCTION: dict[str, Any] = {
 }
 TOOL = {"type": "function", "function": FUNCTION}
 GOOD = '<tool_call>\n{"name": "write", "arguments": {"path": "a", "lines": 3}}\n</tool_call>'
-REQUEST = ChatRequest(tools=(TOOL,), holds_calls=True, sampling=SamplingParams(temperature=0.0), max_tokens=120)
+REQUEST = ChatRequest(tools=(TOOL,), constrains_calls=True, sampling=SamplingParams(temperature=0.0), max_tokens=120)
 
 
 def is_taken(text: str) -> bool:
-    return accepts(held_calls_grammar(ToolFormat.HERMES, [FUNCTION]).text, text)
+    return accepts(call_constraint_grammar(ToolFormat.HERMES, [FUNCTION]).text, text)
 
 
 @pytest.mark.parametrize(
@@ -60,18 +60,18 @@ def test_a_call_that_has_begun_goes_on_as_one(text: str) -> None:
 
 @pytest.mark.parametrize("tool_format", [one for one in ToolFormat if one and SYNTAXES[one].block])
 def test_every_form_with_a_mark_can_be_held(tool_format: ToolFormat) -> None:
-    assert held_calls_grammar(tool_format, [FUNCTION]).text
+    assert call_constraint_grammar(tool_format, [FUNCTION]).text
 
 
 def test_nothing_is_held_where_nobody_wants_it_or_nothing_can_be() -> None:
-    assert held_calls(replace(REQUEST, holds_calls=False), ToolFormat.HERMES) == ""
-    assert held_calls(replace(REQUEST, tools=()), ToolFormat.HERMES) == ""
-    assert held_calls(REQUEST, ToolFormat.NONE) == ""
+    assert call_constraint(replace(REQUEST, constrains_calls=False), ToolFormat.HERMES) == ""
+    assert call_constraint(replace(REQUEST, tools=()), ToolFormat.HERMES) == ""
+    assert call_constraint(REQUEST, ToolFormat.NONE) == ""
     broken = {
         "type": "function",
         "function": {**FUNCTION, "parameters": {"type": "object", "properties": {"a": False}}},
     }
-    assert isinstance(held_calls(replace(REQUEST, tools=(broken,)), ToolFormat.HERMES), str)
+    assert isinstance(call_constraint(replace(REQUEST, tools=(broken,)), ToolFormat.HERMES), str)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 def test_the_tokens_of_an_answer_tell_which_of_them_the_form_forced(session: Session) -> None:
     grammar = calls_grammar(ToolFormat.HERMES, [FUNCTION], many=False).text  # this model would begin none by itself
-    request = replace(REQUEST, tools=(), holds_calls=False, raw_prompt="Now: ", grammar=grammar, mode=Mode.SUFFIX)
+    request = replace(REQUEST, tools=(), constrains_calls=False, raw_prompt="Now: ", grammar=grammar, mode=Mode.SUFFIX)
     *events, end = session.generate(request)
     assert isinstance(end, Finished)
     spans = [span for event in events if isinstance(event, TextChunk) for span in event.spans]
