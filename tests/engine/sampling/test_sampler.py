@@ -192,7 +192,7 @@ def test_what_min_p_leaves_is_the_same_looked_at_alone_or_among_all(  # noqa: PL
     params = SamplingParams(temperature, top_k, top_p, min_p)
     ours = Sampler(params).distribution(row.copy(), NO_HISTORY, [])
     slow = Sampler(params)
-    slow._near = float("inf")  # all candidates are looked at
+    slow._min_p_reach = slow._decisive_margin = float("inf")  # all candidates count
     theirs = slow.distribution(row.copy(), NO_HISTORY, [])
     np.testing.assert_allclose(dense(ours, size), dense(theirs, size), rtol=1e-12)
 

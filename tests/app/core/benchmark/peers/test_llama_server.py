@@ -16,7 +16,7 @@ from app.core.benchmark.peers.llama_server import (
     Address,
     LlamaServer,
     LlamaServerPeer,
-    _placed,
+    _placement_options,
     completion,
     free_ports,
     read_answer,
@@ -235,4 +235,4 @@ def test_the_real_server_gives_our_answers_at_temperature_0() -> None:
     ],
 )
 def test_the_server_is_placed_as_the_target(placement: Placement, words: list[str]) -> None:
-    assert _placed(placement) == words
+    assert _placement_options(placement) == words
