@@ -8778,6 +8778,13 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         </translation>
     </message>
     <message numerus="yes">
+        <source>… and %Ln more</source>
+        <translation>
+            <numerusform>… und eine weitere</numerusform>
+            <numerusform>… und %Ln weitere</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln could not be read</source>
         <translation>
             <numerusform>%Ln konnte nicht gelesen werden</numerusform>
@@ -8899,6 +8906,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Every question in this project is answered with passages of these files. They are read on this computer, and stay where they are: a change in a folder is noticed. Drop files or folders here to add them.</source>
         <translation>Jede Frage in diesem Projekt wird mit Stellen aus diesen Dateien beantwortet. Sie werden auf diesem Rechner gelesen und bleiben, wo sie sind; Änderungen in einem Ordner werden bemerkt. Ziehen Sie Dateien oder Ordner hierher, um sie hinzuzufügen.</translation>
+    </message>
+    <message>
+        <source>Only the first {number} files of a folder are read: add its folders instead</source>
+        <translation>Nur die ersten {number} Dateien eines Ordners werden gelesen: Fügen Sie stattdessen seine Unterordner hinzu</translation>
     </message>
     <message>
         <source>{done} of {total}: {name}</source>

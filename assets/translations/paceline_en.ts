@@ -380,6 +380,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>… and %Ln more</source>
+        <translation>
+            <numerusform>… and %Ln more</numerusform>
+            <numerusform>… and %Ln more</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln could not be read</source>
         <translation>
             <numerusform>%Ln could not be read</numerusform>

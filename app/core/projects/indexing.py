@@ -16,13 +16,13 @@ from app.core.attachments.reading import MAX_CHARS, MAX_DOCUMENT_BYTES, MAX_TEXT
 from app.core.domain.attachment_errors import AttachmentError, FileTooLargeError
 from app.core.domain.attachments import AttachmentKind
 from app.core.domain.file_kinds import ending, kind_of
+from app.core.domain.projects import MOST_FILES
 from app.core.domain.text_decoding import decode
 from app.core.projects.index import DocumentIndex, SourceFile
 from app.core.projects.passages import passages_of, text_sections
 from engine.sandbox.document_child import Section
 from engine.sentences import said, size_of
 
-MOST_FILES = 10_000  # of one source
 # In a folder, files with other endings are passed over; a file that was added by itself is tried.
 _TEXTS = frozenset({"txt", "text", "rst", "org", "adoc", "log", "srt", "vtt"})
 _WEB = frozenset({"html", "htm", "xhtml"})

@@ -82,3 +82,15 @@ def test_a_project_goes_to_a_file_and_comes_back(capsys: Capture, papers: Path, 
     assert main(["projects", "import", str(file)]) == 0
     assert main(["projects", "find", "House", "How much is the rent?"]) == 0
     assert "The rent is 940 euros." in capsys.readouterr().out
+
+
+def test_files_beyond_the_limit_of_a_folder_are_told(
+    capsys: Capture, papers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("app.cli.projects", "app.core.projects.indexing"):
+        monkeypatch.setattr(f"{module}.MOST_FILES", 2)
+    (papers / "third.txt").write_text("More.")
+    assert main(["projects", "add", "House", str(papers)]) == 0
+    told = capsys.readouterr()
+    assert "House: 2 files" in told.out
+    assert f"{papers}: only the first 2 files are read. Add its folders instead." in told.err

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.projects import EMBEDDERS, Project
+from app.core.domain.projects import EMBEDDERS, MOST_FILES, FileState, Project, ProjectFile
 from ui.projects.page import ProjectPage
 from ui.theme.theme import Theme
 
@@ -60,3 +62,32 @@ def test_an_embedding_model_of_the_hub_is_offered_with_its_size(qtbot: QtBot, th
     assert page.search.currentText() == "By words"  # until it is here
     page.set_embedder("/m/embed.gguf")
     assert page.search.currentText() == "embed"
+
+
+def file(path: str, state: FileState = FileState.READ) -> ProjectFile:
+    return ProjectFile(path, Path(path).name, 100, state, 0, 1)
+
+
+def test_a_folder_of_many_files_is_drawn_when_it_is_unfolded(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
+    page = ProjectPage(theme, Project("a", "Garden", sources=("/d/many", "/d/one.txt", "/d/man")), parent)
+    many = [file(f"/d/many/{number}.txt") for number in range(MOST_FILES - 1)]
+    page.set_files([*many, file("/d/many/bad.pdf", FileState.FAILED), file("/d/one.txt")])
+    folder, other = page.tree.topLevelItem(0), page.tree.topLevelItem(2)
+    assert folder is not None
+    assert other is not None
+    assert (folder.childCount(), folder.text(3)) == (0, "10,000")
+    assert other.text(3) == "", "its name only begins in the same way"
+    folder.setExpanded(True)
+    rows = [folder.child(row) for row in range(folder.childCount())]
+    assert rows[0].text(0) == "bad.pdf"
+    assert rows[-1].text(0) == "… and 9,500 more"
+    page.set_files([file("/d/many/1.txt")])
+    again = page.tree.topLevelItem(0)
+    assert again is not None
+    assert (again.isExpanded(), again.childCount()) == (True, 1)
+
+
+def test_a_folder_with_too_many_files_says_how_to_add_the_rest(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
+    page = ProjectPage(theme, Project("a", "Garden", sources=("/d",)), parent)
+    page.set_files([file(f"/d/{number}.txt") for number in range(MOST_FILES)])
+    assert page.summary.text().endswith("Only the first 10,000 files of a folder are read: add its folders instead")
