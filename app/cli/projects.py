@@ -22,7 +22,7 @@ from app.core.projects.archive import export_project, import_project
 from app.core.projects.index import DocumentIndex
 from app.core.projects.indexing import Progress, update
 from app.core.projects.projects import ProjectError, Projects, with_sources
-from app.core.projects.search import embedder_of
+from app.core.projects.search import embedder_of, find_passages
 from app.core.storage.chats.store import ChatStore
 from engine.errors import EngineError
 from engine.sentences import said
@@ -91,11 +91,11 @@ def _update(options: argparse.Namespace, projects: Projects, index: DocumentInde
 
 def _find(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
     project = projects.find(options.name)
-    found = index.find(project.sources, options.question)[: options.most]
+    found = find_passages(index, project, options.question, find_paths())[: options.most]
     for passage in found:
         print(f"{passage.place}\n{passage.text}\n")
     if not found:
-        print("Nothing in the files of this project has these words.")
+        print("Nothing in the files of this project fits the question.")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from app.core.domain.attachments import Attachment
-from app.core.domain.projects import passages_attachment, within
+from app.core.domain.projects import Passage, Project, passages_attachment, within
 from app.core.paths import Paths
 from app.core.projects.index import DocumentIndex
 from app.core.projects.meaning import PassageEmbedder
@@ -28,18 +28,26 @@ def passages_for(paths: Paths, name: str, question: str) -> Attachment:
     if not project.sources:
         advice = said("Add some: paceline projects add {name} FOLDER", name=project.name)
         raise ProjectError(said("The project {name} has no files.", name=project.name), advice)
-    index, embedder = DocumentIndex(paths.documents_file), embedder_of(paths)
+    index = DocumentIndex(paths.documents_file)
     try:
-        meaning = None
-        if embedder is not None:
-            with suppress(EngineError):  # the words are left
-                meaning = embedder.meaning(question)
-        found = index.find(project.sources, question, meaning) or index.beginning(project.sources)
+        found = find_passages(index, project, question, paths) or index.beginning(project.sources)
         return passages_attachment(within(found, FOUND_CHARS))
     finally:
         index.close()
-        if embedder is not None:
-            embedder.close()
+
+
+def find_passages(index: DocumentIndex, project: Project, question: str, paths: Paths) -> list[Passage]:
+    """The passages of a project for a question, by words, and by meaning if the settings name an embedding model.
+
+    Raises:
+        StorageError: the index cannot be read.
+    """
+    embedder, meaning = embedder_of(paths), None
+    if embedder is not None:
+        with suppress(EngineError):  # the search by words works without
+            meaning = embedder.meaning(question)
+        embedder.close()
+    return index.find(project.sources, question, meaning)
 
 
 def embedder_of(paths: Paths) -> PassageEmbedder | None:
