@@ -1,6 +1,6 @@
-"""Lets a draft model that cannot see draft in conversations with pictures: it reads a word in place of each picture.
+"""Lets a draft model without vision draft in conversations with pictures: it reads a word in place of each picture.
 
-Tokens are counted as the target counts them, so that drafter and pacer need not know of it.
+Token counts are the target's, so drafter and pacer need no special case.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ WORD_FOR_PICTURE = " image"
 class BlindSequence:
     """Implements `engine.drafters.draft_model.DraftSequence` over a draft's sequence, for one answer.
 
-    Each run of negative ids, of one picture or of several without a word in between, is one token ``word_id`` to the
-    draft.
+    The draft reads each run of consecutive negative ids, of one or more pictures, as one token ``word_id``.
     """
 
     def __init__(self, own: CachedSequence, word_id: int) -> None:
@@ -30,7 +29,7 @@ class BlindSequence:
 
     @property
     def n_ctx(self) -> int:
-        """How many of the target's tokens the cache can hold, if text follows."""
+        """How many of the target's tokens the cache can hold, if all new tokens are text."""
         return self._own.n_ctx + sum(end - begin - 1 for begin, end in self._stretches)
 
     @property
