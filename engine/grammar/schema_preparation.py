@@ -1,8 +1,8 @@
-"""Changes JSON schemas into ones that llguidance can express.
+"""Converts JSON schemas to schemas that llguidance can express.
 
-All that is then allowed is valid by the original schema, except for the keywords that were left out, which are named.
-It may be less: objects with named properties get no others, integers have at most 15 digits, and if a schema names no
-type, its keywords imply one.
+Every allowed value is valid by the original schema, except for keywords that were dropped and are reported. Some valid
+values are not allowed: objects with named properties have no other properties, integers have at most 15 digits, and a
+schema without a type allows only the type that its keywords imply.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from engine.errors import GrammarError
 from engine.sentences import said
 
 Schema = dict[str, Any]
-MAX_STEPS = 20_000  # parts of a schema: a few references can mean an unbounded number of parts
+MAX_STEPS = 20_000  # limit of visited parts, since a few references can expand to an unbounded number
 MAX_DEPTH = 100
-_MAX_DIGITS = 15  # of whole numbers; a double has no more
-_EXACT = 2**53  # up to here llguidance counts exactly
-_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})  # from names to schemas
+_MAX_DIGITS = 15  # digits of an integer that a double can represent
+_EXACT = 2**53  # largest integer that llguidance represents exactly
+_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})  # keywords that map names to schemas
 _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _SINGLE = frozenset({"items", "additionalProperties", "additionalItems"})
 _CHOICES = ("anyOf", "oneOf")
 _IGNORED = frozenset({"$id", "id", "$schema", "x-guidance", "title", "description", "default", "examples", "$comment"})
-_REFERENCE = _IGNORED | {"$ref"}  # keywords of a plain reference
-_MAX_COMPARED = 100  # alternatives that are compared pairwise
+_REFERENCE = _IGNORED | {"$ref"}  # keywords allowed in a plain reference
+_MAX_COMPARED = 100  # most alternatives that are compared pairwise
 _COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
-# Where to round them to, so that no more is allowed.
+# Direction in which each bound is rounded, so that nothing more is allowed.
 _BOUNDS = {"minimum": math.inf, "exclusiveMinimum": math.inf, "maximum": -math.inf, "exclusiveMaximum": -math.inf}
-# No grammar expresses these; ``then``, ``else`` and the counts of ``contains`` depend on them.
+# No grammar can express these keywords; ``then``, ``else`` and the counts of ``contains`` depend on them.
 _UNHELD = frozenset(
     {
         "not",
@@ -59,8 +59,8 @@ _ABOUT = {
 }
 _ALL_TYPES = frozenset({"integer", "null", "boolean", *_ABOUT})
 _NAMING = ("properties", "required")
-# llguidance's own formats allow the 29th of February in every year, seconds that Python's datetime refuses, and capital
-# letters in a UUID.
+# Replacements for llguidance's formats, which allow the 29th of February in every year, seconds that Python's datetime
+# refuses, and capital letters in a UUID.
 _DATE = (
     r"[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
 )
@@ -79,8 +79,8 @@ class SchemaPreparation:
 
     Attributes:
         schema: the prepared schema.
-        unheld: keywords that were left out, each with the JSON pointer of its first occurrence.
-        annotations: unknown formats, which demand nothing by the standard.
+        unheld: dropped keywords, each with the JSON pointer of its first occurrence.
+        annotations: unknown formats, which the standard does not enforce.
 
     Raises:
         GrammarError: not a schema, or it has too many parts.
@@ -89,7 +89,7 @@ class SchemaPreparation:
     def __init__(self, root: object) -> None:
         self._root = root
         self._num_steps = 0
-        self._composed: set[int] = set()  # ids of schemas that apply with others, so that they may not forbid names
+        self._composed: set[int] = set()  # ids of schemas combined with others; these must not forbid names
         self.unheld: dict[str, str] = {}
         self.annotations: dict[str, None] = {}
         self._find_composed(root, 0)
@@ -115,7 +115,7 @@ class SchemaPreparation:
     # ---- objects and their names ------------------------------------------------------------------------------------
 
     def _find_composed(self, node: object, depth: int) -> None:
-        """Visit all schemas, and note those that apply to the same value as others."""
+        """Visit all schemas, and record those that apply to the same value as another schema."""
         self._count_step(depth)
         if not isinstance(node, Mapping):
             return
@@ -126,7 +126,7 @@ class SchemaPreparation:
                 self._find_composed(inner, depth + 1)
 
     def _parts_beside(self, node: Mapping[str, Any]) -> list[object]:
-        """The parts of a schema that apply together with its other parts."""
+        """The subschemas that apply to the same value as the schema itself."""
         choices = [part for key in _CHOICES for part in _listed(node.get(key))]
         found = _listed(node.get("allOf"))
         has_names = any(node.get(key) for key in (*_NAMING, "patternProperties"))
@@ -150,7 +150,7 @@ class SchemaPreparation:
                 waiting.append(self._target(one["$ref"]))
 
     def _names(self, node: object, skipped: Iterable[str] = (), seen: tuple[int, ...] = ()) -> dict[str, bool] | None:
-        """The properties that a schema and its parts name, in order; None if others may follow."""
+        """The properties that a schema and its parts name, in order; None if unnamed properties are allowed."""
         self._count_step(len(seen))
         if not isinstance(node, Mapping) or id(node) in seen:
             return {}
@@ -167,7 +167,7 @@ class SchemaPreparation:
         return found
 
     def _named_by(self, key: str, value: object, seen: tuple[int, ...]) -> list[dict[str, bool] | None]:
-        """The properties that a keyword names, in parts."""
+        """The properties that a keyword names, one item per part."""
         if key == "properties":
             return [dict.fromkeys(_mapped(value), True)]
         if key == "required":
@@ -178,7 +178,7 @@ class SchemaPreparation:
         return [self._names(part, (), seen) for part in parts]
 
     def _close(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
-        """Forbid unnamed properties, if some are named and no keyword allows others."""
+        """Forbid unnamed properties if the schema names some and no keyword allows others."""
         if id(node) in self._composed:
             if node.get("unevaluatedProperties") is False:
                 self._leave_out("unevaluatedProperties", pointer)
@@ -194,7 +194,7 @@ class SchemaPreparation:
         self._close_together(node, made, pointer)
 
     def _close_together(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
-        """The same for names in several schemas that apply together."""
+        """Forbid unnamed properties if several combined schemas name some."""
         choices = [key for key in _CHOICES if key in node]
         base = self._names(node, choices)
         if base is None or len(choices) > 1:
@@ -254,7 +254,7 @@ class SchemaPreparation:
     # ---- oneOf ------------------------------------------------------------------------------------------------------
 
     def _exclude_each_other(self, choices: list[Any]) -> bool:
-        """Whether evidently nothing is valid by two of them: oneOf then equals anyOf."""
+        """Whether the choices are provably disjoint, so that oneOf equals anyOf."""
         listed = [self._values_of(choice) for choice in choices]
         if all(values is not None for values in listed):
             spelled = [json.dumps(value, sort_keys=True) for values in listed for value in values or ()]
@@ -296,7 +296,7 @@ class SchemaPreparation:
     # ---- keywords ---------------------------------------------------------------------------------------------------
 
     def _weigh(self, key: str, value: object, node: Mapping[str, Any], pointer: str) -> None:
-        """Leave out a keyword that cannot be expressed, and note it unless it demands nothing."""
+        """Drop a keyword that cannot be expressed, and report it unless it has no effect."""
         asks_nothing = {
             "not": value is False,
             "if": not node.keys() & {"then", "else"},
@@ -309,7 +309,7 @@ class SchemaPreparation:
             self._leave_out(key, pointer)
 
     def _names_by_rule(self, node: Mapping[str, Any], made: Schema) -> None:
-        """Express propertyNames if they are a list or a pattern, and no property is named beside them."""
+        """Convert propertyNames if it is a list or a pattern and no property is named."""
         rules = _rules_of_names(node.get("propertyNames"))
         if not rules:
             return
@@ -343,7 +343,7 @@ class SchemaPreparation:
         patterns = made.get("patternProperties")
         if isinstance(patterns, dict) and patterns and _refusal({"patternProperties": dict.fromkeys(patterns, True)}):
             del made["patternProperties"]
-            if made.get("additionalProperties") is False:  # it was about names outside the patterns
+            if made.get("additionalProperties") is False:  # it was about names that match no pattern
                 del made["additionalProperties"]
             self._leave_out("patternProperties", pointer)
 
@@ -398,7 +398,7 @@ def _mapped(value: object) -> Mapping[str, Any]:
 
 
 def _types_of(schema: Mapping[str, Any]) -> Set[str]:
-    """The types that may be valid; an integer is a number as well."""
+    """The types that a schema allows; "number" includes "integer"."""
     named = {str(name) for name in _listed(schema.get("type"))} or _ALL_TYPES
     return named | {"integer"} if "number" in named else named
 
@@ -416,7 +416,7 @@ def _only(names: Mapping[str, bool]) -> Schema:
 
 
 def _rules_of_names(value: object) -> Schema | None:
-    """The demand of propertyNames: an enum, a pattern, nothing (every name is valid), or None for anything else."""
+    """Simplify propertyNames to an enum, a pattern, or {} (every name is valid); None for any other schema."""
     if not isinstance(value, Mapping):
         return None
     rules = {key: one for key, one in value.items() if key not in _IGNORED and (key, one) != ("type", "string")}
@@ -428,14 +428,14 @@ def _rules_of_names(value: object) -> Schema | None:
 
 
 def _rounded(bound: int, towards: float) -> float:
-    """The nearest double in a direction."""
+    """Round an integer to the nearest double in a direction."""
     near = float(bound) if abs(bound) < 10**300 else math.copysign(1e300, bound)
     is_looser = int(near) < bound if towards > 0 else int(near) > bound
     return math.nextafter(near, towards) if is_looser else near
 
 
 def _refusal(schema: Mapping[str, Any]) -> str:
-    """Llguidance's reason for refusing a part of a schema alone; empty if it accepts it."""
+    """Llguidance's reason for refusing a subschema by itself; empty if accepted."""
     return _refusal_of(LLMatcher.grammar_from_json_schema(dict(schema)))
 
 

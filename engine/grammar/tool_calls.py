@@ -1,4 +1,4 @@
-"""The grammars of answers that must call a tool, or may, in the model's tool format."""
+"""Grammars of answers that must or may call a tool, in the model's tool format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _START = "start:"
 _SLOTS = re.compile(r"\{(id|index|type)\}")
 _IN_SLOTS = {"id": "/[a-zA-Z0-9]{9}/", "index": "/[0-9]{1,2}/", "type": "/number|boolean|object|array|null/"}
 _HOLDERS = ("properties", "$defs", "definitions")
-# Gemma's values that are neither a string nor a number or word.
+# Gemma's syntax of arrays and objects.
 _GEMMA_RULES = (
     'gemma: gemma_text | GEMMA_WORD | "[" (gemma ("," gemma)*)? "]" | "{" (gemma_member ("," gemma_member)*)? "}"',
     'gemma_member: /[a-zA-Z0-9_-]+/ ":" gemma',
@@ -38,13 +38,13 @@ _GEMMA_RULES = (
 def calls_grammar(
     tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]], *, many: bool, otherwise: str = ""
 ) -> Grammar:
-    """The grammar of calls of ``functions``: name and JSON schema of the ``parameters``, as in OpenAI's API.
+    """A grammar of calls of ``functions``, which have ``name`` and ``parameters`` as in OpenAI's API.
 
-    One call, or several if ``many`` is set and the format has them. ``otherwise`` is the grammar of a schema that an
-    answer may follow in place of calls. Parameters of a ``strict`` function must be expressed completely.
+    It allows one call, or several if ``many`` is set and the format supports it. An answer may follow ``otherwise``,
+    the grammar of a schema, instead of calls. The schema of a ``strict`` function must be fully expressible.
 
     Raises:
-        GrammarError: not a schema, nothing is valid by it, or a strict one cannot be expressed.
+        GrammarError: not a schema, no value is valid by it, or a strict schema cannot be expressed.
     """
     syntax = SYNTAXES[tool_format]
     calls = _Calls(syntax)
@@ -65,7 +65,7 @@ def calls_grammar(
 
 
 def held_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
-    """Any text, but the beginning of a call must continue as one of ``functions``; empty for a format without a mark.
+    """A grammar of any text in which begun calls are valid by ``functions``; empty if calls have no opening mark.
 
     Raises:
         GrammarError: as for `calls_grammar`.
@@ -77,14 +77,14 @@ def held_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str,
     call = any_of(calls.add(function) for function in functions)
     text_before = calls.text_before(syntax.block, syntax.mark)
     more = "" if syntax.is_block_each else f"({_sequence(*_literals(syntax.separator), 'call')}){{0,{MAX_CALLS - 1}}}"
-    rest = text_before.replace("VALUE", "TEXT")  # no further call: a text without the end
+    rest = text_before.replace("VALUE", "TEXT")  # text without a further call
     start = f"start: ({_sequence(text_before, 'call', more, *_literals(syntax.block_end))})* {rest}"
     text, _ = checked([start, f"call: {call}", *calls.rules])
     return Grammar(text, tuple(calls.warnings))
 
 
 def held_calls(request: ChatRequest, tool_format: ToolFormat) -> str:
-    """The grammar of a request that asks for `held_calls_grammar`; empty if it does not, or its tools allow none."""
+    """The `held_calls_grammar` of a request; empty if it does not want one, or its tools do not allow one."""
     if not request.holds_calls or not request.tools or tool_format is ToolFormat.NONE:
         return ""
     return _held_calls(tool_format, json.dumps(request.tools))
@@ -108,7 +108,7 @@ def _sequence(*parts: str) -> str:
 
 
 def _filled(pattern: str, **names: str) -> str:
-    """A part of a call with names filled in; other slots take any text of their kind."""
+    """A part of a call's pattern with names filled in; the other slots match any text of their kind."""
     for name, value in names.items():
         pattern = pattern.replace(f"{{{name}}}", value)
     pieces, begin = list[str](), 0
@@ -119,13 +119,13 @@ def _filled(pattern: str, **names: str) -> str:
 
 
 class _Calls:
-    """The rules of single calls, one per function."""
+    """Builds the grammar's rules for calls, one per function."""
 
     def __init__(self, syntax: CallSyntax) -> None:
         self.rules: list[str] = []
         self.warnings: dict[str, None] = {}
         self._syntax = syntax
-        self._texts: dict[tuple[str, ...], str] = {}  # rules by the texts that they exclude
+        self._texts: dict[tuple[str, ...], str] = {}  # names of rules by the texts that they exclude
         if syntax.body is Body.GEMMA:
             quote = literal(GEMMA_QUOTE)
             self.rules += [f"gemma_text: {quote} {self.text_before(GEMMA_QUOTE)}", *_GEMMA_RULES]
@@ -160,9 +160,9 @@ class _Calls:
         return f"{literal(begin)} {arguments} {literal('}')}"
 
     def _one_by_one(self, name: str, given: Mapping[str, Any], prepared: Schema) -> str:
-        """A call whose parameters come one by one, in the schema's order.
+        """A call that lists its parameters one by one, in the schema's order.
 
-        Of unquoted strings only the ``enum`` is expressed: other keywords of a string are about its JSON.
+        For unquoted strings only ``enum`` is enforced, since other keywords constrain the string's JSON.
         """
         properties, whole = given.get("properties"), given.get("required")
         required = whole if isinstance(whole, list) else []
@@ -204,12 +204,13 @@ class _Calls:
         return "gemma"
 
     def text_before(self, end: str, *others: str) -> str:
-        """A text and its end; the text contains neither the end nor the others."""
+        """A rule for a text up to and including ``end``; the text contains neither ``end`` nor ``others``."""
         marks = tuple(mark for mark in (end.strip(), *others) if mark)
         if (end, *marks) not in self._texts:
             number = len(self._texts)
             forbidden = "|".join(re.escape(mark).replace("/", r"\/").replace("\\\n", r"\n") for mark in marks)
-            # One terminal with its end: a text that contains the beginning of the end would be ambiguous otherwise.
+            # The end is in the same terminal, since a text that contains a prefix of the end would be ambiguous
+            # otherwise.
             self.rules += [
                 f"TEXT_{number}: /(?s:.*)/ & ~/(?s:.*)({forbidden})(?s:.*)/",
                 f"VALUE_{number}: TEXT_{number} {literal(end)}",
@@ -218,8 +219,8 @@ class _Calls:
         return self._texts[end, *marks]
 
     def _joined(self, parts: Mapping[str, str], required: Iterable[str], separator: str) -> str:
-        """Parts with a separator; those that are not required may be left out."""
-        first, later, needed = "", "", set(required)  # the rest before any part was emitted, and after one was
+        """Join parts with a separator; parts that are not in ``required`` are optional."""
+        first, later, needed = "", "", set(required)  # the remaining parts before the first emitted part, and after it
         for key, part in reversed(tuple(parts.items())):
             item = self._rule(_sequence(part, later))
             next_item = self._rule(_sequence(literal(separator), part, later))
@@ -232,13 +233,13 @@ class _Calls:
 
 
 def _texts_of(schema: object) -> list[str]:
-    """The texts that a value is limited to; none if it may be anything else."""
+    """The texts of a schema's enumerated values; empty if other values are allowed."""
     values = schema.get("enum") if isinstance(schema, Mapping) else None
     return [str(one) for one in values] if takes_text(schema) and isinstance(values, list) else []
 
 
 def _property(root: Schema, key: str) -> Schema:
-    """The schema of a property, complete with the definitions that its references need."""
+    """The schema of a property, with the definitions that its references need."""
     schema = root["properties"][key]
     if not isinstance(schema, dict) or '"$ref"' not in json.dumps(schema):
         return schema if isinstance(schema, dict) else {}
