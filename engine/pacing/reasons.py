@@ -1,4 +1,4 @@
-"""Explains in sentences why drafting continues or rests, and decides when to say so again."""
+"""Explains in sentences why drafting continues or pauses, and decides when a new sentence is needed."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 
 TEXT = said("using repeated text (n-gram)")
 TEXT_ALONE = said("the draft is not used: it would slow this model down here; repeated text is used instead")
-TEXT_RESTS, AS_ASKED = "text rests", "as asked"  # states, beside the choices of a pass
-_PATIENCE = 3  # consecutive matches that were not worth proposing
+TEXT_RESTS, AS_ASKED = "text rests", "as asked"  # states in addition to the choices of a pass
+_PATIENCE = 3  # consecutive unproposed matches before a change of state
 
 
 class Explanation:
-    """Follows the decisions; ``reason`` is the sentence of the last change."""
+    """Tracks decisions; ``reason`` is the sentence of the last change."""
 
     def __init__(self) -> None:
         self.state = self._last_choice = ""
         self.reason = ""
-        self.is_guess = False  # `reason` names an expected acceptance, not an observed one
+        self.is_guess = False  # `reason` has an expected acceptance instead of an observed one
         self._num_idle = 0
 
     def begin(self) -> None:
-        """Begin another answer: that drafting was asked for in the last one does not explain this one."""
+        """Begin another answer, whose mode may differ."""
         if self.state == AS_ASKED:
             self.state = self.reason = ""
 
     def follow(self, pacer: Pacer, text: Sequence[int], *, has_model: bool) -> None:
-        """Follow the pacer's last decision, on a match ``text`` (classes) and with a draft model or without.
+        """Track the pacer's last decision; ``text`` are the classes of the suffix match.
 
-        Makes no sentence unless the state has changed: that would take longer than all the rest.
+        Creates a sentence only if the state has changed, since that is slow.
         """
         drafted, average = pacer.acceptance.drafted, pacer.drafting_average() if has_model else None
         pays = average is not None and average.tokens > average.cost
@@ -47,16 +47,16 @@ class Explanation:
             self._update(state, pacer, text, pays=pays, has_model=has_model)
 
     def _next_state(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
-        """Return the state that begins with this choice and has to be explained; None if nothing changes.
+        """Return the new state if this choice changes it, else None.
 
-        Probes and single matches change nothing.
+        Probes and single matches do not change the state.
 
         Args:
-            choice: for the next pass: plain, text or draft.
-            is_probe: the draft does not seem to pay off and is tried.
+            choice: the next pass's choice: plain, text or draft.
+            is_probe: whether the draft is only tried, since it does not seem to pay off.
             pays: whether drafting with the draft model pays off.
-            has_model: whether there is a draft model.
-            has_text: whether there was a match that could have been proposed.
+            has_model: whether a draft model can be used.
+            has_text: whether a match could have been proposed.
         """
         again, self._last_choice = choice == self._last_choice, choice
         self._num_idle = self._num_idle + has_text if choice == "plain" else 0
