@@ -175,12 +175,12 @@ def open_draft(
         DraftRefusedError: it does not fit.
         EngineError: it cannot be loaded.
     """
-    goes_on, translations = True, dict[int, Translation | None]()
+    continues, translations = True, dict[int, Translation | None]()
 
     def go_on(fraction: float) -> bool:
-        nonlocal goes_on
-        goes_on = progress(fraction)
-        return goes_on
+        nonlocal continues
+        continues = progress(fraction)
+        return continues
 
     def open_with(options: LoadOptions) -> LoadedModel:
         draft = open_model(path, fit_context([path], options), go_on)
@@ -198,7 +198,7 @@ def open_draft(
     of_target = target.context.params
     options = replace(options, num_sequences=of_target.num_sequences, shares_cells=of_target.shares_cells)
     if place.has_choice(request, target):
-        draft = place.open(path, options, open_with, lambda: not goes_on)
+        draft = place.open(path, options, open_with, lambda: not continues)
     else:
         draft = open_with(options)
     return draft, translations[id(draft)]
