@@ -37,7 +37,7 @@ _OPF = "{http://www.idpf.org/2007/opf}"
 
 
 class Section(NamedTuple):
-    """Text with its location: page (or slide, chapter), heading, and line (or row). Numbers start at 1; 0 means none."""
+    """Text with its location: page (or slide, chapter), heading, line (or row). Numbers start at 1; 0 means none."""
 
     text: str
     page: int = 0

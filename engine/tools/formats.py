@@ -1,7 +1,7 @@
-"""The forms in which models write tool calls: one description each, for reading a call and for enforcing one.
+"""The formats in which models write tool calls. Parser and grammars use the same descriptions.
 
-The forms are those of the field's chat templates; a new one is a line in `SYNTAXES`. Blanks between the parts of a call
-may differ, so parts are identified by their other characters.
+The formats are from models' chat templates; a new format is a line in `SYNTAXES`. White space between the parts of a
+call may differ, so parts are identified by their other characters.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from enum import Enum, StrEnum
 
 
 class ToolFormat(StrEnum):
-    """The name of a form of calls."""
+    """The name of a format of calls."""
 
-    NONE = ""  # the template takes no tools, or writes calls in an unknown form
+    NONE = ""  # the template does not support tools, or has an unknown format
     HERMES = "hermes"  # Qwen, Hermes, Granite 4 and others
     FUNCTION = "function"  # Qwen3-Coder, Qwen3.5, Nemotron 3, StepFun
     SEED = "seed"  # Seed-OSS
@@ -38,11 +38,11 @@ class ToolFormat(StrEnum):
     FUNCTOOLS = "functools"  # Firefunction
     FUNCTION_CALL = "function-call"  # GigaChat 3.1
     FUNCTION_CALL_ROLE = "function-call-role"  # GigaChat 3
-    LLAMA = "llama"  # Llama 3.1 and later: the object alone
-    BARE = "bare"  # the same with other keys
+    LLAMA = "llama"  # Llama 3.1 and later: a JSON object without a mark
+    BARE = "bare"  # a JSON object without a mark, with other keys
     MISTRAL = "mistral"
     MISTRAL_ARGS = "mistral-args"  # Mistral Small 3.2, Devstral and later
-    MISTRAL_ID = "mistral-id"  # the same with an id
+    MISTRAL_ID = "mistral-id"  # MISTRAL_ARGS with an id
     FUNCTIONARY = "functionary"  # Functionary 3.1
     KIMI = "kimi"  # Kimi K2
     SOLAR = "solar"  # Solar Open
@@ -54,7 +54,7 @@ class ToolFormat(StrEnum):
 
 
 class Body(Enum):
-    """The content of a call."""
+    """The format of a call's content."""
 
     OBJECT = "an object with the name and the arguments"
     NAMED_OBJECT = "an object of the arguments under the name"
@@ -66,10 +66,10 @@ class Body(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CallSyntax:
-    """The syntax of calls: ``block``, for each call ``begin``, its content, ``end``; and ``block_end``.
+    """The syntax of calls: ``block``, then ``begin``, content and ``end`` of each call, then ``block_end``.
 
-    ``begin`` has ``{name}``, and maybe ``{id}`` and ``{index}``; the tags of an argument have ``{key}``. One block has
-    all calls (``separator`` between them), or each has its own (``is_block_each``).
+    ``begin`` contains ``{name}``, and optionally ``{id}`` and ``{index}``; the tags of an argument contain ``{key}``.
+    One block has all calls with a ``separator``, or with ``is_block_each`` each call has its own block.
     """
 
     block: str = ""
@@ -82,14 +82,14 @@ class CallSyntax:
     name_key: str = "name"
     arguments_key: str = "arguments"
     key: str = ""
-    json_key: str = ""  # before a value that is no text, if it differs
+    json_key: str = ""  # tag before a value that is not a text, if it differs
     value_end: str = ""
-    is_told: bool = False  # templates describe this form to the model, and leave calls out of a history
-    other_marks: tuple[str, ...] = ()  # of calls without the block, or in another order
+    is_told: bool = False  # templates describe this format to the model, and omit earlier calls from the prompt
+    other_marks: tuple[str, ...] = ()  # marks of calls without the block, or in another order
 
     @property
     def mark(self) -> str:
-        """Text at the beginning of calls; empty for a form without any."""
+        """The text at the beginning of calls; empty for a format without a mark."""
         return self.block.removesuffix("[").rstrip() or self.begin.partition("{")[0]
 
 
@@ -103,18 +103,18 @@ def _tags(block: str, block_end: str, begin: str, key: str, value_end: str, end:
 
 
 def _each(syntax: CallSyntax) -> CallSyntax:
-    """The same with a block around each call."""
+    """A copy of the syntax with a block around each call."""
     return replace(syntax, is_block_each=True, separator="\n")
 
 
-GEMMA_QUOTE = '<|"|>'  # around strings
+GEMMA_QUOTE = '<|"|>'  # quotes strings
 _ARGUMENTS = Body.ARGUMENTS
 _DSML = ('<｜DSML｜invoke name="{name}">\n', '<｜DSML｜parameter name="{key}" string="true">')
 _DSML_END = ("</｜DSML｜parameter>\n", "</｜DSML｜invoke>\n")
 _DSML_JSON = '<｜DSML｜parameter name="{key}" string="false">'
-MINIMAX_TAG = _M3 = "]<]minimax[>["  # before each tag
+MINIMAX_TAG = _M3 = "]<]minimax[>["  # precedes each tag
 _TOOL_NAME = {"name_key": "tool_name", "arguments_key": "parameters"}
-# In the order in which they are tried.
+# The syntaxes, in the order in which they are tried.
 SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
     ToolFormat.HERMES: _each(CallSyntax("<tool_call>\n", "\n</tool_call>")),
     ToolFormat.FUNCTION: _each(
@@ -211,9 +211,9 @@ _CONTROL = re.compile(r"<[|｜]?/?[\w:▁]+[|｜]?>|\[[A-Z_]+\]|]<]minimax\[>\[|
 
 
 def tool_markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
-    """The control tokens of a vocabulary that occur in calls, so that their text has to be kept.
+    """The control tokens of a vocabulary that occur in calls, whose text must be kept.
 
-    ``<|sep|>`` and the like have other meanings elsewhere: they count only if a complete call can be written with them.
+    Tokens like ``<|sep|>`` have other meanings in other models, so they count only if a complete call can be written.
     """
     present, kept = set(control_texts), set[str]()
     for syntax in SYNTAXES.values():
@@ -227,7 +227,7 @@ def tool_markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
 
 
 def takes_text(schema: object) -> bool:
-    """Whether a value between tags is plain text: if the schema allows a string, or gives no type."""
+    """Whether a value between tags is plain text: the schema allows a string, or has no type."""
     if not isinstance(schema, Mapping):
         return True
     choices = schema.get("anyOf") or schema.get("oneOf")
