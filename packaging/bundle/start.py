@@ -1,4 +1,4 @@
-"""Where a bundle begins: as `python -m app`, also where it starts itself again as a helper process."""
+"""Entry point of a bundle, like `python -m app`; also starts helper processes."""
 
 import sys
 
