@@ -22,8 +22,9 @@ MIN_MATCH = 2  # a match of a single token is nearly always found and nearly alw
 class PromptLookupDrafter:
     """Implements `Drafter` with the longest match; of equally long matches, the most recent.
 
-    Example: With matches of 2 to 3 tokens, [1, 2, 3, 4, 2, 3] gives the proposal [4, 2, 3]: the last two tokens, 2 and
-    3, occurred before, followed by 4, 2, 3.
+    Example:
+        With matches of 2 to 3 tokens, [1, 2, 3, 4, 2, 3] gives the proposal [4, 2, 3]: the last two tokens, 2 and 3,
+        occurred before, followed by 4, 2, 3.
     """
 
     source = Source.NGRAM

@@ -53,10 +53,13 @@ class Share:
 class DeviceSplit:
     """The distribution of layers over devices, and tensors that are moved to other devices.
 
-    Args: shares: proportions of the devices, as in ``--tensor-split``. moved: pairs of a regular expression for tensor
-    names and a device number (None: main memory). The first match counts. lends_weights: whether a device computes
-    large batches with copies of weights from main memory. A GPU does, a remote device does not. mode: with
-    `SplitMode.ROW` each device has a part of every weight, with `SplitMode.TENSOR` also of the cache.
+    Args:
+        shares: proportions of the devices, as in ``--tensor-split``.
+        moved: pairs of a regular expression for tensor names and a device number (None: main memory). The first match
+            counts.
+        lends_weights: whether a device computes large batches with copies of weights from main memory. A GPU does, a
+            remote device does not.
+        mode: with `SplitMode.ROW` each device has a part of every weight, with `SplitMode.TENSOR` also of the cache.
     """
 
     shares: tuple[float, ...] = (1.0,)

@@ -32,10 +32,13 @@ def choose_parallel(
 ) -> Parallel:
     """Choose the number of parallel answers that fit in memory without moving layers.
 
-    Args: pair: the plan for one answer, with its final layers, experts and draft device. free: the free memory before
-    loading. asked: the user's maximum. 0 is automatic: up to `MOST_AUTOMATIC` answers that fit well and whose
-    additional cells take at most a tenth of the machine's memory. shared: whether all answers share the cells of one
-    context. obstacle: why the model cannot answer in parallel, regardless of memory; empty if it can.
+    Args:
+        pair: the plan for one answer, with its final layers, experts and draft device.
+        free: the free memory before loading.
+        asked: the user's maximum. 0 is automatic: up to `MOST_AUTOMATIC` answers that fit well and whose additional
+            cells take at most a tenth of the machine's memory.
+        shared: whether all answers share the cells of one context.
+        obstacle: why the model cannot answer in parallel, regardless of memory; empty if it can.
     """
     if obstacle or asked == 1:
         return Parallel(1, obstacle)

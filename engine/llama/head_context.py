@@ -226,9 +226,10 @@ class BlockContext(RowContext):
     def draft_block(self, anchor: int) -> tuple[Rows, NDArray[np.float32] | None]:
         """Draft a block after the token ``anchor``, which follows all rows; the cache does not change.
 
-        Returns: The logits of each drafted token [num_drafted, n_vocab], or, with a selector, its lattice [num_drafted,
-        num_candidates * (num_candidates + 1)]: the candidates' ids, then for each possible predecessor a score of each
-        candidate. Second, the probability that each token is accepted [num_drafted], if the head estimates it.
+        Returns:
+            The logits of each drafted token [num_drafted, n_vocab], or, with a selector, its lattice [num_drafted,
+            num_candidates * (num_candidates + 1)]: the candidates' ids, then for each possible predecessor a score of
+            each candidate. Second, the probability that each token is accepted [num_drafted], if the head estimates it.
 
         Raises:
             DecodeError: the pass failed, or the cache is full.

@@ -84,10 +84,13 @@ class _Task:
 class Batcher:
     """Runs tasks concurrently on the thread that calls `step`.
 
-    Attributes: target: the target's context. has_arrivals: called before each pass of a single task; True makes it
-    pause, so that the engine checks its queue. read_budget: number of answers' tokens in a pass -> number of prompt
-    tokens to add. evict: saves and clears the sequences of an idle slot. on_pass: called after each joined pass of the
-    target with tokens, milliseconds, and prompt tokens among them.
+    Attributes:
+        target: the target's context.
+        has_arrivals: called before each pass of a single task; True makes it pause, so that the engine checks its
+            queue.
+        read_budget: number of answers' tokens in a pass -> number of prompt tokens to add.
+        evict: saves and clears the sequences of an idle slot.
+        on_pass: called after each joined pass of the target with tokens, milliseconds, and prompt tokens among them.
     """
 
     def __init__(self) -> None:

@@ -34,8 +34,9 @@ class SuffixRules:
 class SuffixDrafter:
     """Implements `Drafter` with the longest match; of equally long matches, that in the conversation.
 
-    Example: After [1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2] it proposes 4, which followed (1, 2) twice, and not 3, which
-    followed once.
+    Example:
+        After [1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2] it proposes 4, which followed (1, 2) twice, and not 3, which followed
+        once.
     """
 
     source = Source.NGRAM
