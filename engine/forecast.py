@@ -27,16 +27,16 @@ LAYER_MS = 0.1
 LEAST_BYTES = 60_000_000
 # Cost of a pass by its number of tokens, relative to a plain pass, if no curve was measured on this machine. The values
 # lie between those of the processors in docs/benchmarks/builtin-pair.md, with the kernels that the set-up builds.
-USUAL_SHAPE = {1: 1.0, 2: 1.5, 4: 1.5, 8: 2.2, 16: 3.9, 33: 8.2}
+DEFAULT_SHAPE = {1: 1.0, 2: 1.5, 4: 1.5, 8: 2.2, 16: 3.9, 33: 8.2}
 # A plain pass reads weights faster than NumPy reads memory by this factor: the kernels prefetch, NumPy does not.
-READ_SHARE = 1.15
+READ_SPEEDUP = 1.15
 # Mean time of an answer's token relative to the fastest pass, because of sampling, a growing cache, and changes of the
 # processor's speed: 1.1 to 1.4 on two cores, for SmolLM2 135M, Gemma 3 270M and Qwen2.5-Coder 1.5B.
-ANSWERING = 1.2
+ANSWER_OVERHEAD = 1.2
 _BAND = 1.26  # a range reaches from its middle divided by this to its middle times this; 1.26 * 1.26 = 1.6
 _SMALL_BAND = 1.25  # the same factor for a measured model, or one similar to a measured model
-_ALIKE = 1.6  # similar models differ in bytes by at most this factor
-WIDEST = 1.6  # largest ratio of a range's ends: a wider range does not help the user
+_SIMILAR_FACTOR = 1.6  # similar models differ in bytes by at most this factor
+MAX_RANGE = 1.6  # largest ratio of a range's ends: a wider range does not help the user
 # Share of an answer's tokens that suffix matching proposes: (little, much) repetition in the prompt, at temperature 0
 # and 0.8. Measured in `auto` without a draft, with two models on two processors (docs/benchmarks/real-models.md).
 TEXT_SHARES = ((0.25, 0.55), (0.12, 0.40))
@@ -60,9 +60,9 @@ _USUAL_TEMPERATURE = 0.8
 DEPTHS = (1, 3, 7, 15, MAX_PASS - 1)
 HEAD_DEPTHS = (1, 2, 3)  # published depths of heads; acceptance falls with each drafted token
 WORK_MS = 0.12  # Python's share of a pass with proposals
-_UNSURE = 1.1  # error factor of the forecast itself, applied to both ends
-_NOTHING = 1.01  # a smaller speedup counts as no gain
-_PAYS = 0.97  # largest time relative to plain decoding that counts as a gain
+_ERROR = 1.1  # error factor of the forecast itself, applied to both ends
+_NO_GAIN = 1.01  # a smaller speedup counts as no gain
+_MAX_TIME = 0.97  # largest time relative to plain decoding that counts as a gain
 # Cost of a pass of four tokens, relative to a plain pass. Below the first value memory limits, above the second
 # arithmetic.
 _MEMORY, _ARITHMETIC = 1.6, 2.4
@@ -119,7 +119,7 @@ class PassForecast:
     @property
     def tokens_per_second(self) -> tuple[float, float]:
         """Lowest and highest speed of plain decoding."""
-        token_ms = self.plain_ms * ANSWERING
+        token_ms = self.plain_ms * ANSWER_OVERHEAD
         return 1000.0 / (token_ms * self.band), 1000.0 * self.band / token_ms
 
 
@@ -133,12 +133,12 @@ def forecast_pass(machine: MachineSpeed, asked: PlacedModel) -> PassForecast | N
         return PassForecast(points[1], _SMALL_BAND, CostCurve(points), Basis.MODEL, best.name)
     others = [each for each in machine.samples if _is_comparable(each, asked)]
     if others:
-        return _by_others(others, asked)
+        return _from_others(others, asked)
     if machine.read_bytes_per_s is None or asked.on_gpu:
         return None
-    speed = machine.read_bytes_per_s * READ_SHARE / _threads_scale(machine.threads, asked.threads)
+    speed = machine.read_bytes_per_s * READ_SPEEDUP / _threads_scale(machine.threads, asked.threads)
     plain_ms = asked.weights.cost_bytes / speed * 1000.0 + asked.weights.num_layers * LAYER_MS
-    return PassForecast(plain_ms, _BAND, _scaled(USUAL_SHAPE, plain_ms), Basis.MEMORY)
+    return PassForecast(plain_ms, _BAND, _scaled(DEFAULT_SHAPE, plain_ms), Basis.MEMORY)
 
 
 def forecast_step(machine: MachineSpeed, asked: PlacedModel) -> float | None:
@@ -151,22 +151,22 @@ def forecast_step(machine: MachineSpeed, asked: PlacedModel) -> float | None:
     return forecast.plain_ms if forecast is not None else None
 
 
-def _by_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecast:
+def _from_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecast:
     """Scale measured passes of other models by the bytes of weights, preferring the most similar models."""
     nearest = sorted(samples, key=lambda each: _distance(each, asked))
-    rates = [each.plain_ms / _units(each.weights) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
+    rates = [each.plain_ms / _price(each.weights) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
     # The most similar, or the median of three, in case one is an outlier.
     rate = rates[0] if len(rates) < 3 else median(rates)
-    plain_ms = rate * _units(asked.weights)
+    plain_ms = rate * _price(asked.weights)
     best = nearest[0]
-    alike = 1.0 / _ALIKE <= best.weights.num_bytes / max(asked.weights.num_bytes, 1) <= _ALIKE
+    alike = 1.0 / _SIMILAR_FACTOR <= best.weights.num_bytes / max(asked.weights.num_bytes, 1) <= _SIMILAR_FACTOR
     band = _SMALL_BAND if alike and best.threads == asked.threads else _BAND
     curves = [each for each in nearest if max(each.points_ms, default=0) >= 8]
-    shape = {n: ms / curves[0].points_ms[1] for n, ms in curves[0].points_ms.items()} if curves else USUAL_SHAPE
+    shape = {n: ms / curves[0].points_ms[1] for n, ms in curves[0].points_ms.items()} if curves else DEFAULT_SHAPE
     return PassForecast(plain_ms, band, _scaled(shape, plain_ms), Basis.OTHERS, best.name)
 
 
-def _units(weights: TokenWeights) -> float:
+def _price(weights: TokenWeights) -> float:
     """Relative cost of a plain pass: its milliseconds at 40 ms per gigabyte of the cheapest kind of weights."""
     return weights.cost_bytes / 25e6 + weights.num_layers * LAYER_MS
 
@@ -202,10 +202,12 @@ def _threads_scale(measured: int, wanted: int) -> float:
     return float((measured / wanted) ** 0.85) if measured > 0 and wanted > 0 else 1.0
 
 
-# The gain of drafting is a range, computed from the cost of passes and the usual acceptance of such a pair.  An answer
-# is modelled as a mixture: suffix matching proposes the share of its tokens that repeats the conversation; the draft
-# model proposes the others if that pays off; the rest is decoded plain, as in `Mode.AUTO`. The curve gives the cost of
-# passes, so a pair gains little if a pass of four tokens costs three plain passes, and much if it costs one.
+# The gain of drafting is a range, computed from the cost of passes and the usual acceptance of such a pair.
+#
+# An answer is modelled as a mixture: suffix matching proposes the share of its tokens that repeats the conversation;
+# the draft model proposes the others if that pays off; the rest is decoded plain, as in `Mode.AUTO`. The curve gives
+# the cost of passes, so a pair gains little if a pass of four tokens costs three plain passes, and much if it costs
+# one.
 
 
 class PairKind(StrEnum):
@@ -260,8 +262,8 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
     for a target without a chat template, which continues texts.
     """
     plain_ms = curve.cost_ms(1)
-    shares = _between(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
-    chances = tuple(chance * speaks for chance in _between(CHANCES[kind.value], temperature))
+    shares = _at_temperature(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
+    chances = tuple(chance * speaks for chance in _at_temperature(CHANCES[kind.value], temperature))
     # At a higher temperature the model stops repeating itself, and proposals are accepted as in an answer.
     repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
     text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
@@ -270,25 +272,25 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
         depths = [depth for depth in DEPTHS if depth <= block] or [1]
     drafted = [1.0 if step_ms is None else _drafted(curve, step_ms, chance, depths, block) for chance in chances]
     ends = [1.0 / _time_of_token(text, share, each) for share, each in zip(shares, drafted, strict=True)]
-    low, high = narrowed(max(ends[0] / _UNSURE, 1.0), max(ends[1], 1.0) * (_UNSURE if ends[1] > _NOTHING else 1.0))
+    low, high = limit_range(max(ends[0] / _ERROR, 1.0), max(ends[1], 1.0) * (_ERROR if ends[1] > _NO_GAIN else 1.0))
     four = curve.cost_ms(4) / plain_ms
     bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
     if step_ms is None:
         return GainForecast(low, high, bound, four)
-    pays = _drafted(curve, step_ms, chances[1], depths, block) < _PAYS
-    even_ms = _largest(lambda ms: _drafted(curve, ms, sum(chances) / 2, depths, block) < _PAYS, plain_ms)
+    pays = _drafted(curve, step_ms, chances[1], depths, block) < _MAX_TIME
+    even_ms = _bisect(lambda ms: _drafted(curve, ms, sum(chances) / 2, depths, block) < _MAX_TIME, plain_ms)
     return GainForecast(
         low, high, bound, four, step_ms / plain_ms, pays, even_ms / plain_ms if even_ms is not None else None
     )
 
 
-def narrowed(low: float, high: float) -> tuple[float, float]:
-    """Limit the range to a ratio of `WIDEST` around its middle, and to values of at least 1 (plain decoding)."""
-    if high <= WIDEST * low:
+def limit_range(low: float, high: float) -> tuple[float, float]:
+    """Limit the range to a ratio of `MAX_RANGE` around its middle, and to values of at least 1 (plain decoding)."""
+    if high <= MAX_RANGE * low:
         return low, high
     middle = sqrt(low * high)
-    low = max(middle / sqrt(WIDEST), 1.0)
-    return low, low * WIDEST
+    low = max(middle / sqrt(MAX_RANGE), 1.0)
+    return low, low * MAX_RANGE
 
 
 def _time_of_token(text: float, text_share: float, drafted: float) -> float:
@@ -313,7 +315,7 @@ def _expected(chance: float, depth: int) -> float:
     return (1.0 - chance ** (depth + 1)) / (1.0 - chance) if chance < 1.0 else depth + 1.0
 
 
-def _between(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
+def _at_temperature(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
     """Interpolate both ends at a temperature. They fall to at most half of their values at temperature 0."""
     share = min(max(temperature, 0.0) / _USUAL_TEMPERATURE, 1.5)
     low, high = (cold + (warm - cold) * share for cold, warm in zip(*ends, strict=True))
@@ -321,7 +323,7 @@ def _between(ends: tuple[tuple[float, float], tuple[float, float]], temperature:
     return max(low, least[0]), max(high, least[1])
 
 
-def _largest(holds: Callable[[float], bool], most: float) -> float | None:
+def _bisect(holds: Callable[[float], bool], most: float) -> float | None:
     """Find the largest number up to ``most`` for which ``holds`` returns True, by bisection; None if there is none."""
     low, high = most * 1e-3, most
     if not holds(low):

@@ -23,8 +23,8 @@ from engine.tools.formats import ToolFormat as ToolFormat
 # deterministic.
 TokenProbs = tuple[float, float | None]
 FROM_MODEL = "from the model"  # name of the model's own chat template
-JOINT = "\n\n"  # separator of several questions that are asked together
-LEAST_ROOM = 16  # tokens of the context that a prompt must leave for the answer
+QUESTION_DIVIDER = "\n\n"  # separator of several questions that are asked together
+MIN_ANSWER_TOKENS = 16  # tokens of the context that a prompt must leave for the answer
 HYBRID = "hybrid"  # mode of earlier versions; read as `Mode.AUTO`
 
 

@@ -134,7 +134,7 @@ class RequestQueue:
                 raise queue.Empty
             return self._run(min(self._waiting, key=lambda queued: queued.rank, default=None))
 
-    def take_beside(self, may_run: Callable[[QueuedRequest], bool]) -> QueuedRequest | None:
+    def take_next(self, may_run: Callable[[QueuedRequest], bool]) -> QueuedRequest | None:
         """Take the next request that is not a count, without waiting; None if it may not run."""
         with self._changed:
             waiting = (queued for queued in self._waiting if queued.rank != COUNTING)

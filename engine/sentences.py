@@ -34,12 +34,12 @@ def said(template: str, /, **fields: object) -> Sentence:
     Values that are neither texts nor numbers are stored as texts. Without fields the template is used verbatim.
     """
     kept = {name: value if isinstance(value, str | int | float) else str(value) for name, value in fields.items()}
-    sentence = Sentence(one_stop(template, kept).format(**kept) if kept else template)
+    sentence = Sentence(drop_double_stop(template, kept).format(**kept) if kept else template)
     sentence.template, sentence.fields = template, kept
     return sentence
 
 
-def one_stop(template: str, fields: Mapping[str, object]) -> str:
+def drop_double_stop(template: str, fields: Mapping[str, object]) -> str:
     """Remove the full stop of ``template`` after a field that ends with one, or with an ellipsis."""
 
     def keep(found: re.Match[str]) -> str:
@@ -63,7 +63,7 @@ def size_of(num_bytes: float) -> Sentence:
     return said("{number:.0f} MB", number=num_bytes / 1e6)
 
 
-def with_other(text: str, old: str, new: str) -> str:
+def replace_field(text: str, old: str, new: str) -> str:
     """Replace every field of ``text`` that equals ``old`` by ``new``; a text without fields does not change."""
     if not isinstance(text, Sentence):
         return text

@@ -78,7 +78,7 @@ class CachedSequence:
         self.joined: JoinedPass | None = None  # the last pass, if it was joined with other sequences' passes
         self.batch: Batch | None = None
         self.prompt_speed: float | None = None  # tokens per second of the last longer prefill
-        self._beside: Callable[[], Iterable[CachedSequence]] | None = None
+        self._prompt_sources: Callable[[], Iterable[CachedSequence]] | None = None
 
     @property
     def ids(self) -> History:
@@ -104,7 +104,7 @@ class CachedSequence:
     def join(self, batch: Batch, beside: Callable[[], Iterable[CachedSequence]]) -> None:
         """Join the passes of ``batch`` from now on; prompts may copy a prefix from the sequences ``beside``."""
         model, alone = self._model, self._model.forward
-        self.batch, self._beside = batch, beside
+        self.batch, self._prompt_sources = batch, beside
 
         def forward(ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
             if batch.is_alone:
@@ -119,7 +119,7 @@ class CachedSequence:
 
         self._forward = forward
 
-    def _apart(self, work: Callable[[], Result]) -> Result:
+    def _run_unjoined(self, work: Callable[[], Result]) -> Result:
         """Run ``work``, whose passes cannot be joined with others."""
         batch = self.batch
         return work() if batch is None or batch.is_alone else batch.call(work)
@@ -132,7 +132,7 @@ class CachedSequence:
         """See `LanguageModel.forward_candidates`. Decodes pending tokens in the same pass."""
         all_ids = self._with_pending(ids) if self.num_past != self._model.num_past else ids
         try:
-            candidates = self._apart(lambda: self._model.forward_candidates(all_ids))
+            candidates = self._run_unjoined(lambda: self._model.forward_candidates(all_ids))
         except DecodeError:
             self._resync()
             raise
@@ -184,7 +184,7 @@ class CachedSequence:
         if self.before_run is not None:
             self.before_run()
         try:
-            self._apart(lambda: runs.append(run))
+            self._run_unjoined(lambda: runs.append(run))
         except EngineError:
             self._resync()
             raise
@@ -241,10 +241,10 @@ class CachedSequence:
         shared = self.shared(self.ids, ids)
         if self.limit_reuse is not None:
             shared = self._outside_runs(ids, self.limit_reuse(shared))
-        if not self._go_back(shared):
+        if not self._roll_back_for_prompt(shared):
             self.clear()
-        if self._beside is not None:
-            self._share_prompt(ids, self._beside())
+        if self._prompt_sources is not None:
+            self._share_prompt(ids, self._prompt_sources())
         return self.num_past
 
     def _share_prompt(self, ids: History, others: Iterable[CachedSequence]) -> None:
@@ -327,7 +327,7 @@ class CachedSequence:
                 end = index + (run.num_places if run is not None else 1)
                 yield index, run
 
-    def own_ids(self, ids: History, runs: Sequence[HeldRun]) -> History:
+    def local_ids(self, ids: History, runs: Sequence[HeldRun]) -> History:
         """Return ``ids`` of a saved state with the negative ids that the same runs have in this process.
 
         Raises:
@@ -348,7 +348,7 @@ class CachedSequence:
         """Replace the content by an exported state. False if it was refused: the cache is empty."""
         self.clear()
         num_past = len(state.ids)
-        ids = self.own_ids(state.ids, state.runs)
+        ids = self.local_ids(state.ids, state.runs)
         gaps = self._gaps_of(ids) if self.runs is not None else []
         known = num_past <= self.n_ctx and gaps is not None and (self.runs is not None or not state.runs)
         if not known or not self._model.import_state(state.data, num_past, *([gaps] if gaps else [])):
@@ -369,7 +369,7 @@ class CachedSequence:
                 gaps.append((index + run.num_places, gap))
         return gaps
 
-    def _go_back(self, num_past: int) -> bool:
+    def _roll_back_for_prompt(self, num_past: int) -> bool:
         """Like `rollback`, but without pending tokens, since a prompt follows."""
         stays = num_past >= self._model.num_past or self._model.rollback(num_past)
         if not stays and (self._kept is None or self._kept > num_past or not self._model.restore()):

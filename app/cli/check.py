@@ -19,7 +19,7 @@ from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import builtin_target, find_paths
 from app.core.storage.pair_speeds import PairSpeeds
-from engine.drafters.translation.comparison import find_template_difference, find_translation, speaks_words
+from engine.drafters.translation.comparison import find_template_difference, find_translation, vocabulary_sentence
 from engine.errors import DraftRefusedError, EngineError
 from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
@@ -65,7 +65,7 @@ def command(options: argparse.Namespace) -> int:
         return 1
     if expected is not None and expected.would_lose:
         print(f"{draft.name} could draft for {target.name}, but it would slow the target down here.")
-        speaks = speaks_words(found.speaks) if found.speaks is not None else ""
+        speaks = vocabulary_sentence(found.speaks) if found.speaks is not None else ""
         _print_each(speaks, found.difference, *expected.why_not, _sight(target), exact.sentence)
         return int(exact.is_fault)
     if is_head:
@@ -73,7 +73,7 @@ def command(options: argparse.Namespace) -> int:
     elif found.speaks is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
-        print(f"{draft.name} can draft for {target.name}. {speaks_words(found.speaks)}")
+        print(f"{draft.name} can draft for {target.name}. {vocabulary_sentence(found.speaks)}")
     _print_each(found.difference, *(expected.sentences if expected else ()), _sight(target), exact.sentence)
     return int(exact.is_fault)
 

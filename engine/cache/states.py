@@ -279,7 +279,7 @@ class StateCache:
 
     @staticmethod
     def _usable(attached: _AttachedSequence, state: SequenceState | StoredState, ids: History) -> int:
-        held = attached.sequence.own_ids(state.ids, state.runs)
+        held = attached.sequence.local_ids(state.ids, state.runs)
         shared = attached.sequence.shared(held, ids)
         whole = attached.sequence.num_snapshots is not None  # its tail cannot be dropped
         return 0 if whole and shared < len(held) else shared

@@ -31,7 +31,7 @@ _DIGEST = 32
 _PATTERN = "past-*.ids"
 _UNFINISHED_S = 3600.0
 _SLICE = 256  # tokens indexed between two reads of the clock
-_SAME_START = 64  # tokens; a prefix of conversations that is at least this long is learnt once
+_MIN_COMMON_PREFIX = 64  # tokens; a prefix of conversations that is at least this long is learnt once
 _NUM_RECENT = 8  # latest conversations whose common prefix is looked up, for chats that alternate
 
 
@@ -81,7 +81,7 @@ class PastTextIndex:
         """Add a conversation that ended or continued; `work` indexes it."""
         learnt = np.array(ids, dtype=np.int32)
         shared, number = max(((_num_shared(one, learnt), i) for i, one in enumerate(self._recent)), default=(0, 0))
-        start = max(0, shared - DEPTH) if shared >= _SAME_START else 0
+        start = max(0, shared - DEPTH) if shared >= _MIN_COMMON_PREFIX else 0
         if shared < len(ids):
             self._pending.extend((BOUNDARY, *ids[start:]))
             self._changed = True
@@ -191,37 +191,37 @@ class PastText:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._of_vocab: PastTextIndex | None = None
+        self._current: PastTextIndex | None = None
 
     @property
     def index(self) -> SuffixIndex | None:
         """The part indexed so far; None if nothing is."""
-        return self._of_vocab.index if self._of_vocab is not None else None
+        return self._current.index if self._current is not None else None
 
     @property
     def has_work(self) -> bool:
-        return self._of_vocab.has_work if self._of_vocab is not None else self._folder is not None
+        return self._current.has_work if self._current is not None else self._folder is not None
 
     def learn(self, ids: list[int], vocab: Tokenizer) -> None:
-        self._of(vocab).learn(ids)
+        self._index_of(vocab).learn(ids)
 
     def work(self, budget_s: float, vocab: Tokenizer) -> None:
-        self._of(vocab).work(budget_s)
+        self._index_of(vocab).work(budget_s)
 
     def forget(self) -> None:
         """Delete the text of every vocabulary; raises `OSError` if a file cannot be deleted."""
-        if self._of_vocab is not None:
-            self._of_vocab.forget()
+        if self._current is not None:
+            self._current.forget()
         elif self._folder is not None:
             forget_files(self._folder)
 
     def leave(self) -> None:
         """Save and drop the index, before the model of its vocabulary is unloaded."""
-        if self._of_vocab is not None:
-            self._of_vocab.save()
-        self._of_vocab = None
+        if self._current is not None:
+            self._current.save()
+        self._current = None
 
-    def _of(self, vocab: Tokenizer) -> PastTextIndex:
-        if self._of_vocab is None:
-            self._of_vocab = PastTextIndex(self._folder, VocabularyIdentity(vocab))
-        return self._of_vocab
+    def _index_of(self, vocab: Tokenizer) -> PastTextIndex:
+        if self._current is None:
+            self._current = PastTextIndex(self._folder, VocabularyIdentity(vocab))
+        return self._current

@@ -29,7 +29,7 @@ _KEEPS_SNAPSHOTS = (
     "qwen35",
     "qwen35moe",
 )
-_INTERVAL = 4  # every fourth layer of a hybrid has attention if the header does not say
+_ATTENTION_INTERVAL = 4  # every fourth layer of a hybrid has attention if the header does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def _recurrent_layers(header: GgufHeader, num_layers: int) -> list[bool]:
         return [number == 0 for number in per_layer(kv_heads, num_layers)]
     if not first(header.own("attention.head_count")) or header.own("wkv.head_size") is not None:
         return [True] * num_layers
-    interval = first(header.own("full_attention_interval")) or _INTERVAL
+    interval = first(header.own("full_attention_interval")) or _ATTENTION_INTERVAL
     return [(i + 1) % interval != 0 for i in range(num_layers)]
 
 

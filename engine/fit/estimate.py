@@ -72,7 +72,7 @@ class DeviceSplit:
         """Number of devices with a share above 0."""
         return sum(share > 0 for share in self.shares)
 
-    def shared_out(self, sizes: Sizes) -> Sizes:
+    def distribute(self, sizes: Sizes) -> Sizes:
         """Distribute the bytes of all devices by their shares."""
         together, total = sizes.total() - sizes[None], sum(self.shares)
         parts: Sizes = Counter({None: sizes[None]})
@@ -134,7 +134,7 @@ def with_encoder(memory: ModelMemory, side: GgufHeader, gpu_layers: int) -> tupl
     return replace(memory, devices_bytes=more), Share(0, needed)
 
 
-def experts_of(num_layers: int) -> str:
+def experts_pattern(num_layers: int) -> str:
     """Regular expression for the expert tensors of the first ``num_layers`` layers, as in ``--n-cpu-moe``.
 
     A single expression, because llama.cpp compiles each override again for every tensor.
@@ -164,8 +164,8 @@ def estimate_memory(
         cache[device] += num_bytes
     compute = _compute(header, setup, devices, spread)
     if spread.mode in (SplitMode.ROW, SplitMode.TENSOR):
-        weights = spread.shared_out(weights)
-        cache = spread.shared_out(cache) if spread.mode is SplitMode.TENSOR else cache
+        weights = spread.distribute(weights)
+        cache = spread.distribute(cache) if spread.mode is SplitMode.TENSOR else cache
     together = weights + cache + compute
     return ModelMemory(
         weights=_share(weights),
@@ -195,13 +195,13 @@ def _weights(header: GgufHeader, devices: list[int | None], weights_bytes: int |
             usual = None
         (in_layers if is_layer else sizes)[spread.device_of(tensor.name, usual)] += tensor.num_bytes
     if weights_bytes is not None and weights_bytes > header.weights_bytes:  # the other parts contain layers
-        in_layers = _of_all_parts(header, devices, weights_bytes - sizes.total(), spread)
+        in_layers = _all_layers_bytes(header, devices, weights_bytes - sizes.total(), spread)
     if _tensor(header, "output.weight") is None:
-        sizes[output] += _shared_copy(header, devices.count(None) <= num_layers)
+        sizes[output] += _tied_embedding_bytes(header, devices.count(None) <= num_layers)
     return sizes + in_layers
 
 
-def _of_all_parts(header: GgufHeader, devices: list[int | None], layers_bytes: int, spread: DeviceSplit) -> Sizes:
+def _all_layers_bytes(header: GgufHeader, devices: list[int | None], layers_bytes: int, spread: DeviceSplit) -> Sizes:
     """Bytes of all layers by device if the header lists only some: the others are assumed to be equal."""
     kinds: Counter[str] = Counter()
     for tensor in header.tensors:
@@ -218,7 +218,7 @@ def _of_all_parts(header: GgufHeader, devices: list[int | None], layers_bytes: i
     return sizes
 
 
-def _shared_copy(header: GgufHeader, on_gpu: bool) -> int:
+def _tied_embedding_bytes(header: GgufHeader, on_gpu: bool) -> int:
     """Bytes of a second copy of a tensor that is both embedding and output."""
     embedding = _tensor(header, "token_embd.weight")
     if embedding is None or len(embedding.dims) != 2:
@@ -243,7 +243,7 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
     mask = _mask_bytes(header, setup, GPU_BATCH)
     is_pipelined = spread.num_used > 1 and None not in placed[:-1] and not spread.moved
     is_pipelined = is_pipelined and spread.mode is SplitMode.LAYER
-    in_main, have_experts = _largest_in_main(header, placed, spread), _with_experts(header, placed, spread)
+    in_main, have_experts = _largest_in_main(header, placed, spread), _expert_devices(header, placed, spread)
     for device in devices:
         has_output = device == placed[-1]
         part = _Part.ON_DEVICE if device in have_experts else _Part.WITHOUT_EXPERTS
@@ -261,7 +261,7 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
     return sizes
 
 
-def _with_experts(header: GgufHeader, devices: list[int | None], spread: DeviceSplit) -> set[int | None]:
+def _expert_devices(header: GgufHeader, devices: list[int | None], spread: DeviceSplit) -> set[int | None]:
     """The devices that compute the feed-forward part of a layer; for a dense model all devices with layers."""
     found = {
         spread.device_of(tensor.name, devices[int(match[1])])

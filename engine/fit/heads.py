@@ -21,7 +21,7 @@ from engine.gguf.head_files import (
     num_next_token_layers,
 )
 from engine.gguf.header import GgufHeader
-from engine.gguf.medusa import lent_bytes, target_output
+from engine.gguf.medusa import borrowed_output_bytes, target_output
 
 HEAD_ROWS = 16  # rows of logits in the largest pass
 HEAD_BATCH = 32  # tokens per pass of EAGLE-3 and block heads, which compute logits for each token
@@ -40,7 +40,7 @@ def head_memory(
     if head is not None and head_method(head) in OWN_PRODUCTS:  # computed on the CPU
         lent = target_output(target) if not any(one.name.endswith("output.weight") for one in head.tensors) else None
         return ModelMemory(
-            Share(head.weights_bytes + (lent_bytes(lent, head) if lent else 0)), Share(), Share(), Share()
+            Share(head.weights_bytes + (borrowed_output_bytes(lent, head) if lent else 0)), Share(), Share(), Share()
         )
     header = target if head is None else head
     is_eagle3 = head is not None and head_method(head) == EAGLE3

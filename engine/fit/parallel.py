@@ -59,7 +59,7 @@ def choose_parallel(
     return Parallel(1, said("The memory has room for one answer at a time: a second one takes {size} more.", size=more))
 
 
-def obstacle_of(header: GgufHeader, *, shared: bool = False) -> str:
+def parallel_obstacle(header: GgufHeader, *, shared: bool = False) -> str:
     """Why a model with this header cannot answer in parallel; empty if it can."""
     if is_recurrent(header):
         return said("This model keeps a recurrent state of one conversation, so it answers one at a time.")

@@ -12,7 +12,15 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
-from engine.fit.estimate import ONE_DEVICE, DeviceSplit, ModelMemory, Share, estimate_memory, experts_of, with_encoder
+from engine.fit.estimate import (
+    ONE_DEVICE,
+    DeviceSplit,
+    ModelMemory,
+    Share,
+    estimate_memory,
+    experts_pattern,
+    with_encoder,
+)
 from engine.fit.fit import FitVerdict, judge
 from engine.fit.heads import head_memory, with_heads
 from engine.gguf.head_files import has_next_token_layers, head_method
@@ -58,11 +66,11 @@ class ModelPlan:
     def has_experts(self) -> bool:
         return first(self.header.own("expert_count")) > 0
 
-    def leaving_experts(self, num_layers: int) -> ModelPlan:
+    def with_experts_on_cpu(self, num_layers: int) -> ModelPlan:
         """The plan with the experts of the first ``num_layers`` layers in main memory."""
         if not num_layers:
             return self
-        moved = (*self.spread.moved, (experts_of(num_layers), None))
+        moved = (*self.spread.moved, (experts_pattern(num_layers), None))
         return replace(self, spread=replace(self.spread, moved=moved))
 
 
@@ -188,7 +196,7 @@ def experts_to_leave(pair: PairPlan, free: FreeMemory) -> int:
     free = replace(free, gpu_bytes=round(_USABLE * free.gpu_bytes), devices=devices)
 
     def fits(num_layers: int) -> bool:
-        changed = replace(pair, target=pair.target.leaving_experts(num_layers))
+        changed = replace(pair, target=pair.target.with_experts_on_cpu(num_layers))
         return table_of(changed, free).gpu_verdict is not FitVerdict.TOO_LARGE
 
     everything = num_cached_layers(pair.target.header)
@@ -293,7 +301,7 @@ def _draft_on_cpu(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Chang
 
 def _fewer_experts(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
     number, most = experts_to_leave(pair, free), num_cached_layers(pair.target.header)
-    if not number or not _helps(replace(pair, target=pair.target.leaving_experts(number)), free, before):
+    if not number or not _helps(replace(pair, target=pair.target.with_experts_on_cpu(number)), free, before):
         return None
     words = said("Keep the experts of {number} of {most} layers in main memory.", number=number, most=most)
     return Change(ChangeKind.EXPERTS_ON_CPU, str(number), words)

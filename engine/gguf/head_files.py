@@ -39,7 +39,7 @@ def has_next_token_layers(header: GgufHeader) -> bool:
     return is_part or any(".nextn." in tensor.name for tensor in header.tensors)
 
 
-def are_stripped(header: GgufHeader) -> bool:
+def are_heads_stripped(header: GgufHeader) -> bool:
     """Whether the header has next-token layers that are missing in the file."""
     return num_next_token_layers(header) > 0 and not has_next_token_layers(header)
 
@@ -113,7 +113,7 @@ def next_token_weights(header: GgufHeader) -> tuple[int, int]:
 def own_heads_sentence(header: GgufHeader, name: str) -> str:
     """A sentence for the user about the target's own heads."""
     count = num_next_token_layers(header)
-    if are_stripped(header):
+    if are_heads_stripped(header):
         return said(
             "{name} says that it has next-token layers (MTP), but they are not in the file: whoever made it left them "
             "out. A file with them drafts for itself.",

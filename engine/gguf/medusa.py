@@ -137,12 +137,12 @@ def token_bytes(header: GgufHeader, target: GgufHeader) -> dict[str, int]:
             read[tensor.type_name] = read.get(tensor.type_name, 0) + tensor.num_bytes // share
     lent = None if has_output else target_output(target)
     if lent is not None:
-        number = lent_bytes(lent, header)
+        number = borrowed_output_bytes(lent, header)
         read[lent.type_name] = read.get(lent.type_name, 0) + number
     return read
 
 
-def lent_bytes(output: TensorInfo, head: GgufHeader) -> int:
+def borrowed_output_bytes(output: TensorInfo, head: GgufHeader) -> int:
     """Bytes of the target's output rows that heads without an output matrix use."""
     used = next((tensor.num_values for tensor in head.tensors if tensor.name == VOCAB_MAP), output.dims[-1])
     return output.num_bytes // output.dims[-1] * min(used, output.dims[-1])

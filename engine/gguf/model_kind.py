@@ -41,7 +41,7 @@ _OF_HEADS = said("Open that model, and choose this file as its draft.")
 _NO_PICTURES = said("Open the model that it belongs to, and keep this file in the same folder.")
 PICTURES = "pictures"
 # Architectures of vision and audio models, which need a projector in a separate file.
-_SEEING = frozenset(
+_MULTIMODAL = frozenset(
     {
         "qwen2vl",
         "qwen3vl",
@@ -104,7 +104,7 @@ def weak_points(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
-def unused_parts(
+def missing_abilities(
     architecture: str, metadata: Callable[[str], str | None], name: str, siblings: Iterable[str]
 ) -> tuple[str, ...]:
     """Abilities that a model lacks a side file for. ``siblings``: names of the GGUF files in its folder.
@@ -112,7 +112,7 @@ def unused_parts(
     Chat templates are no evidence, since those of text models often mention pictures.
     """
     sees = (
-        architecture in _SEEING
+        architecture in _MULTIMODAL
         or any(metadata(f"{architecture}.{key}") for key in _VISION_KEYS)
         or any(is_own_projector(other, name, siblings) for other in siblings)
     )

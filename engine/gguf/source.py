@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from engine.errors import ModelHeaderError, ModelNotFoundError
-from engine.sentences import said, with_other
+from engine.sentences import replace_field, said
 
 MAX_STRING_BYTES = 16 * 2**20  # the longest real strings are chat templates of about 100 kB
 MAX_HEADER_BYTES = 512 * 2**20  # about twenty times the largest real header
@@ -149,7 +149,7 @@ def check(good: bool, reason: str, /, **fields: object) -> None:
 
 def named(error: ModelHeaderError, name: str) -> ModelHeaderError:
     """Copy an error, with ``name`` in place of "The file"."""
-    return type(error)(with_other(error.message, SUBJECT, name))
+    return type(error)(replace_field(error.message, SUBJECT, name))
 
 
 def broken(reason: str, /, **fields: object) -> ModelHeaderError:

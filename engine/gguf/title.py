@@ -43,7 +43,7 @@ _SPELT = {
 _SIZE = re.compile(r"(?:(\d+)x)?(\d+(?:\.\d+)?)([bm])", re.IGNORECASE)
 _ACTIVE = re.compile(r"a\d+(?:\.\d+)?[bm]", re.IGNORECASE)
 _SPLIT = re.compile(r"[\s_]+|-+|(?<![0-9])\.|\.(?![0-9])")
-_OFF = 2.1  # tolerated factor between a size in a name and the weights' size, since embeddings may not count
+_SIZE_TOLERANCE = 2.1  # tolerated factor between a size in a name and the weights' size, since embeddings may not count
 
 
 def model_title(metadata: Mapping[str, object], file_stem: str, num_params: int = 0) -> str:
@@ -124,7 +124,7 @@ def _fits(words: list[str], num_params: int) -> bool:
     most = max(
         prod((int(match[1] or 1), float(match[2]))) * (1e9 if match[3].lower() == "b" else 1e6) for match in reported
     )
-    return most > 0 and 1.0 / _OFF <= num_params / most <= _OFF
+    return most > 0 and 1.0 / _SIZE_TOLERANCE <= num_params / most <= _SIZE_TOLERANCE
 
 
 def _finished(words: list[str]) -> str:

@@ -48,18 +48,18 @@ def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tu
     """Convert a schema to one that a grammar can express; return it and warnings. Errors are those of `grammar_of`."""
     try:
         preparation = SchemaPreparation(schema)
-        made, unheld = _held(preparation.schema, preparation.unheld)
+        made, dropped = _expressible(preparation.schema, preparation.dropped)
     except (TypeError, AttributeError, ValueError, RecursionError) as error:
         raise GrammarError("The JSON schema is none: a value in it is of the wrong type.") from error
-    if strict and unheld:
-        name = next(iter(unheld))
+    if strict and dropped:
+        name = next(iter(dropped))
         raise GrammarError(
             said("The schema has {name}, which a grammar cannot promise.", name=name),
             "Leave it out, or leave out strict.",
         )
     places = (
         said("No grammar can hold {name} of the schema (at {place}): the answer may break it.", name=name, place=at)
-        for name, at in unheld.items()
+        for name, at in dropped.items()
     )
     formats = (
         said("The format {name} of the schema is not known here: it was passed over.", name=name)
@@ -68,12 +68,12 @@ def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tu
     return made, (*places, *formats)
 
 
-def _held(schema: object, unheld: dict[str, str]) -> tuple[Schema, dict[str, str]]:
+def _expressible(schema: object, dropped: dict[str, str]) -> tuple[Schema, dict[str, str]]:
     """The schema, or only its type if llguidance cannot express it, and the keywords that are lost."""
     if isinstance(schema, bool):
         if not schema:
             raise GrammarError("Nothing is valid by a schema that is false.")
-        return {}, unheld
+        return {}, dropped
     assert isinstance(schema, dict)  # noqa: S101  (the preparation gives nothing else)
     try:
         _, messages = checked([f"start: {lark.json_of(schema)}"])
@@ -88,14 +88,14 @@ def _held(schema: object, unheld: dict[str, str]) -> tuple[Schema, dict[str, str
         if not any(words in reason for words in _TOO_MUCH):
             raise GrammarError(said("The JSON schema cannot be followed: {reason}.", reason=first_line)) from error
         kept = {key: value for key, value in schema.items() if key == "type"}
-        return kept, {**unheld, said("more than the type"): "#"}
+        return kept, {**dropped, said("more than the type"): "#"}
     for message in messages:
-        for name in _unheld_by(message):
-            unheld = {name: "#", **unheld}
-    return schema, unheld
+        for name in _dropped_keywords(message):
+            dropped = {name: "#", **dropped}
+    return schema, dropped
 
 
-def _unheld_by(message: str) -> list[str]:
+def _dropped_keywords(message: str) -> list[str]:
     """The keywords of a schema in a warning of llguidance."""
     if message.startswith("Unimplemented keys"):
         return _UNIMPLEMENTED.findall(message)

@@ -35,7 +35,7 @@ _COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minPrope
 # Direction in which each bound is rounded, so that nothing more is allowed.
 _BOUNDS = {"minimum": math.inf, "exclusiveMinimum": math.inf, "maximum": -math.inf, "exclusiveMaximum": -math.inf}
 # No grammar can express these keywords; ``then``, ``else`` and the counts of ``contains`` depend on them.
-_UNHELD = frozenset(
+_INEXPRESSIBLE = frozenset(
     {
         "not",
         "if",
@@ -50,14 +50,14 @@ _UNHELD = frozenset(
         "$recursiveRef",
     }
 )
-_BESIDE = frozenset({"then", "else", "minContains", "maxContains", "unevaluatedProperties"})
-_ABOUT = {
+_DEPENDENT = frozenset({"then", "else", "minContains", "maxContains", "unevaluatedProperties"})
+_KEYWORDS_BY_TYPE = {
     "object": {"properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"},
     "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"},
     "string": {"pattern", "minLength", "maxLength", "format"},
     "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
 }
-_ALL_TYPES = frozenset({"integer", "null", "boolean", *_ABOUT})
+_ALL_TYPES = frozenset({"integer", "null", "boolean", *_KEYWORDS_BY_TYPE})
 _NAMING = ("properties", "required")
 # Replacements for llguidance's formats, which allow the 29th of February in every year, seconds that Python's datetime
 # refuses, and capital letters in a UUID.
@@ -79,7 +79,7 @@ class SchemaPreparation:
 
     Attributes:
         schema: the prepared schema.
-        unheld: dropped keywords, each with the JSON pointer of its first occurrence.
+        dropped: keywords that were left out, each with the JSON pointer of its first occurrence.
         annotations: unknown formats, which the standard does not enforce.
 
     Raises:
@@ -90,7 +90,7 @@ class SchemaPreparation:
         self._root = root
         self._num_steps = 0
         self._composed: set[int] = set()  # ids of schemas combined with others; these must not forbid names
-        self.unheld: dict[str, str] = {}
+        self.dropped: dict[str, str] = {}
         self.annotations: dict[str, None] = {}
         self._find_composed(root, 0)
         self.schema = self._prepared(root, "#", 0)
@@ -119,13 +119,13 @@ class SchemaPreparation:
         self._count_step(depth)
         if not isinstance(node, Mapping):
             return
-        for part in self._parts_beside(node):
+        for part in self._combined_parts(node):
             self._mark(part)
         for key, value in node.items():
-            for inner in _inner(key, value):
+            for inner in _subschemas(key, value):
                 self._find_composed(inner, depth + 1)
 
-    def _parts_beside(self, node: Mapping[str, Any]) -> list[object]:
+    def _combined_parts(self, node: Mapping[str, Any]) -> list[object]:
         """The subschemas that apply to the same value as the schema itself."""
         choices = [part for key in _CHOICES for part in _listed(node.get(key))]
         found = _listed(node.get("allOf"))
@@ -181,9 +181,9 @@ class SchemaPreparation:
         """Forbid unnamed properties if the schema names some and no keyword allows others."""
         if id(node) in self._composed:
             if node.get("unevaluatedProperties") is False:
-                self._leave_out("unevaluatedProperties", pointer)
+                self._drop_keyword("unevaluatedProperties", pointer)
             return
-        if not self._parts_beside(node):
+        if not self._combined_parts(node):
             if "additionalProperties" not in node and "unevaluatedProperties" in node:
                 made["additionalProperties"] = self._prepared(node["unevaluatedProperties"], pointer, 0)
             elif "properties" in made and not made.keys() & {"additionalProperties", "patternProperties"}:
@@ -191,24 +191,24 @@ class SchemaPreparation:
                     made["properties"].setdefault(name, True)
                 made["additionalProperties"] = False
             return
-        self._close_together(node, made, pointer)
+        self._close_combined(node, made, pointer)
 
-    def _close_together(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
+    def _close_combined(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
         """Forbid unnamed properties if several combined schemas name some."""
         choices = [key for key in _CHOICES if key in node]
         base = self._names(node, choices)
         if base is None or len(choices) > 1:
             if node.get("unevaluatedProperties") is False:
-                self._leave_out("unevaluatedProperties", pointer)
+                self._drop_keyword("unevaluatedProperties", pointer)
         elif choices:
             pairs = zip(_listed(node[choices[0]]), made[choices[0]], strict=True)
             made[choices[0]] = [self._closed_choice(self._names(one), base, choice) for one, choice in pairs]
         elif base:
-            made["allOf"] = [*_listed(made.get("allOf")), _only(base)]
+            made["allOf"] = [*_listed(made.get("allOf")), _names_only(base)]
 
     @staticmethod
     def _closed_choice(own: dict[str, bool] | None, base: dict[str, bool], choice: object) -> object:
-        return choice if own is None or not (base | own) else {"allOf": [choice, _only(base | own)]}
+        return choice if own is None or not (base | own) else {"allOf": [choice, _names_only(base | own)]}
 
     # ---- the parts of a schema --------------------------------------------------------------------------------------
 
@@ -220,15 +220,15 @@ class SchemaPreparation:
             raise GrammarError("A JSON schema must be an object, true or false.")
         made: Schema = {}
         for key, value in node.items():
-            if key in _IGNORED or key in _BESIDE:
+            if key in _IGNORED or key in _DEPENDENT:
                 continue
-            if key in _UNHELD:
-                self._weigh(key, value, node, pointer)
+            if key in _INEXPRESSIBLE:
+                self._check_keyword(key, value, node, pointer)
             else:
                 made[key] = self._value(key, value, f"{pointer}/{key}", depth)
         if not _types_of(made) <= _ALL_TYPES:
             raise GrammarError("A type of the schema is none of JSON's.")
-        if "type" not in made and (kinds := [kind for kind, words in _ABOUT.items() if words & node.keys()]):
+        if "type" not in made and (kinds := [kind for kind, words in _KEYWORDS_BY_TYPE.items() if words & node.keys()]):
             made["type"] = kinds
         self._names_by_rule(node, made)
         self._text(made, pointer)
@@ -295,7 +295,7 @@ class SchemaPreparation:
 
     # ---- keywords ---------------------------------------------------------------------------------------------------
 
-    def _weigh(self, key: str, value: object, node: Mapping[str, Any], pointer: str) -> None:
+    def _check_keyword(self, key: str, value: object, node: Mapping[str, Any], pointer: str) -> None:
         """Drop a keyword that cannot be expressed, and report it unless it has no effect."""
         asks_nothing = {
             "not": value is False,
@@ -306,7 +306,7 @@ class SchemaPreparation:
             "propertyNames": value is True or _rules_of_names(value) is not None,
         }
         if not asks_nothing.get(key, value in ({}, [])):
-            self._leave_out(key, pointer)
+            self._drop_keyword(key, pointer)
 
     def _names_by_rule(self, node: Mapping[str, Any], made: Schema) -> None:
         """Convert propertyNames if it is a list or a pattern and no property is named."""
@@ -314,11 +314,11 @@ class SchemaPreparation:
         if not rules:
             return
         if made.keys() & {"properties", "patternProperties"}:
-            self._leave_out("propertyNames", "#")
+            self._drop_keyword("propertyNames", "#")
             return
         value = made.get("additionalProperties", True)
         if "pattern" in rules and _refusal({"pattern": rules["pattern"]}):
-            self._leave_out("propertyNames", "#")
+            self._drop_keyword("propertyNames", "#")
         elif "pattern" in rules:
             made |= {"patternProperties": {rules["pattern"]: value}, "additionalProperties": False}
         else:
@@ -339,13 +339,13 @@ class SchemaPreparation:
         pattern = made.get("pattern")
         if isinstance(pattern, str) and _refusal({"pattern": pattern}):
             del made["pattern"]
-            self._leave_out("pattern", pointer)
+            self._drop_keyword("pattern", pointer)
         patterns = made.get("patternProperties")
         if isinstance(patterns, dict) and patterns and _refusal({"patternProperties": dict.fromkeys(patterns, True)}):
             del made["patternProperties"]
             if made.get("additionalProperties") is False:  # it was about names that match no pattern
                 del made["additionalProperties"]
-            self._leave_out("patternProperties", pointer)
+            self._drop_keyword("patternProperties", pointer)
 
     def _numbers(self, made: Schema, pointer: str, *, may_bound: bool) -> None:
         for key, towards in _BOUNDS.items():
@@ -360,12 +360,12 @@ class SchemaPreparation:
             made |= {"minimum": 1 - 10**_MAX_DIGITS, "maximum": 10**_MAX_DIGITS - 1}
         if "multipleOf" in made and _refusal({"type": "number", "multipleOf": made["multipleOf"]}):
             del made["multipleOf"]
-            self._leave_out("multipleOf", pointer)
+            self._drop_keyword("multipleOf", pointer)
         for key, values in (("enum", _listed(made.get("enum"))), ("const", [made.get("const")])):
             if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
                 del made[key]
                 made.setdefault("type", ["integer", "string", "null", "boolean"] if key == "enum" else "integer")
-                self._leave_out(key, pointer)
+                self._drop_keyword(key, pointer)
 
     def _reference(self, made: Schema, pointer: str) -> None:
         reference = made["$ref"]
@@ -376,10 +376,10 @@ class SchemaPreparation:
             raise GrammarError("A $ref of the schema must be a string.")
         elif not reference.startswith("#"):
             del made["$ref"]
-            self._leave_out("$ref", pointer)
+            self._drop_keyword("$ref", pointer)
 
-    def _leave_out(self, key: str, pointer: str) -> None:
-        self.unheld.setdefault(key, pointer)
+    def _drop_keyword(self, key: str, pointer: str) -> None:
+        self.dropped.setdefault(key, pointer)
 
     def _count_step(self, depth: int) -> None:
         self._num_steps += 1
@@ -403,7 +403,7 @@ def _types_of(schema: Mapping[str, Any]) -> Set[str]:
     return named | {"integer"} if "number" in named else named
 
 
-def _inner(key: str, value: object) -> list[object]:
+def _subschemas(key: str, value: object) -> list[object]:
     if key in _MAPS:
         return list(value.values()) if isinstance(value, Mapping) else []
     if key in _LISTS or key in _SINGLE:
@@ -411,7 +411,7 @@ def _inner(key: str, value: object) -> list[object]:
     return []
 
 
-def _only(names: Mapping[str, bool]) -> Schema:
+def _names_only(names: Mapping[str, bool]) -> Schema:
     return {"properties": dict(names), "additionalProperties": False}
 
 

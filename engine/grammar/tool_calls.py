@@ -17,7 +17,7 @@ from engine.grammar.matcher import checked
 from engine.grammar.schema_preparation import Schema
 from engine.records import ChatRequest
 from engine.sentences import said
-from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
 
 log = logging.getLogger(__name__)
 
@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 MAX_CALLS = 16
 _START = "start:"
 _SLOTS = re.compile(r"\{(id|index|type)\}")
-_IN_SLOTS = {"id": "/[a-zA-Z0-9]{9}/", "index": "/[0-9]{1,2}/", "type": "/number|boolean|object|array|null/"}
-_HOLDERS = ("properties", "$defs", "definitions")
+_SLOT_PATTERNS = {"id": "/[a-zA-Z0-9]{9}/", "index": "/[0-9]{1,2}/", "type": "/number|boolean|object|array|null/"}
+_DEFINITIONS = ("properties", "$defs", "definitions")
 # Gemma's syntax of arrays and objects.
 _GEMMA_RULES = (
     'gemma: gemma_text | GEMMA_WORD | "[" (gemma ("," gemma)*)? "]" | "{" (gemma_member ("," gemma_member)*)? "}"',
@@ -64,7 +64,7 @@ def calls_grammar(
     return Grammar(text, tuple(calls.warnings))
 
 
-def held_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
+def valid_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
     """A grammar of any text in which begun calls are valid by ``functions``; empty if calls have no opening mark.
 
     Raises:
@@ -83,17 +83,17 @@ def held_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str,
     return Grammar(text, tuple(calls.warnings))
 
 
-def held_calls(request: ChatRequest, tool_format: ToolFormat) -> str:
-    """The `held_calls_grammar` of a request; empty if it does not want one, or its tools do not allow one."""
+def valid_calls(request: ChatRequest, tool_format: ToolFormat) -> str:
+    """The `valid_calls_grammar` of a request; empty if it does not want one, or its tools do not allow one."""
     if not request.holds_calls or not request.tools or tool_format is ToolFormat.NONE:
         return ""
-    return _held_calls(tool_format, json.dumps(request.tools))
+    return _valid_calls(tool_format, json.dumps(request.tools))
 
 
 @lru_cache(maxsize=8)
-def _held_calls(tool_format: ToolFormat, tools: str) -> str:
+def _valid_calls(tool_format: ToolFormat, tools: str) -> str:
     try:
-        return held_calls_grammar(tool_format, [tool["function"] for tool in json.loads(tools)]).text
+        return valid_calls_grammar(tool_format, [tool["function"] for tool in json.loads(tools)]).text
     except GrammarError as error:
         log.warning("Calls of tools are not held in their form: %s", error.message)
         return ""
@@ -107,13 +107,13 @@ def _sequence(*parts: str) -> str:
     return " ".join(filter(None, parts))
 
 
-def _filled(pattern: str, **names: str) -> str:
+def _fill_names(pattern: str, **names: str) -> str:
     """A part of a call's pattern with names filled in; the other slots match any text of their kind."""
     for name, value in names.items():
         pattern = pattern.replace(f"{{{name}}}", value)
     pieces, begin = list[str](), 0
     for slot in _SLOTS.finditer(pattern):
-        pieces += [*_literals(pattern[begin : slot.start()]), _IN_SLOTS[slot[1]]]
+        pieces += [*_literals(pattern[begin : slot.start()]), _SLOT_PATTERNS[slot[1]]]
         begin = slot.end()
     return _sequence(*pieces, *_literals(pattern[begin:]))
 
@@ -143,7 +143,7 @@ class _Calls:
         self.warnings |= {said("{tool}: {reason}", tool=name[:100], reason=one): None for one in warnings}
         body = self._syntax.body
         if body in (Body.TAGS, Body.PYTHON, Body.GEMMA):
-            return self._rule(self._one_by_one(name, parameters, prepared))
+            return self._rule(self._listed_parameters(name, parameters, prepared))
         return self._rule(self._as_json(name, self._rule(lark.json_of(prepared))))
 
     def _rule(self, body: str) -> str:
@@ -154,12 +154,12 @@ class _Calls:
     def _as_json(self, name: str, arguments: str) -> str:
         syntax, said_name = self._syntax, json.dumps(name, ensure_ascii=False)
         if syntax.body is Body.ARGUMENTS:
-            return _sequence(_filled(syntax.begin, name=name), arguments, *_literals(syntax.end))
+            return _sequence(_fill_names(syntax.begin, name=name), arguments, *_literals(syntax.end))
         begin = f'{{"{syntax.name_key}": {said_name}, "{syntax.arguments_key}": '
         begin = f"{{{said_name}: " if syntax.body is Body.NAMED_OBJECT else begin
         return f"{literal(begin)} {arguments} {literal('}')}"
 
-    def _one_by_one(self, name: str, given: Mapping[str, Any], prepared: Schema) -> str:
+    def _listed_parameters(self, name: str, given: Mapping[str, Any], prepared: Schema) -> str:
         """A call that lists its parameters one by one, in the schema's order.
 
         For unquoted strings only ``enum`` is enforced, since other keywords constrain the string's JSON.
@@ -173,10 +173,10 @@ class _Calls:
         syntax = self._syntax
         if syntax.body is Body.TAGS:
             tagged = (part if key in required else f"({part})?" for key, part in parts.items())
-            return _sequence(_filled(syntax.begin, name=name), *tagged, *_literals(syntax.end))
+            return _sequence(_fill_names(syntax.begin, name=name), *tagged, *_literals(syntax.end))
         if syntax.body is Body.PYTHON:
             return _sequence(literal(f"{name}("), self._joined(parts, required, ", "), literal(")"))
-        begin = f"{_filled(syntax.begin, name=name)} {literal('{')}"
+        begin = f"{_fill_names(syntax.begin, name=name)} {literal('{')}"
         return _sequence(begin, self._joined(parts, required, ","), literal("}" + syntax.end))
 
     def _argument(self, key: str, schema: object, prepared: Schema) -> str:
@@ -185,8 +185,8 @@ class _Calls:
             return f"{literal(key + '=')} {self._rule(lark.json_of(_property(prepared, key)))}"
         if syntax.body is Body.GEMMA:
             return f"{literal(key + ':')} {self._gemma_value(key, schema, prepared)}"
-        is_text, value_end = takes_text(schema), syntax.value_end.replace("{key}", key)
-        tag = _filled(syntax.key if is_text or not syntax.json_key else syntax.json_key, key=key)
+        is_text, value_end = is_plain_text(schema), syntax.value_end.replace("{key}", key)
+        tag = _fill_names(syntax.key if is_text or not syntax.json_key else syntax.json_key, key=key)
         if values := _texts_of(schema):
             return f"{tag} {any_of(map(literal, values))} {literal(value_end)}"
         if is_text:
@@ -196,7 +196,7 @@ class _Calls:
     def _gemma_value(self, key: str, schema: object, prepared: Schema) -> str:
         if values := _texts_of(schema):
             return any_of(literal(f"{GEMMA_QUOTE}{one}{GEMMA_QUOTE}") for one in values)
-        if takes_text(schema):
+        if is_plain_text(schema):
             return "gemma_text"
         kind = schema.get("type") if isinstance(schema, Mapping) else None
         if kind in ("integer", "number", "boolean", "null"):
@@ -235,7 +235,7 @@ class _Calls:
 def _texts_of(schema: object) -> list[str]:
     """The texts of a schema's enumerated values; empty if other values are allowed."""
     values = schema.get("enum") if isinstance(schema, Mapping) else None
-    return [str(one) for one in values] if takes_text(schema) and isinstance(values, list) else []
+    return [str(one) for one in values] if is_plain_text(schema) and isinstance(values, list) else []
 
 
 def _property(root: Schema, key: str) -> Schema:
@@ -244,4 +244,4 @@ def _property(root: Schema, key: str) -> Schema:
     if not isinstance(schema, dict) or '"$ref"' not in json.dumps(schema):
         return schema if isinstance(schema, dict) else {}
     pointer = key.replace("~", "~0").replace("/", "~1")
-    return {"$ref": f"#/properties/{pointer}", **{name: value for name, value in root.items() if name in _HOLDERS}}
+    return {"$ref": f"#/properties/{pointer}", **{name: value for name, value in root.items() if name in _DEFINITIONS}}

@@ -75,13 +75,13 @@ class AssistantModel(UncachedModel):
         if not n_rows:
             return self._context.no_rows
         end = self.num_past - num_padding
-        return np.concatenate([self._behind(count) for count in range(end - n_rows + 1, end + 1)])
+        return np.concatenate([self._logits_after(count) for count in range(end - n_rows + 1, end + 1)])
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """See `LanguageModel.forward_candidates`; empty if the target gave no row."""
         return likely(self.forward(ids, 1)[0])
 
-    def _behind(self, count: int) -> Rows:
+    def _logits_after(self, count: int) -> Rows:
         """Logits after the first ``count`` tokens [1, n_vocab]."""
         tap = self._tap
         base = tap.num_past if tap.is_on else count - 1  # the tap is off while speed is measured

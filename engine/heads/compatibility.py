@@ -110,14 +110,14 @@ def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
             return said("The head's {key} is not the target's: it belongs to another model.", key=key)
     for layer in range(number):
         source = blocks - 2 if own_windows[layer] else blocks - 1
-        if _of_layer(of_head, layer) != _of_layer(of_target, source):
+        if _value_of_layer(of_head, layer) != _value_of_layer(of_target, source):
             return said(
                 "The head's {key} is not the target's: it belongs to another model.", key="attention.head_count_kv"
             )
     return _width_reason(target, head.own("embedding_length_out"))
 
 
-def _of_layer(value: Value | None, layer: int) -> Value | None:
+def _value_of_layer(value: Value | None, layer: int) -> Value | None:
     return value[layer] if isinstance(value, tuple) and layer < len(value) else value
 
 

@@ -78,7 +78,7 @@ class LoadedLayers(LoadedHead):
             context = HeadContext(self.model, params, target.context, own.width, is_mtp=own.is_mtp)
         tap = HiddenTap(target.context, self.tap.parts, self.tap.n_embd)
         other = _loaded(target, self.model, context, tap, self.shape, self.info)
-        return _tried(replace(other, owns_weights=False), None)
+        return _check_rollback(replace(other, owns_weights=False), None)
 
     def _with_rows(self, num_shared: int) -> int:
         """Limit the reused tokens of the target's cache to tokens whose rows the head has, or can soon get.
@@ -148,7 +148,7 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayers:
     memory = reported_memory(reported, 0, target.model.device_of_buffer, context_only=True)
     info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head=MTP)
     layers = _loaded(target, target.model, context, tap, HeadShape(target.model.n_layer_nextn), info)
-    return _tried(layers, memory)
+    return _check_rollback(layers, memory)
 
 
 def open_head_file(
@@ -177,7 +177,7 @@ def open_head_file(
             raise
     memory = reported_memory(reported, model.size_bytes, model.device_of_buffer)
     if isinstance(opened, LoadedLayers):
-        return _tried(opened, memory)
+        return _check_rollback(opened, memory)
     return replace(opened, info=replace(opened.info, memory=memory))
 
 
@@ -245,7 +245,7 @@ def _loaded(
     )
 
 
-def _tried(head: LoadedLayers, memory: MemoryUse | None) -> LoadedLayers:
+def _check_rollback(head: LoadedLayers, memory: MemoryUse | None) -> LoadedLayers:
     """Check that the head can roll back, and complete its info; adds the buffers of the target's rows to ``memory``."""
     context, tap = head.context, head.tap
     if memory is not None:

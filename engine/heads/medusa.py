@@ -82,10 +82,10 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
         ids = _vocabulary(reader, layout)
         shared = reader.matrix(SHARED_OUTPUT)
         if shared is None and "head.0.output.weight" not in tensors:
-            shared = _lent_output(target, layout, ids)
+            shared = _borrowed_output(target, layout, ids)
         heads = tuple(reader.head(k, layout, shared) for k in range(layout.num_heads))
     sees = layout.num_seen(0) > 0
-    embedding = _lent_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
+    embedding = _borrowed_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
     return MedusaWeights(layout, heads, ids, embedding)
 
 
@@ -140,13 +140,13 @@ def _vocabulary(reader: _Reader, layout: MedusaLayout) -> NDArray[np.int64]:
     return ids
 
 
-def _lent_output(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> Matrix:
+def _borrowed_output(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> Matrix:
     """The rows of the target's output matrix for the tokens of the heads."""
-    rows = _lent_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
+    rows = _borrowed_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
     return Matrix(rows.take(ids.astype(np.int32)).ravel(), rows.kind, layout.width, len(ids))
 
 
-def _lent_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
+def _borrowed_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
     """Find the first of these matrices [n_vocab, width] in the target's files."""
     parts = [(part, read_header(part)) for part in all_parts(target)]
     for name in names:

@@ -74,7 +74,7 @@ class RowModel(ABC, Generic[ContextT]):
         self._num_read = 0  # number of tokens read with the target's rows
         self._unsettled: list[int] = []  # tokens read ahead of the target
         self._begin = 0  # number of first tokens that were skipped, since their rows were lost
-        self._passed: list[tuple[int, int]] = []  # begin and end of later pictures, ascending
+        self._pictures: list[tuple[int, int]] = []  # begin and end of later pictures, ascending
 
     @property
     def num_past(self) -> int:
@@ -128,13 +128,13 @@ class RowModel(ABC, Generic[ContextT]):
         else:
             stretches = [(is_run, list(stretch)) for is_run, stretch in groupby(ids, lambda one: one < 0)]
             for is_run, stretch in stretches[:-1]:
-                _ = self._pass_over(len(stretch)) if is_run else self._read_text(stretch, 0)
+                _ = self._skip_picture(len(stretch)) if is_run else self._read_text(stretch, 0)
             is_run, stretch = stretches[-1]
-            rows = self._pass_over(len(stretch)) if is_run else self._read_text(stretch, n_rows)
+            rows = self._skip_picture(len(stretch)) if is_run else self._read_text(stretch, n_rows)
         self._tap.release(self._num_read - 1)
         return rows
 
-    def _pass_over(self, num_places: int) -> Rows:
+    def _skip_picture(self, num_places: int) -> Rows:
         """Skip tokens of pictures, which take no positions in the head's cache."""
         end = self._num_read + num_places
         if self._num_read == self._begin:  # no token was read before the picture
@@ -142,7 +142,7 @@ class RowModel(ABC, Generic[ContextT]):
             self._begin = end
         else:
             self._context.append_run(num_places, 0, lambda _handle, _position: 0)
-            self._passed.append((self._num_read, end))
+            self._pictures.append((self._num_read, end))
         self._num_read = end
         self._forget_ahead()
         return self._context.no_rows
@@ -153,7 +153,7 @@ class RowModel(ABC, Generic[ContextT]):
         if skipped:
             self._context.move_to(self._num_read + skipped)
             self._num_read = self._begin = self._num_read + skipped
-            self._passed.clear()
+            self._pictures.clear()
             ids = ids[skipped:]
         rows = self._context.no_rows
         for first in range(0, len(ids), N_BATCH):
@@ -210,7 +210,7 @@ class RowModel(ABC, Generic[ContextT]):
     def rollback(self, num_past: int) -> bool:
         if num_past >= self.num_past:
             return True
-        run = next((one for one in self._passed if one[0] < num_past < one[1]), None)
+        run = next((one for one in self._pictures if one[0] < num_past < one[1]), None)
         if not self._context.rollback(num_past if run is None else run[0]):
             return False
         self._forget_ahead()
@@ -218,10 +218,10 @@ class RowModel(ABC, Generic[ContextT]):
             del self._unsettled[num_past - self._num_read :]
             return True
         self._unsettled, self._num_read = [], num_past
-        self._passed = [one for one in self._passed if one[1] <= num_past]
+        self._pictures = [one for one in self._pictures if one[1] <= num_past]
         if run is not None:
             self._num_read = run[0]
-            self._pass_over(num_past - run[0])
+            self._skip_picture(num_past - run[0])
         if num_past <= self._begin:
             self._context.move_to(num_past)
             self._begin = num_past
@@ -254,7 +254,7 @@ class RowModel(ABC, Generic[ContextT]):
         self._context.clear()
         self._drop_ahead()
         self._num_read = self._begin = 0
-        self._passed = []
+        self._pictures = []
 
 
 class HeadModel(RowModel[HeadContext]):

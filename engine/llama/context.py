@@ -122,7 +122,7 @@ class ContextParams:
     shares_cells: bool = False  # all sequences together have ``n_ctx`` tokens, instead of each
 
 
-def with_what_works(params: ContextParams, gpu_layers: int) -> ContextParams:
+def with_gpu_limits(params: ContextParams, gpu_layers: int) -> ContextParams:
     """Disable flash attention, quantized caches and candidates if the GPU fails with them."""
     if not gpu_layers or not gpu_verdict.is_reduced():
         return params
@@ -170,7 +170,7 @@ class LlamaContext:
     def __init__(self, model: LlamaModel, params: ContextParams) -> None:
         self._lib = library.start()
         self._model, self._max_rows = model, params.max_rows
-        self.params = params = with_what_works(params, model.gpu_layers)
+        self.params = params = with_gpu_limits(params, model.gpu_layers)
         self.n_vocab = model.vocab.n_vocab
         self._has_keepers = model.window > 0 and not model.is_recurrent
         self.handle = self._make(params)

@@ -77,7 +77,7 @@ def buffer_type_of(name: str, devices: Sequence[int]) -> int:
 
 
 def _gpu_handles() -> tuple[int, ...]:
-    if gpu_verdict.leaves_gpus_out():
+    if gpu_verdict.excludes_gpus():
         return ()
     ggml = library.ggml()
     handles = library.device_handles()
@@ -97,7 +97,7 @@ def _gpu_of(name: str) -> int:
             said("The device {name} is not used: it could not be tried with a small model.", name=name),
             said("Close what else uses its memory, and start Paceline again."),
         )
-    if gpu_verdict.leaves_gpus_out():
+    if gpu_verdict.excludes_gpus():
         raise DeviceError(
             said("The device {name} is not used: the graphics processor of this computer failed a test.", name=name),
             said("A newer driver may help; “paceline doctor” says more."),

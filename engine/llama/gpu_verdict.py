@@ -26,7 +26,7 @@ def set_current(verdict: GpuVerdict) -> None:
     _current[0] = verdict
 
 
-def leaves_gpus_out() -> bool:
+def excludes_gpus() -> bool:
     return current() in (GpuVerdict.PROCESSOR_ONLY, GpuVerdict.UNTRIED)
 
 

@@ -50,9 +50,9 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "ggml_backend_dev_backend_reg": ([_POINTER], _POINTER),
     "ggml_backend_reg_get_proc_address": ([_POINTER, ctypes.c_char_p], _POINTER),
 }
-_PROCESSOR = 0  # ggml-backend.h's enum ggml_backend_dev_type
-_NUMBERS = {block.name: number for number, block in BLOCK_SIZES.items()}
-_F32, _I32 = _NUMBERS["F32"], _NUMBERS["I32"]
+_CPU = 0  # ggml-backend.h's enum ggml_backend_dev_type
+_TYPE_NUMBERS = {block.name: number for number, block in BLOCK_SIZES.items()}
+_F32, _I32 = _TYPE_NUMBERS["F32"], _TYPE_NUMBERS["I32"]
 _TENSORS_PER_BLOCK, _TENSORS_PER_HEAD = 10, 16  # upper limits
 
 
@@ -138,7 +138,7 @@ class HeadGraphs:
         self._made: dict[int, int] = {}  # tensor of each matrix, by the address of its data
         self._waiting: list[tuple[int, NDArray[Any]]] = []  # tensors and the values to copy to them
         self._backend = self._context = self._buffer = 0
-        self._backend = _function("ggml_backend_init_by_type")(_PROCESSOR, None) or 0
+        self._backend = _function("ggml_backend_init_by_type")(_CPU, None) or 0
         self._context = self._new_context()
         self._graphs = [self._make(head) for head in self._heads]
         self._buffer = _function("ggml_backend_alloc_ctx_tensors")(self._context, self._backend) or 0
@@ -210,7 +210,7 @@ class HeadGraphs:
         row = seen = x = self._vector(self.width)
         seen = 0
         if head.num_seen:
-            kind = _NUMBERS[self._embedding_kind]
+            kind = _TYPE_NUMBERS[self._embedding_kind]
             seen = _function("ggml_new_tensor_2d")(self._context, kind, self.width, head.num_seen)
             indices = _function("ggml_new_tensor_1d")(self._context, _I32, head.num_seen)
             self._waiting.append((indices, np.arange(head.num_seen, dtype=np.int32)))
@@ -243,7 +243,7 @@ class HeadGraphs:
     def _weights(self, matrix: Matrix) -> int:
         address = matrix.data.ctypes.data
         if address not in self._made:
-            kind = _NUMBERS[matrix.kind]
+            kind = _TYPE_NUMBERS[matrix.kind]
             tensor = _function("ggml_new_tensor_2d")(self._context, kind, matrix.columns, matrix.rows)
             self._made[address] = tensor
             self._waiting.append((tensor, matrix.data))

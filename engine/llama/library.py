@@ -29,7 +29,7 @@ from engine.sentences import Sentence, said
 
 FEW_TOKENS = "few_tokens"  # subfolder with this project's variants of the CPU backend
 VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # its value, such as "haswell", overrides the choice
-_OURS = {NARROW: "zen4", ORDERED: "zen5"}
+_OWN_VARIANTS = {NARROW: "zen4", ORDERED: "zen5"}
 _DEVICES = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends other than the CPU's
 # The OpenMP threads of a CPU build spin at barriers. Without a limit, speed collapses to a few tokens per second as
 # soon as another program (or our own window) needs a core; with a limit, an idle machine loses about 4%. The OpenMP
@@ -73,18 +73,18 @@ _NOTES_BYTES = 65536  # bytes at the beginning of a file that contain the linker
 _BUILD_DIGITS = 12
 _DELETED = " (deleted)"  # suffix of a mapped file that was replaced or removed
 # Functions of llama.cpp that the set-up's kernel files rename. The new name shows that a library has the kernels.
-_OF_X86 = {
+_X86_MARKS = {
     "attention": b"ggml_compute_forward_flash_attn_ext_stock",
     "few_tokens": b"ggml_gemm_q4_0_8x8_q8_0_stock",
     "few_tokens_sgemm": b"llamafile_sgemm_stock",
     "few_tokens_tiled": b"ggml_compute_forward_mul_mat_tiled_stock",
 }
-_OF_ARM = {
-    "attention": _OF_X86["attention"],
+_ARM_MARKS = {
+    "attention": _X86_MARKS["attention"],
     "few_tokens_arm_q4_k": b"ggml_gemm_q4_K_8x4_q8_K_stock",
-    "few_tokens_tiled": _OF_X86["few_tokens_tiled"],
+    "few_tokens_tiled": _X86_MARKS["few_tokens_tiled"],
 }
-KERNEL_MARKS = _OF_ARM if platform.machine() in ("aarch64", "arm64") else _OF_X86
+KERNEL_MARKS = _ARM_MARKS if platform.machine() in ("aarch64", "arm64") else _X86_MARKS
 
 
 # Loads ggml's backends if llama.cpp was built to load them at run time, as in a bundle. (Most builds have them compiled
@@ -122,7 +122,7 @@ def find_variant(folder: Path) -> Path | None:
     if forced:
         file = folder / file_name(f"ggml-cpu-{Path(forced).name}")
     else:
-        file = folder / FEW_TOKENS / file_name(f"ggml-cpu-{_OURS.get(wanted_kernels(''), 'none')}")
+        file = folder / FEW_TOKENS / file_name(f"ggml-cpu-{_OWN_VARIANTS.get(wanted_kernels(''), 'none')}")
     return file if file.is_file() else None
 
 
@@ -265,7 +265,7 @@ def device_handles() -> tuple[int, ...]:
 
 def supports_gpu() -> bool:
     """Whether llama.cpp has a working GPU on this machine; RPC devices do not count."""
-    if gpu_verdict.leaves_gpus_out() or not start().llama_supports_gpu_offload():
+    if gpu_verdict.excludes_gpus() or not start().llama_supports_gpu_offload():
         return False
     found = ggml()
     return found is None or any(found.ggml_backend_dev_type(device) in GPU_TYPES for device in device_handles())

@@ -18,7 +18,7 @@ from engine.records import CacheType
 NUM_ROWS = 16  # compared rows per shape
 _SIZES = ((2,), (4,), (8,), (3, 1, 5, 8, 2))  # numbers of tokens of the passes, used in turn
 _OTHER_CHUNK = 37  # chunk size of the prompt in one of the shapes
-_NUM_BESIDE = 11  # tokens of the other answer in a shared pass
+_NUM_OTHER_TOKENS = 11  # tokens of the other answer in a shared pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _rows(context: LlamaContext, ids: NDArray[np.int32], num_before: int, shape:
         if other is None:
             rows.append(context.forward(own, len(own)).copy())
         else:
-            parts = [PassPart(other, ids[-_NUM_BESIDE:], 1), PassPart(context, own, len(own))]
+            parts = [PassPart(other, ids[-_NUM_OTHER_TOKENS:], 1), PassPart(context, own, len(own))]
             rows.append(context.forward_joined(parts)[1].copy())
             other.clear()
         done += len(own)

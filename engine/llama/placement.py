@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from engine.errors import DeviceError
-from engine.fit.estimate import experts_of
+from engine.fit.estimate import experts_pattern
 from engine.llama import gpu_verdict, library, rpc
 from engine.llama.devices import buffer_type_of, default_gpus, handles_of
 from engine.records import Placement, SplitMode
@@ -20,7 +20,7 @@ _ONE_EACH = "Give one number for each device."
 def moved_tensors(placement: Placement) -> tuple[tuple[str, str], ...]:
     """All tensor overrides in order: the user's, then the experts that stay in main memory."""
     layers = placement.cpu_moe_layers or 0
-    return (*placement.overrides, *(((experts_of(layers), CPU_BUFFER),) if layers > 0 else ()))
+    return (*placement.overrides, *(((experts_pattern(layers), CPU_BUFFER),) if layers > 0 else ()))
 
 
 class _Override(ctypes.Structure):
@@ -48,7 +48,7 @@ class NativePlacement:
 
     def write_to(self, params: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         """Set fields of ``params``, a ``llama_model_params``; unspecified values are not changed."""
-        if self._placement.devices or gpu_verdict.leaves_gpus_out():
+        if self._placement.devices or gpu_verdict.excludes_gpus():
             params.devices = ctypes.addressof(self._devices)
         mode = self._placement.split_mode if self._has_devices() else SplitMode.LAYER  # nothing to split
         params.split_mode = list(SplitMode).index(mode)

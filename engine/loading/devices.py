@@ -30,7 +30,7 @@ ALL_LAYERS = 999
 _LAYERS_TRIED = (ALL_LAYERS, 32, 16, 8, 0)
 
 
-def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[Device]) -> DeviceSplit:
+def split_over(placement: Placement, devices: Sequence[Device], used: Sequence[Device]) -> DeviceSplit:
     """The split of a model over ``devices``; ``used`` are the devices that the placement names, in order."""
     if placement.split_mode is SplitMode.NONE:
         used = used[placement.main_device :][:1]
@@ -83,7 +83,7 @@ def _experts_left(path: Path, placement: Placement, setup: CacheSetup, draft_byt
     devices = find_devices(placement.devices)
     if any(one.free_bytes is None for one in devices):
         return (None, num_cached_layers(header))
-    spread = spread_of(placement, devices, devices)
+    spread = split_over(placement, devices, devices)
     plan = ModelPlan(header, setup, ALL_LAYERS, all_parts_bytes(path, header), spread=spread)
     each = draft_bytes // max(1, len(devices))
     left = [replace(one, free_bytes=max(0, (one.free_bytes or 0) - each)) for one in devices]

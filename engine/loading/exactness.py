@@ -35,7 +35,7 @@ def why_inexact(
     """Why answers may differ between runs with these options, as a sentence; empty if they cannot."""
     if gpu_layers:
         return said("On a GPU, rounding depends on how many tokens a pass has, so words may change with the mode.")
-    if reason := _of_build():
+    if reason := _build_reason():
         return reason
     if cache_type not in _EXACT_CACHES or flash_attention is FlashAttention.OFF:
         return said(
@@ -43,10 +43,10 @@ def why_inexact(
             "mode. Caches of f16 and q8_0 are exact.",
             kind=cache_type.value,
         )
-    return _of_file(path)
+    return _file_reason(path)
 
 
-def _of_file(path: str) -> str:
+def _file_reason(path: str) -> str:
     try:
         header = read_header(Path(path))
     except ModelFileError:  # the file was moved after loading
@@ -66,7 +66,7 @@ def _of_file(path: str) -> str:
     return ""
 
 
-def _of_build() -> str:
+def _build_reason() -> str:
     if not library.has_every_kernel():
         return said(
             "llama.cpp is without the set-up's kernels here, so rounding depends on how many tokens a pass has, and "

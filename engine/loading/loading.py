@@ -23,10 +23,10 @@ from engine.errors import (
 from engine.fit.cache_size import CacheSetup, affordable_snapshots
 from engine.fit.estimate import estimate_memory
 from engine.fit.fit import FitVerdict, all_parts_bytes, check_fit, estimate
-from engine.fit.parallel import choose_parallel, obstacle_of
+from engine.fit.parallel import choose_parallel, parallel_obstacle
 from engine.fit.table import ModelPlan, PairPlan
 from engine.gguf.header import GgufHeader, read_header
-from engine.gguf.model_kind import unused_parts
+from engine.gguf.model_kind import missing_abilities
 from engine.gguf.model_parts import size_of_files
 from engine.interfaces import Computing
 from engine.llama import library
@@ -150,7 +150,7 @@ def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptio
             draft_header = read_header(Path(request.draft))
             draft = ModelPlan(draft_header, setup, layers, all_parts_bytes(Path(request.draft), draft_header))
     memory = free_memory(find_devices(options.placement.devices) if layers else (), psutil.virtual_memory().available)
-    obstacle = obstacle_of(header, shared=request.shared_context)
+    obstacle = parallel_obstacle(header, shared=request.shared_context)
     chosen = choose_parallel(
         PairPlan(plan, draft), memory, request.parallel, shared=request.shared_context, obstacle=obstacle
     )
@@ -365,7 +365,7 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     return LlamaContext(model, params)
 
 
-def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:
+def open_another(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:
     """Create another context of a loaded model, with the same weights, threads and cache types.
 
     Close it before ``loaded``. ``narrows`` as in `LoadOptions`.
@@ -387,7 +387,7 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
     return LoadedModel(loaded.model, context, sequence, info, can_rollback, owns_weights=False)
 
 
-def sequence_beside(loaded: LoadedModel, number: int) -> LoadedModel:
+def another_sequence(loaded: LoadedModel, number: int) -> LoadedModel:
     """Return another, empty sequence of the model's context, which need not be closed."""
     context = loaded.context.beside(number)
     return replace(loaded, context=context, sequence=CachedSequence(context), owns_weights=False)
@@ -430,7 +430,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         cache_type=params.cache_type,
         flash_attention=params.flash_attention,
         recommended=recommended_sampling(model.metadata, model.num_params),
-        unused=unused_parts(model.architecture, model.metadata, model.path.name, _other_models(model.path)),
+        unused=missing_abilities(model.architecture, model.metadata, model.path.name, _other_models(model.path)),
         placement=options.placement,
         parallel=params.num_sequences,
         inexact=why_inexact(str(model.path), model.gpu_layers, *kinds),

@@ -17,7 +17,7 @@ POINTS = (1, 4, 8, 2, 3, 16, 5, 6, 7, 12, 9, 10, 11, 13, 14, 15, 17, 24, 32, 33)
 # Cost of a pass by its tokens, relative to a plain pass, on an unknown machine: between two CPUs (0.12 to 0.3 plain
 # passes per additional token) and a GPU (0.02). It is rather optimistic, since a trial is cheap and corrects it.
 UNKNOWN_SHAPE = {1: 1.0, 2: 1.25, 4: 1.75, 8: 2.75, 16: 4.75, 33: 9.0}
-AS_CHEAP = 1.05  # up to this multiple of the least cost per token, a smaller pass is preferred
+SMALLER_SHARE = 1.05  # up to this multiple of the least cost per token, a smaller pass is preferred
 PAD_GAIN = 0.97  # most cost of a padded pass relative to the unpadded one; below 1, since measurements are noisy
 LARGEST_PAD = 3  # most padding tokens, since kernels compute four rows at once
 
@@ -31,7 +31,7 @@ ENOUGH_TRIES = 3  # passes of an unmeasured size before their minimum counts, si
 GUESSED_PASSES = 50  # passes until a guessed curve counts as measured
 REFRESH_EVERY = 32  # passes between two computations of the best sizes
 INFORMATIVE_PASSES = 4  # least passes of a size among these to know its current cost
-FAR = 1.5  # limit of an unused size's cost, relative to its measured ratio to the other sizes
+UNUSED_CLIP = 1.5  # limit of an unused size's cost, relative to its measured ratio to the other sizes
 
 # ---- measuring ----
 
@@ -82,5 +82,5 @@ ANSWER_TOKENS = 128  # tokens over which the cost of reading the prompt is sprea
 MAX_PAUSE = 64  # most plain passes in a row
 SEARCH_SHARE = 0.01  # share of the time of plain passes that searches for matches may take
 MAX_UNSEARCHED = 8  # most tokens between two searches
-SLOW = 3.0  # limit of an observed overhead, relative to the usual value
+STALL = 3.0  # limit of an observed overhead, relative to the usual value
 WORK_RATE = 0.05  # weight of a pass in the average overhead

@@ -13,10 +13,8 @@ from itertools import pairwise
 from math import pow  # noqa: A004  (of floats; the built-in one may give a complex number)
 
 from engine.pacing.constants import (
-    AS_CHEAP,
     CLIP,
     ENOUGH_TRIES,
-    FAR,
     FULL_SIZES,
     GUESS_CLIP,
     GUESSED_PASSES,
@@ -27,7 +25,9 @@ from engine.pacing.constants import (
     PAD_GAIN,
     REFRESH_EVERY,
     SIZE_RATE,
+    SMALLER_SHARE,
     UNKNOWN_SHAPE,
+    UNUSED_CLIP,
 )
 
 _MIN_INFORMATIVE = 4  # a measurement without a pass of at least this number of tokens was hurried
@@ -191,7 +191,7 @@ class CostCurve:
             return
         level = max(self._known[n] / self._measured[n] for n in telling)
         for n in self._measured.keys() - telling:
-            if self._known[n] > FAR * level * self._measured[n]:
+            if self._known[n] > UNUSED_CLIP * level * self._measured[n]:
                 self._known[n] = level * self._measured[n]
 
     def _try(self, num_tokens: int, milliseconds: float) -> None:
@@ -206,7 +206,7 @@ class CostCurve:
             del self._observed_passes[num_tokens]
         self._refresh()
 
-    def _believed(self) -> dict[int, float]:
+    def _estimated(self) -> dict[int, float]:
         """Milliseconds of known and tried sizes; the weight of costs above the shape grows with each try.
 
         A try below the shape counts fully at once; the shape starts from the next smaller known or tried size.
@@ -226,7 +226,7 @@ class CostCurve:
     def _refresh(self) -> None:
         """Compute the cost of each size, and the cheapest padding."""
         self._since_refresh = 0
-        self._ms = _follow_shape(self._believed(), self._shape)
+        self._ms = _follow_shape(self._estimated(), self._shape)
         self._cheapest = list(range(MAX_PASS + 1))
         # A plain pass is not padded, since plain decoding must notice a slower machine.
         for n in range(2, MAX_PASS + 1):
@@ -235,7 +235,7 @@ class CostCurve:
                 self._cheapest[n] = best
         self._costs_ms = [self._ms[cheapest] for cheapest in self._cheapest[1:]]
         shares = [(self.cost_ms(n) / n, n) for n in FULL_SIZES]
-        most = AS_CHEAP * min(shares)[0]
+        most = SMALLER_SHARE * min(shares)[0]
         self._largest = min(n for share, n in shares if share <= most)
 
 

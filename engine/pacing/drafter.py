@@ -11,7 +11,7 @@ from time import perf_counter
 from engine.drafters.base import Draft, Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.pacing.acceptance import draft_kind, text_kinds
-from engine.pacing.constants import FEW_UNREAD, MAX_UNSEARCHED, SEARCH_SHARE, SLOW
+from engine.pacing.constants import FEW_UNREAD, MAX_UNSEARCHED, SEARCH_SHARE, STALL
 from engine.pacing.pacer import Choice, Pacer
 from engine.records import Source
 from engine.sampling.sampler import History, Sampler
@@ -135,7 +135,7 @@ class PacedDrafter:
         gain, _depth = self._pacer.text_gain(text_kinds(text))
         self._unproposed = text
         elapsed_ms = (perf_counter() - started) * 1000.0
-        self._search_ms += (min(elapsed_ms, SLOW * self._search_ms) - self._search_ms) * _SEARCH_RATE
+        self._search_ms += (min(elapsed_ms, STALL * self._search_ms) - self._search_ms) * _SEARCH_RATE
         if gain > 0.0:
             self._was_plain = False  # makes `pause_length` return 0
         return gain > 0.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from engine.pacing.constants import SIZE_RATE, SLOW
+from engine.pacing.constants import SIZE_RATE, STALL
 
 UNSETTLED = 2  # plain passes after a larger pass: one without a graph, one that records
 WATCHED = UNSETTLED + 3  # includes settled passes, which give the usual time
@@ -53,7 +53,7 @@ class GraphReplayCost:
 
     def _learn(self) -> None:
         """Clip observations, since an error by a stall would only be corrected after the next larger pass."""
-        most_ms = SLOW * max(self.extra_ms, median(self._behind_ms))
+        most_ms = STALL * max(self.extra_ms, median(self._behind_ms))
         self.extra_ms += (min(_extra_ms(self._behind_ms), most_ms) - self.extra_ms) * SIZE_RATE
 
 

@@ -27,7 +27,7 @@ from engine.pacing.constants import (
     PROBE_REFUND,
     PROBE_SHARE,
     RATE_SHARE,
-    SLOW,
+    STALL,
 )
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
@@ -388,7 +388,7 @@ class Pacer:
         num_drafted = max(len(confidences), 1)
         usual_ms = prices.pass_ms(num_drafted) + prices.drafting_ms(num_drafted)
         usual_ms += prices.rollback_ms(num_drafted, 0.0)
-        tokens, cost = 1.0 + num_kept, min(milliseconds, SLOW * usual_ms) / prices.plain_ms
+        tokens, cost = 1.0 + num_kept, min(milliseconds, STALL * usual_ms) / prices.plain_ms
         self.acceptance.observe_draft_pass(tokens, cost, self.drafting_average())
         if self.decision.is_probe:  # a probe that gained pays for the next probe
             beside_ms = reading_ms + self._decided_start_ms

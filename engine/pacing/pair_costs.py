@@ -50,8 +50,8 @@ from engine.tuning.threads import ThreadControl
 log = logging.getLogger(__name__)
 
 _TARGET_SIZES = (1, 8)
-MOST_BESIDE = 2.5  # most cost, in plain passes, of a pass that reads prompts while others answer
-FIRST_READ = 8  # prompt tokens in such a pass before costs are known
+MAX_MIXED = 2.5  # most cost, in plain passes, of a pass that reads prompts while others answer
+DEFAULT_READ_TOKENS = 8  # prompt tokens in such a pass before costs are known
 READ_RATE = 0.3  # weight of such a pass in ``_read_excess``
 _MIN_SAVED_SIZE = 8  # tokens; a curve without a pass at least this large is not stored
 
@@ -98,7 +98,7 @@ class PairCosts:
         other._main, other._target, other.pacer = self, target, None  # noqa: SLF001  (of the same class)
         return other
 
-    def _follow(self, main: PairCosts) -> None:
+    def _share_with(self, main: PairCosts) -> None:
         self._control, self._is_checked = main._control, True
         self._select_curve()
         if self.pacer is not None and main.pacer is not None:
@@ -127,7 +127,7 @@ class PairCosts:
             DecodeError: a pass failed.
         """
         if self._main is not None:
-            self._follow(self._main)
+            self._share_with(self._main)
             return
         try:
             self._load_saved()
@@ -184,12 +184,12 @@ class PairCosts:
                 for key in self._curves.keys() - {self._curve_key}:
                     del self._curves[key]
                 self._measured.clear()
-            self._measure_here(budget_s, should_stop)
+            self._measure_curve(budget_s, should_stop)
         self._measure_draft(budget_s, should_stop)
         self._measure_graph_replay(should_stop)
         self._is_checked = fits or not should_stop()
 
-    def _measure_here(self, budget_s: float, should_stop: ShouldStop) -> None:
+    def _measure_curve(self, budget_s: float, should_stop: ShouldStop) -> None:
         """Measure the current curve; if a check right afterwards disagrees, measure again and use the minima.
 
         Otherwise a size whose measurement was disturbed might never be tried.
@@ -340,9 +340,9 @@ class PairCosts:
     def read_budget(self, num_tokens: int) -> int:
         """How many prompt tokens a pass with ``num_tokens`` of answers may add without delaying the answers much."""
         if self.pacer is None:
-            return FIRST_READ
+            return DEFAULT_READ_TOKENS
         curve = self.pacer.curve
-        return tokens_within(curve.costs_ms, num_tokens, MOST_BESIDE * curve.cost_ms(1) / max(self._read_excess, 1.0))
+        return tokens_within(curve.costs_ms, num_tokens, MAX_MIXED * curve.cost_ms(1) / max(self._read_excess, 1.0))
 
     def observe_draft_step(self, step_ms: float) -> None:
         if self._draft is not None:

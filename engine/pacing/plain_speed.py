@@ -21,7 +21,7 @@ _FEWEST_RUNS, _FEWEST_PASSES = 5, 8
 # Relative standard errors: least error of an estimate from the answer's own passes, drift of the machine over minutes,
 # and error of the shape of a curve that was measured on a busy machine.
 _OWN, _DRIFT, _SHAPE = 0.02, 0.08, 0.10
-_FAST = 1.5  # if passes are faster than the curve by this factor, the curve was measured on a busy machine
+_TOO_FAST = 1.5  # if passes are faster than the curve by this factor, the curve was measured on a busy machine
 _TWO_SIDED = 1.96  # standard errors of a 95% interval
 Conditions = tuple[int, bool]  # band of cache fill, and whether other answers run at the same time
 Run = tuple[float, float]  # number of consecutive passes, and their milliseconds
@@ -92,10 +92,10 @@ class PlainSpeed:
     @property
     def estimate(self) -> tuple[float, float] | None:
         """Milliseconds of a plain pass with overhead, and half of its relative 95% interval; None if too uncertain."""
-        found = self._likeliest()
+        found = self._combine()
         return found if found is not None and found[1] <= MOST_ERROR else None
 
-    def _likeliest(self) -> tuple[float, float] | None:
+    def _combine(self) -> tuple[float, float] | None:
         """The best estimate and its relative standard error; None without passes."""
         conditions = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
         if conditions not in self._recent:
@@ -113,8 +113,8 @@ class PlainSpeed:
     @property
     def is_curve_too_high(self) -> bool:
         """Whether passes were so much faster than the curve that it must be from a busy machine."""
-        found = self._likeliest()
-        return found is not None and self._pacer is not None and found[0] * _FAST < self._pacer.curve.cost_ms(1)
+        found = self._combine()
+        return found is not None and self._pacer is not None and found[0] * _TOO_FAST < self._pacer.curve.cost_ms(1)
 
 
 def _estimate(runs: Collection[Run], least_error: float) -> tuple[float, float] | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.interfaces import ALONE, BatchComposition
-from engine.pacing.constants import LOOK_AHEAD, READ_SHARE, SLOW, WORK_RATE
+from engine.pacing.constants import LOOK_AHEAD, READ_SHARE, STALL, WORK_RATE
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.rollback_cost import RollbackCost
@@ -158,17 +158,17 @@ class Prices:
     def observe_overhead(self, milliseconds: float, num_passes: int = 1) -> None:
         """Record the average overhead of ``num_passes`` plain passes."""
         usual = self.overhead_ms
-        self.overhead_ms += (min(milliseconds, SLOW * usual + 0.01) - usual) * (1.0 - (1.0 - WORK_RATE) ** num_passes)
+        self.overhead_ms += (min(milliseconds, STALL * usual + 0.01) - usual) * (1.0 - (1.0 - WORK_RATE) ** num_passes)
 
     def observe_rows(self, milliseconds: float, num_proposed: int) -> None:
         """Record the overhead of a pass that verified ``num_proposed`` tokens."""
         row_ms = max(0.0, milliseconds - self.overhead_ms) / num_proposed
-        self.row_ms += (min(row_ms, SLOW * self.row_ms + 0.01) - self.row_ms) * WORK_RATE
+        self.row_ms += (min(row_ms, STALL * self.row_ms + 0.01) - self.row_ms) * WORK_RATE
 
     def observe_drafting(self, step_ms: float) -> None:
         """Record the milliseconds of a drafted token of a draft that had little to read."""
         usual = self.draft_step_ms
-        self.draft_step_ms += (min(step_ms, SLOW * usual or step_ms) - usual) * WORK_RATE
+        self.draft_step_ms += (min(step_ms, STALL * usual or step_ms) - usual) * WORK_RATE
 
     def observe_reading(self, num_tokens: int, milliseconds: float) -> None:
         """Record the milliseconds in which the draft read ``num_tokens`` tokens."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 TEXT = said("using repeated text (n-gram)")
 TEXT_ALONE = said("the draft is not used: it would slow this model down here; repeated text is used instead")
-TEXT_RESTS, AS_ASKED = "text rests", "as asked"  # states in addition to the choices of a pass
+TEXT_PAUSED, FORCED = "text rests", "as asked"  # states in addition to the choices of a pass
 _PATIENCE = 3  # consecutive unproposed matches before a change of state
 
 
@@ -27,7 +27,7 @@ class Explanation:
 
     def begin(self) -> None:
         """Begin another answer, whose mode may differ."""
-        if self.state == AS_ASKED:
+        if self.state == FORCED:
             self.state = self.reason = ""
 
     def follow(self, pacer: Pacer, text: Sequence[int], *, has_model: bool) -> None:
@@ -61,7 +61,7 @@ class Explanation:
         again, self._last_choice = choice == self._last_choice, choice
         self._num_idle = self._num_idle + has_text if choice == "plain" else 0
         if choice == "draft":
-            state = "draft" if pays else AS_ASKED
+            state = "draft" if pays else FORCED
             if is_probe:
                 return None
         elif choice == "text":
@@ -69,14 +69,14 @@ class Explanation:
         elif has_model:
             state = "plain" if not pays else self.state
         else:
-            state, again = TEXT_RESTS, has_text and self._num_idle >= _PATIENCE
+            state, again = TEXT_PAUSED, has_text and self._num_idle >= _PATIENCE
         return state if state != self.state and (again or choice == "draft") else None
 
     def _update(self, state: str, pacer: Pacer, text: Sequence[int], *, pays: bool, has_model: bool) -> None:
         drafted = pacer.acceptance.drafted
         accepted, is_observed = drafted.chance(0), drafted.is_observed
         self.state, self.is_guess = state, False
-        if state == TEXT_RESTS:
+        if state == TEXT_PAUSED:
             of_text = pacer.acceptance.text
             self.reason = text_not_paying(of_text.chance(text[0]), is_observed=of_text.is_observed)
         elif state == "text":
@@ -84,7 +84,7 @@ class Explanation:
         elif state == "draft" and pays:
             self.reason, self.is_guess = drafting(accepted, is_observed=is_observed), not is_observed
         else:
-            self.reason = not_paying(accepted, as_asked=state == AS_ASKED, is_observed=is_observed)
+            self.reason = not_paying(accepted, as_asked=state == FORCED, is_observed=is_observed)
             self.is_guess = not is_observed
 
 

@@ -34,8 +34,8 @@ log = logging.getLogger(__name__)
 SWITCH_S = 0.0005  # switch interval of Python's threads: the engine must not wait 5 ms for another thread
 EVERY_S = 0.02
 _SIZE = struct.Struct("<Q")
-_BESIDE_TEXT = (StatsUpdate, PassTraced)
-_LAST = (Finished, EngineReady, JobEnded, EngineFailed)
+_SENT_WITH_TEXT = (StatsUpdate, PassTraced)
+_LAST_EVENTS = (Finished, EngineReady, JobEnded, EngineFailed)
 _PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)
 
 
@@ -99,7 +99,7 @@ class BatchingSender:
         if isinstance(message, TextChunk):  # the first text must not wait, even right after progress
             is_first, self._has_text = not self._has_text, True
             return is_first
-        if isinstance(message, _BESIDE_TEXT):
+        if isinstance(message, _SENT_WITH_TEXT):
             return False
         self._has_text = False
         return not isinstance(message, _PROGRESS)
@@ -138,5 +138,5 @@ def _sendable(message: object) -> object:
         log.exception("%s could not be sent", type(message).__name__)
         if isinstance(message, TokensCounted):
             return TokensCounted(message.request_id, None)
-        return EngineFailed(UNEXPECTED, message.request_id) if isinstance(message, _LAST) else None
+        return EngineFailed(UNEXPECTED, message.request_id) if isinstance(message, _LAST_EVENTS) else None
     return message

@@ -21,7 +21,7 @@ from engine.sandbox.helper import HelperProcess, error_from_json
 from engine.sentences import said
 
 _MAX_LINE_BYTES = 4_000_000_000  # one vector for each of 8,192 tokens
-_here: dict[tuple[object, ...], Embedder] = {}  # embedders that were unpickled in this process
+_unpickled: dict[tuple[object, ...], Embedder] = {}  # embedders that were unpickled in this process
 
 
 class Embedder:
@@ -33,14 +33,14 @@ class Embedder:
     def __init__(self, path: Path, threads: int | None = None, pooling: Pooling | None = None) -> None:
         """``pooling`` None uses the file's pooling."""
         self._path = path
-        self._made_of = path, threads, pooling
+        self._arguments = path, threads, pooling
         self._words = (str(path.absolute()), str(threads or 0), pooling.value if pooling else "")
         self._lock = threading.Lock()
         self._process: HelperProcess | None = None
         self._model: EmbeddingModel | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Embedder], tuple[object, ...]]:
-        return _embedder_here, self._made_of
+        return _unpickle, self._arguments
 
     def model(self) -> EmbeddingModel:
         """Describe the model; the first call loads it.
@@ -128,11 +128,11 @@ def _embedded(answer: dict[str, Any], index: int, model: EmbeddingModel) -> Embe
     )
 
 
-def _embedder_here(path: Path, threads: int | None, pooling: Pooling | None) -> Embedder:
-    return _here.setdefault((path, threads, pooling), Embedder(path, threads, pooling))
+def _unpickle(path: Path, threads: int | None, pooling: Pooling | None) -> Embedder:
+    return _unpickled.setdefault((path, threads, pooling), Embedder(path, threads, pooling))
 
 
 def close_embedders() -> None:
     """Close all embedders that were unpickled in this process."""
-    for embedder in _here.values():
+    for embedder in _unpickled.values():
         embedder.close()

@@ -22,11 +22,11 @@ from engine.sentences import Sentence, said
 
 log = logging.getLogger(__name__)
 
-ERRORS_S = 1.0  # a child of the engine may keep its standard error open
+STDERR_WAIT_S = 1.0  # a child of the engine may keep its standard error open
 _KEPT_LINES = 60  # lines of standard error that describe a crash
 # Lines that may be logged: an assertion of ggml, or the frames of a crash. Other lines may quote a chat.
 _CRASH = "Fatal Python error: "
-_TELLING = re.compile(r"[\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: |^Fatal Python error: |^\s+File \"|^Thread |^Current thread ")
+_LOGGED = re.compile(r"[\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: |^Fatal Python error: |^\s+File \"|^Thread |^Current thread ")
 
 OnMessage = Callable[[Any], None]
 
@@ -96,7 +96,7 @@ class EngineProcess:
             log.exception("the engine's process sent what cannot be read")
             self._process.kill()
         status = self._process.wait()
-        self._complaints.join(ERRORS_S)
+        self._complaints.join(STDERR_WAIT_S)
         for pipe in (self._process.stdin, stdout, self._process.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):  # closing flushes unsent data, which may fail
@@ -115,7 +115,7 @@ class EngineProcess:
         has_crashed = False
         for line in cast("IO[bytes]", self._process.stderr):
             text = line.decode("utf-8", "replace").rstrip()
-            if _TELLING.search(text):
+            if _LOGGED.search(text):
                 self._lines.append(text)
             has_crashed = has_crashed or text.startswith(_CRASH)
             if has_crashed:  # Python's stack frames are logged

@@ -17,11 +17,11 @@ from typing import Any
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.prompt.message_forms import PROBE, ArgumentForm, MessageForms, TemplateInput, arguments_of
-from engine.prompt.pictures import IdsOfPicture, PictureMarks, beside_results
+from engine.prompt.pictures import IdsOfPicture, PictureMarks, after_results
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import REASONING_TAGS, opens_reasoning
-from engine.records import FROM_MODEL, JOINT, ChatRequest, Message, ThinkingOption, ToolCall
+from engine.records import FROM_MODEL, QUESTION_DIVIDER, ChatRequest, Message, ThinkingOption, ToolCall
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
 from engine.tools.formats import SYNTAXES, ToolFormat
@@ -113,7 +113,7 @@ class PromptBuilder:
         except TemplateError as error:
             return ToolFormat.NONE, said("its chat template fails with tools: {reason}", reason=error.message)
         for tool_format, syntax in SYNTAXES.items():
-            if found is ToolFormat.NONE and syntax.is_told and (syntax.mark in asked or self._is_token(syntax.mark)):
+            if found is ToolFormat.NONE and syntax.is_shown and (syntax.mark in asked or self._is_token(syntax.mark)):
                 found = tool_format
         if found is ToolFormat.NONE:
             return found, said("its chat template writes calls in a form that is not known here")
@@ -174,7 +174,7 @@ class PromptBuilder:
         except TemplateError:
             if not any(message.pictures for message in messages if message.role == "tool"):
                 raise
-        return self._with_bos(ids_of(beside_results(messages)))
+        return self._with_bos(ids_of(after_results(messages)))
 
     def text_of(self, request: ChatRequest) -> str:
         """The prompt of a chat as text, in which control tokens and equal words of a user look the same.
@@ -268,7 +268,7 @@ class PromptBuilder:
         choices = (choice.variables for choice in self._thinking_choices if choice.name == request.thinking)
         return {**next(choices, {}), **dict(request.template_variables)}
 
-    def opened_by(self, request: ChatRequest, ids: Sequence[int]) -> str:
+    def opened_tag_of(self, request: ChatRequest, ids: Sequence[int]) -> str:
         """The reasoning tag at the end of the prompt ``ids``, with spaces; often empty."""
         if request.raw_prompt is not None or request.completes:
             return ""
@@ -289,7 +289,7 @@ class PromptBuilder:
         """
         self._check(messages)
         pictures = PictureMarks(messages, self.ids_of_picture)
-        text = JOINT.join(message.content for message in pictures.messages)
+        text = QUESTION_DIVIDER.join(message.content for message in pictures.messages)
         ids = pictures.tokenize(text, lambda part, _behind: self._tokenizer.tokenize(part, special=False))
         return self._with_bos(ids)
 

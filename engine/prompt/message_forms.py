@@ -21,7 +21,7 @@ from typing import Any
 
 from engine.errors import TemplateError
 from engine.prompt.typed_text import whole_characters
-from engine.records import JOINT, Message, ToolCall
+from engine.records import QUESTION_DIVIDER, Message, ToolCall
 from engine.sandbox.template import TemplateRefusedError
 from engine.sentences import said
 
@@ -91,7 +91,7 @@ class MessageForms:
             replace(m, content="") if m.tool_calls and not m.content.strip() else m for m in conversation.messages
         )  # a template may treat a blank as words, and then omit the calls
         conversation = replace(conversation, messages=messages)
-        kept = _kept_places(messages)
+        kept = _kind_indices(messages)
         probe = _probe(conversation, kept)
         key = (_kind(probe), settings)
         rewrites = self._known.get(key)
@@ -103,7 +103,7 @@ class MessageForms:
         try:
             return render(_applied(conversation, rewrites))
         except TemplateRefusedError as refusal:  # the refusal depends on the words or tools
-            for others in _in_time(chain(_with_details(rewrites), _ways(conversation))):
+            for others in _within_time(chain(_with_details(rewrites), _ways(conversation))):
                 with suppress(TemplateRefusedError):
                     text = render(_applied(conversation, others))
                     if not _lost_words(probe, render(_applied(probe, others))):
@@ -141,7 +141,7 @@ def _first_that_carries(
     """Find rewrites that keep all words; else return the first lost message of the plainest form, and a refusal."""
     lost: int | None = None
     refusal: TemplateRefusedError | None = None
-    for rewrites in _in_time(_ways(probe)):
+    for rewrites in _within_time(_ways(probe)):
         try:
             text = render(_applied(probe, rewrites))
         except TemplateRefusedError as error:
@@ -154,7 +154,7 @@ def _first_that_carries(
     return None, lost, refusal
 
 
-def _in_time(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...]]:
+def _within_time(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...]]:
     """Limit the attempts to `TRIED_S` after the first, since an untrusted template may be slow."""
     end = time.monotonic() + TRIED_S
     for number, way in enumerate(ways):
@@ -180,7 +180,7 @@ def _first_refused(probe: TemplateInput, render: Render) -> int:
     return len(probe.messages) - 1
 
 
-def _kept_places(messages: Sequence[Message]) -> list[int]:
+def _kind_indices(messages: Sequence[Message]) -> list[int]:
     """Indices of the messages that define the kind of a conversation; a repeated pattern counts twice at most."""
     shapes = [_shape(message) for message in messages]
     kept: list[int] = []
@@ -271,7 +271,7 @@ def _merge_systems(given: TemplateInput) -> TemplateInput:
     others = tuple(message for message in given.messages if message.role != "system")
     if not systems:
         return given
-    return replace(given, messages=(Message("system", JOINT.join(systems)), *others))
+    return replace(given, messages=(Message("system", QUESTION_DIVIDER.join(systems)), *others))
 
 
 def _one_call_each(given: TemplateInput) -> TemplateInput:
@@ -345,7 +345,7 @@ def _system_to_user(given: TemplateInput) -> TemplateInput:
     is_system = False
     for message in given.messages:
         if is_system and message.role in ("system", "user"):
-            messages[-1] = Message("user", f"{messages[-1].content}{JOINT}{message.content}")
+            messages[-1] = Message("user", f"{messages[-1].content}{QUESTION_DIVIDER}{message.content}")
         else:
             messages.append(Message("user", message.content) if message.role == "system" else message)
         is_system = message.role == "system"
@@ -371,7 +371,7 @@ def _join_neighbours(given: TemplateInput) -> TemplateInput:
             and not before.tool_calls
             and (message.role != "tool" or before.tool_call_id == message.tool_call_id)
         ):
-            content = JOINT.join(filter(None, (before.content, message.content)))
+            content = QUESTION_DIVIDER.join(filter(None, (before.content, message.content)))
             joined[-1] = replace(message, content=content, questions=())
         else:
             joined.append(message)

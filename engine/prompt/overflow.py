@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.errors import PromptTooLongError
-from engine.records import JOINT, ChatRequest, Message, Picture
+from engine.records import QUESTION_DIVIDER, ChatRequest, Message, Picture
 from engine.sentences import said
 
 _PARTS = 4  # each attempt drops another quarter of the context
 # A prompt of at least this number of characters is first counted in pieces. Since splitting changes the count slightly,
 # the prompt is refused only if it exceeds the context by this factor.
-_LONG_CHARS, _PIECE_CHARS, _HOPELESS = 100_000, 20_000, 2
+_LONG_CHARS, _PIECE_CHARS, _REFUSE_FACTOR = 100_000, 20_000, 2
 
 _QuestionIndex = tuple[int, int]  # index of the message, and index of the question within the message
 
@@ -77,7 +77,7 @@ def _unanswered(messages: Sequence[Message]) -> list[_QuestionIndex]:
     return [
         (i, k)
         for i, message in enumerate(messages)
-        if message.content.endswith(JOINT.join(message.questions))
+        if message.content.endswith(QUESTION_DIVIDER.join(message.questions))
         for k in range(len(message.questions) - 1)
     ]
 
@@ -86,10 +86,10 @@ def _without(messages: Sequence[Message], removed: set[_QuestionIndex]) -> Trimm
     result = list(messages)
     for i in {i for i, _ in removed}:
         asked = messages[i].questions
-        front = messages[i].content.removesuffix(JOINT.join(asked))  # a summary may precede the questions
+        front = messages[i].content.removesuffix(QUESTION_DIVIDER.join(asked))  # a summary may precede the questions
         rest = tuple(question for k, question in enumerate(asked) if (i, k) not in removed)
         pictures = _pictures_of(messages[i], len(front), [(i, k) not in removed for k in range(len(asked))])
-        result[i] = replace(messages[i], content=front + JOINT.join(rest), questions=rest, pictures=pictures)
+        result[i] = replace(messages[i], content=front + QUESTION_DIVIDER.join(rest), questions=rest, pictures=pictures)
     return TrimmedMessages(tuple(result), len(removed))
 
 
@@ -98,7 +98,7 @@ def _pictures_of(message: Message, begin: int, stays: Sequence[bool]) -> tuple[t
     found = [(offset, picture) for offset, picture in message.pictures if offset < begin]
     at = to = begin
     for question, is_kept in zip(message.questions, stays, strict=True):
-        end = at + len(question) + len(JOINT)
+        end = at + len(question) + len(QUESTION_DIVIDER)
         if is_kept:
             found += [(offset - at + to, picture) for offset, picture in message.pictures if at <= offset < end]
             to += end - at
@@ -117,7 +117,7 @@ def check_length(request: ChatRequest, count: Callable[[str], int], n_ctx: int) 
     texts += [json.dumps(tool, ensure_ascii=False, default=str) for tool in request.tools]
     if sum(map(len, texts)) <= _LONG_CHARS:
         return
-    seen, most = 0, _HOPELESS * n_ctx
+    seen, most = 0, _REFUSE_FACTOR * n_ctx
     for text in texts:
         for begin in range(0, len(text), _PIECE_CHARS):
             seen += count(text[begin : begin + _PIECE_CHARS])

@@ -17,7 +17,7 @@ from engine.sentences import said
 
 IdsOfPicture = Callable[[Picture], list[int]]
 MOST_PICTURES = 64  # pictures in a prompt
-_OF_RESULTS = "The pictures of the result: "
+_RESULT_PICTURES = "The pictures of the result: "
 
 
 class PictureMarks:
@@ -35,7 +35,7 @@ class PictureMarks:
         if not self._pictures:
             return
         if ids_of is None:
-            raise cannot_see()
+            raise no_vision_error()
         if len(self._pictures) > MOST_PICTURES:
             raise PictureError(
                 said(
@@ -84,7 +84,7 @@ class PictureMarks:
         return ids
 
 
-def beside_results(messages: Sequence[Message]) -> tuple[Message, ...]:
+def after_results(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Move the pictures of tools' results into the next user message."""
     made, waiting = list[Message](), list[Picture]()
     for message in messages:
@@ -102,10 +102,10 @@ def beside_results(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _shown(pictures: Sequence[Picture]) -> Message:
-    return Message("user", _OF_RESULTS, pictures=tuple((len(_OF_RESULTS), one) for one in pictures))
+    return Message("user", _RESULT_PICTURES, pictures=tuple((len(_RESULT_PICTURES), one) for one in pictures))
 
 
-def cannot_see() -> PictureError:
+def no_vision_error() -> PictureError:
     """The error for a picture in a prompt for a text-only model."""
     return PictureError(
         "The loaded model cannot see pictures: no side file (mmproj) is loaded with it.",

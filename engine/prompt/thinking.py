@@ -54,10 +54,10 @@ def find_thinking(source: str, render: Render) -> tuple[ThinkingChoice, ...]:
     if len(found) < 2 or usual not in found:
         return ()
     first = found.pop(usual)
-    return tuple(_named_plainly((first, *sorted(found.values(), key=_order))))
+    return tuple(_with_plain_name((first, *sorted(found.values(), key=_order))))
 
 
-def _named_plainly(choices: tuple[ThinkingChoice, ...]) -> Iterator[ThinkingChoice]:
+def _with_plain_name(choices: tuple[ThinkingChoice, ...]) -> Iterator[ThinkingChoice]:
     """Rename a single effort to "on" if the only other mode is off."""
     num_levels = sum(choice.name in _LEVELS for choice in choices)
     has_on = any(choice.name == THINKING_ON for choice in choices)
@@ -77,7 +77,7 @@ def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
     """Yield names of modes with template variables that may select them."""
     on: Variables = {}
     for name in _SWITCHES:
-        if _names(source, name) and render({name: False}) != render({name: True}):
+        if _reads_variable(source, name) and render({name: False}) != render({name: True}):
             on = {name: True}
             yield THINKING_OFF, {name: False}
             yield THINKING_ON, on
@@ -86,9 +86,9 @@ def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
         for value in _compared_with(source, name):
             if value in _MODE_NAMES:
                 yield _MODE_NAMES[value], {name: value}
-    for effort in [each for each in _EFFORTS if _names(source, each)][:1]:
+    for effort in [each for each in _EFFORTS if _reads_variable(source, each)][:1]:
         yield from _efforts(_compared_with(source, effort), effort, on)
-    if _names(source, _BUDGET):
+    if _reads_variable(source, _BUDGET):
         yield THINKING_OFF, {_BUDGET: 0}
         yield THINKING_ON, {}
         yield from ((str(tokens), {_BUDGET: tokens}) for tokens in _BUDGETS)
@@ -101,7 +101,7 @@ def _efforts(known: Sequence[str], name: str, on: Variables) -> Iterator[tuple[s
     yield from ((level, {**on, name: level}) for level in (levels if len(levels) > 1 else _USUAL_LEVELS))
 
 
-def _names(source: str, name: str) -> bool:
+def _reads_variable(source: str, name: str) -> bool:
     """Whether the template reads this variable, rather than an attribute or text of that name."""
     return re.search(rf"(?<![\w.'\"]){name}(?![\w'\"])", source) is not None
 
@@ -110,4 +110,4 @@ def _compared_with(source: str, name: str) -> tuple[str, ...]:
     """The quoted words in template tags that contain the variable."""
     tags = re.findall(r"\{%(.*?)%\}|\{\{(.*?)\}\}", source, re.DOTALL)
     inside = [first or second for first, second in tags]
-    return tuple(dict.fromkeys(word for tag in inside if _names(tag, name) for word in _WORDS.findall(tag)))
+    return tuple(dict.fromkeys(word for tag in inside if _reads_variable(tag, name) for word in _WORDS.findall(tag)))

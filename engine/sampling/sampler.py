@@ -45,8 +45,8 @@ _LEAST = 5e-324  # the smallest number above 0
 _TELLING_MIN_P = 0.02
 # Without top-k, tokens with at least this share of the best token's are tried first, then the share is squared, down to
 # the last share.
-_FIRST_LEAST, _LAST_LEAST, _AND_MORE = 1e-2, 1e-17, 1.0 + 1e-9
-_NEAR = 12.0  # every token further below the best adds less than a 150,000th of the best
+_FIRST_LEAST, _LAST_LEAST, _ROUNDING = 1e-2, 1e-17, 1.0 + 1e-9
+_CONFIDENCE_REACH = 12.0  # every token further below the best adds less than a 150,000th of the best
 # If a grammar forbids the best token, these numbers of the most likely tokens are checked, then all tokens: a grammar
 # checks three tokens per microsecond.
 _LIKELIEST = (256, 4096)
@@ -54,13 +54,15 @@ _FEW_REFUSED = 2  # best tokens that are checked one by one before many are chec
 _SAMPLED = 8  # of a flat row only every 8th token is read, since a low confidence need not be exact
 
 
-# Samples the tokens of a seeded answer, which depend on the seed, the position and p, but not on drafts.  The
-# Gumbel-max trick with common random numbers: a counter-based generator gives a number for each (seed, position,
+# Samples the tokens of a seeded answer, which depend on the seed, the position and p, but not on drafts.
+#
+# The Gumbel-max trick with common random numbers: a counter-based generator gives a number for each (seed, position,
 # token), and the sampled token is argmax log p + Gumbel. A draft that samples from q with the same numbers proposes the
 # target's token with probability at least (1 - d) / (1 + d) for a total variation distance d of p and q (Daliri et al.
-# 2024, arXiv 2408.07978); rejection sampling has 1 - d. The output is the same for every drafter, depth and batch.  The
-# generator is SplitMix64 (Steele, Lea, Flood 2014, doi 10.1145/2660193.2660195), one stream for each position, with the
-# token's id as the counter.
+# 2024, arXiv 2408.07978); rejection sampling has 1 - d. The output is the same for every drafter, depth and batch.
+#
+# The generator is SplitMix64 (Steele, Lea, Flood 2014, doi 10.1145/2660193.2660195), one stream for each position, with
+# the token's id as the counter.
 
 
 class GumbelNoise:
@@ -384,7 +386,7 @@ def top_probability(row: Row, best: int) -> float:
         return 1.0 / float(np.add.reduce(np.exp(row, row)))
     width = len(row) // _BLOCK
     blocks, tail = row[: _BLOCK * width].reshape(_BLOCK, width), row[_BLOCK * width :]
-    columns = np.flatnonzero(np.maximum.reduce(blocks, axis=0) > highest - np.float32(_NEAR))
+    columns = np.flatnonzero(np.maximum.reduce(blocks, axis=0) > highest - np.float32(_CONFIDENCE_REACH))
     if len(columns) <= _FEW_BLOCKS:
         total = float(np.exp(blocks[:, columns] - highest).sum()) + float(np.exp(tail - highest).sum())
         return min(1.0, 1.0 / total)
@@ -426,7 +428,7 @@ def _min_p_reach(params: SamplingParams) -> float:
     """Distance below the greatest logit within which min-p keeps tokens; infinite if those would rarely suffice."""
     if params.greedy or params.min_p < _TELLING_MIN_P:
         return inf
-    return _AND_MORE * -params.temperature * log(params.min_p)
+    return _ROUNDING * -params.temperature * log(params.min_p)
 
 
 def _decisive_margin(params: SamplingParams) -> float:
@@ -437,7 +439,7 @@ def _decisive_margin(params: SamplingParams) -> float:
     if params.greedy or params.top_k < 2:
         return inf
     share = max(params.min_p, (1.0 / params.top_p - 1.0) / (params.top_k - 1))
-    return _AND_MORE * -params.temperature * log(min(share, 1.0)) if share > 0.0 else inf
+    return _ROUNDING * -params.temperature * log(min(share, 1.0)) if share > 0.0 else inf
 
 
 def _truncate_few(
@@ -463,7 +465,7 @@ def _truncate_few(
         count += 1
         if share >= wanted:  # the smallest set of the most likely tokens with top-p's share
             break
-    if not is_all and _AND_MORE * (share - weights[count - 1]) >= params.top_p * share:
+    if not is_all and _ROUNDING * (share - weights[count - 1]) >= params.top_p * share:
         return None
     last = ranked[count - 1]
     kept = [i for i, logit in enumerate(logits) if logit >= last]
@@ -506,7 +508,7 @@ def _nucleus(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArr
     while True:
         indices = (weights >= max(least, params.min_p)).nonzero()[0]
         found = weights[indices]
-        if least < params.min_p or least < _LAST_LEAST or np.add.reduce(found) > _AND_MORE * wanted:
+        if least < params.min_p or least < _LAST_LEAST or np.add.reduce(found) > _ROUNDING * wanted:
             break
         least *= least
     order = (-logits[indices]).argsort(kind="stable")

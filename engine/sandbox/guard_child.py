@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     life = int(arguments[0])
     given = json.loads(_line(life))
     # An empty handler instead of SIG_IGN, which the program would inherit. Only the helper must survive SIGTERM.
-    signal.signal(signal.SIGTERM, _outlive)
+    signal.signal(signal.SIGTERM, _ignore_sigterm)
     try:
         program = subprocess.Popen(  # noqa: S603  (what the user entered)
             [given["command"], *given["args"]], env=given["env"], cwd=given["cwd"] or None
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
     return status if status >= 0 else 128 - status
 
 
-def _outlive(_number: int, _frame: FrameType | None) -> None:
+def _ignore_sigterm(_number: int, _frame: FrameType | None) -> None:
     """Ignore SIGTERM, so that the helper does not end before the program."""
 
 

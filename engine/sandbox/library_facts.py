@@ -18,7 +18,7 @@ LIBRARY_LIMIT_S = 60.0
 _DEVICES_LIMIT_S = 20.0
 
 
-def ask_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
+def query_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
     """Run `library_facts` in a helper; ``cache_dir`` has verdicts of earlier starts.
 
     Returns only ``error`` if llama.cpp cannot be loaded, crashes or hangs.
@@ -37,8 +37,8 @@ def ask_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S)
     return {"error": lines[-1] if lines else f"its process ended with status {ended.status} and without an answer"}
 
 
-def tell_library(words: list[str]) -> dict[str, Any]:
-    """The helper of `ask_library`: return the facts, or ``error`` with the loader's message."""
+def report_library(words: list[str]) -> dict[str, Any]:
+    """The helper of `query_library`: return the facts, or ``error`` with the loader's message."""
     try:
         return library_facts(Path(words[0]) if words else None)
     except NativeLibraryError as error:
@@ -91,7 +91,7 @@ def list_devices(cache_dir: Path, names: tuple[str, ...] = ()) -> tuple[Device, 
     return tuple(Device(**{**one, "kind": DeviceKind(one["kind"])}) for one in answer["devices"])
 
 
-def tell_devices(words: list[str]) -> dict[str, Any]:
+def report_devices(words: list[str]) -> dict[str, Any]:
     """The helper of `list_devices`. ``words``: the cache folder, then device names."""
     from engine.llama import gpu_verdict  # noqa: PLC0415  (loads llama.cpp)
     from engine.llama.devices import find_devices, find_gpus  # noqa: PLC0415

@@ -101,7 +101,7 @@ def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., Prob
     """Return a function that tries a file before this process opens it; the first call also tests kernels and GPUs."""
     unchecked = [sample] if sample is not None else []
 
-    def inspect(path: Path, should_stop: ShouldStop, may_lie_elsewhere: bool = False) -> ProbeReport:
+    def inspect(path: Path, should_stop: ShouldStop, is_for_devices: bool = False) -> ProbeReport:
         while unchecked:
             check_kernels(unchecked[-1], cache_dir, should_stop)
             if not should_stop():
@@ -109,7 +109,7 @@ def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., Prob
             if should_stop():  # no verdict: test again before the next file
                 break
             unchecked.pop()
-        return probe(path, cache_dir, should_stop=should_stop, may_lie_elsewhere=may_lie_elsewhere)
+        return probe(path, cache_dir, should_stop=should_stop, is_for_devices=is_for_devices)
 
     return inspect
 

@@ -25,16 +25,16 @@ from engine.errors import (
 from engine.gguf.model_parts import all_parts
 from engine.gguf.source import open_ordinary
 from engine.sandbox.helper import Ended, HelperSlowError, HelperStoppedError, error_from_json, run_helper
-from engine.sentences import from_json, said, with_other
+from engine.sentences import from_json, replace_field, said
 from engine.storage.json_store import JsonStore, with_latest
 
 log = logging.getLogger(__name__)
 
-ELSEWHERE = "--may-lie-elsewhere"  # option of the helper
+FOR_DEVICES = "--may-lie-elsewhere"  # option of the helper
 CACHE_FILE = "probed-models.json"
 HEADS_FILE, SIDES_FILE = "probed-heads.json", "probed-side-files.json"
 _FORMAT = 2  # version of stored reports in the first file; reports of other versions are discarded
-_TOGETHER_FORMAT = 1  # version of the other two files
+_PAIR_FORMAT = 1  # version of the other two files
 _MOST_KEPT = 200
 Entry = TypeVar("Entry")
 START_LIMIT_S = 60.0
@@ -69,12 +69,12 @@ def probe(
     timeout_s: float | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     *,
-    may_lie_elsewhere: bool = False,
+    is_for_devices: bool = False,
 ) -> ProbeReport:
     """Try ``path`` in a helper process, unless a positive verdict on the unchanged file is stored.
 
     ``cache_dir`` stores only positive verdicts, since others may be caused by little memory or an old program.
-    ``timeout_s`` None depends on the file's size. ``may_lie_elsewhere``: devices will hold the model, so it need not
+    ``timeout_s`` None depends on the file's size. ``is_for_devices``: devices will hold the model, so it need not
     fit in main memory.
 
     Raises:
@@ -85,15 +85,15 @@ def probe(
 
     def ask(num_bytes: int) -> dict[str, Any]:
         limit_s = START_LIMIT_S + num_bytes / SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
-        options = (ELSEWHERE,) if may_lie_elsewhere else ()
+        options = (FOR_DEVICES,) if is_for_devices else ()
         report: dict[str, Any] = ask_child("probe", [path], limit_s, should_stop, options)["report"]
         return report
 
     store = JsonStore(cache_dir / CACHE_FILE, "reports", _FORMAT) if cache_dir is not None else None
-    return ProbeReport(**remembered([path], store, _checked, ask))
+    return ProbeReport(**cached_verdict([path], store, _checked, ask))
 
 
-def remembered(
+def cached_verdict(
     files: Sequence[Path], store: JsonStore | None, checked: Callable[[Any], Entry], ask: Callable[[int], Entry]
 ) -> Entry:
     """The stored verdict on these unchanged files, or else the result of ``ask``, called with their bytes.
@@ -176,8 +176,8 @@ def _probe_together(job: str, files: Sequence[Path], cache: Path | None, should_
         ask_child(job, files, START_LIMIT_S + num_bytes / SLOWEST_BYTES_PER_S, should_stop)
         return True
 
-    store = JsonStore(cache, job, _TOGETHER_FORMAT) if cache is not None else None
-    remembered(files, store, _true, ask)
+    store = JsonStore(cache, job, _PAIR_FORMAT) if cache is not None else None
+    cached_verdict(files, store, _true, ask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +212,13 @@ def judge_pairs(
     except EngineError as error:
         if len(drafts) > 1 and not should_stop():  # a draft may have crashed the helper: try each alone
             return tuple(verdict for draft in drafts for verdict in judge_pairs(target, [draft], should_stop))
-        if should_stop() or not _stands_alone(target):
+        if should_stop() or not _works_alone(target):
             raise
-        return (PairVerdict(False, with_other(error.message, target.name, drafts[0].name), readable=False),)
+        return (PairVerdict(False, replace_field(error.message, target.name, drafts[0].name), readable=False),)
     return tuple(PairVerdict(**{**verdict, "reason": from_json(verdict["reason"])}) for verdict in answer["verdicts"])
 
 
-def _stands_alone(target: Path) -> bool:
+def _works_alone(target: Path) -> bool:
     """Whether the target works without a draft, so that the draft must cause the failure."""
     try:
         ask_child("pairs", [target], START_LIMIT_S)

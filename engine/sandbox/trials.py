@@ -27,7 +27,7 @@ from engine.loading.devices import ALL_LAYERS
 from engine.picture import Picture
 from engine.records import NO_DEVICE, FlashAttention, Placement
 from engine.sandbox.limits import limit_memory
-from engine.sandbox.probe import ELSEWHERE
+from engine.sandbox.probe import FOR_DEVICES
 from engine.sentences import said, to_json
 from engine.sequence import CachedSequence
 
@@ -76,10 +76,10 @@ def try_model(words: list[str]) -> dict[str, Any]:
     Raises:
         EngineError: the file cannot be used; the message says why.
     """
-    path, may_lie_elsewhere = Path(words[0]), ELSEWHERE in words[1:]
+    path, is_for_devices = Path(words[0]), FOR_DEVICES in words[1:]
     header = read_checked_header(path)
     whole = [all_parts_bytes(path, header)]
-    if not may_lie_elsewhere:
+    if not is_for_devices:
         check_fit([header], N_CTX, weights_bytes=whole)
     limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * _num_bytes(path))
     with LlamaModel(path, repack=False) as model:
@@ -353,10 +353,10 @@ def _gpu_rows(path: Path, gpu_layers: int, flash: FlashAttention) -> list[Row]:
         params = ContextParams(_GPU_CTX, threads, flash_attention=flash, num_candidates=picked)
         with LlamaContext(model, params) as context:
             ids = _some_ids(model)
-            return [*_from_nothing(context, ids), *_on_what_is_cached(context, ids), *_picked(context, ids)]
+            return [*_from_nothing(context, ids), *_cached_rows(context, ids), *_candidate_rows(context, ids)]
 
 
-def _on_what_is_cached(context: LlamaContext, ids: list[int]) -> list[Row]:
+def _cached_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
     """Run passes after ``ids`` and roll back, as in decoding; ends early if the cache cannot roll back."""
     rows: list[Row] = []
     for size in _VERIFIED:
@@ -366,7 +366,7 @@ def _on_what_is_cached(context: LlamaContext, ids: list[int]) -> list[Row]:
     return rows
 
 
-def _picked(context: LlamaContext, ids: list[int]) -> list[Row]:
+def _candidate_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
     """Read token by token with candidates, as a draft does; other tokens get the lowest candidate's logit."""
     rows = []
     context.clear()

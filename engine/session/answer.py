@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.decoding.detokenizer import Detokenizer, Piece
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
-from engine.decoding.loops import is_loop, next_look, repeated_tail
+from engine.decoding.loops import is_loop, next_check, repeated_tail
 from engine.decoding.pass_report import PassObserver, PassReport, PlainRunReport
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
@@ -26,7 +26,7 @@ from engine.pacing.plain_speed import PlainPasses, PlainSpeed
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
 from engine.records import (
-    LEAST_ROOM,
+    MIN_ANSWER_TOKENS,
     ChatRequest,
     Event,
     Finished,
@@ -92,7 +92,7 @@ class Answer:
         self._opened_tag = ""  # reasoning tag at the end of the prompt, for the first chunk
         self._ids: list[int] = []
         is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.completes)
-        self._next_look = next_look(0) if is_free and request.messages else math.inf  # count of tokens
+        self._next_check = next_check(0) if is_free and request.messages else math.inf  # count of tokens
         self._logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text was not released yet
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
@@ -106,7 +106,7 @@ class Answer:
         """Make the answer. The last event is `Finished`, unless an `EngineError` is raised."""
         prompt = self._prompt_ids()
         self._prompt_tokens = prompt
-        self._opened_tag = self._prompt.opened_by(self._request, prompt.tolist())
+        self._opened_tag = self._prompt.opened_tag_of(self._request, prompt.tolist())
         if self._request.raw_prompt is None and not self._request.completes:
             self._detokenizer.watch_reasoning(self._opened_tag)
         cancelled = yield from self._prefill(prompt, should_stop)
@@ -129,7 +129,7 @@ class Answer:
         if not ids:
             raise PromptError("The prompt is empty.", "Type a message.")
         size = self._target.n_ctx
-        if len(ids) > size - LEAST_ROOM:
+        if len(ids) > size - MIN_ANSWER_TOKENS:
             shorter = self._shortened(request) if request.messages and request.raw_prompt is None else None
             if shorter is None:
                 error = PromptTooLongError(_too_long(ids, size))
@@ -144,7 +144,7 @@ class Answer:
         Unanswered questions may always be left out, since they caused a `PromptTooLongError` before.
         """
         size = self._target.n_ctx
-        room, free_room = size - LEAST_ROOM, size - max(LEAST_ROOM, size // ROOM_SHARE)
+        room, free_room = size - MIN_ANSWER_TOKENS, size - max(MIN_ANSWER_TOKENS, size // ROOM_SHARE)
         answerable = without_oversized(request.messages, self._count, room)
         if answerable.num_left_out and (ids := self._fitting(answerable, room)) is not None:
             return self._note_left_out(ids, 0, answerable.num_left_out)
@@ -290,7 +290,7 @@ class Answer:
             if self._tokenizer.is_eog(token_id):
                 ids, sources, ended = ids[: i + 1], sources[: i + 1], FinishReason.END
                 break
-        if len(self._ids) + len(ids) >= self._next_look and (cut := self._loop_end(ids)):
+        if len(self._ids) + len(ids) >= self._next_check and (cut := self._loop_end(ids)):
             ids, sources, ended = ids[:cut], sources[:cut], FinishReason.LOOP
         shown = len(ids) - (ended is FinishReason.END)
         rejected = block.rejected if ended is None else ()
@@ -308,9 +308,9 @@ class Answer:
     def _loop_end(self, ids: list[int]) -> int:
         """Return how many of the next tokens still belong to an answer that loops; 0 if it does not loop."""
         num_ids, all_ids = len(self._ids), [*self._ids, *ids]
-        while self._next_look <= len(all_ids):
-            end = int(self._next_look)
-            self._next_look = next_look(end)
+        while self._next_check <= len(all_ids):
+            end = int(self._next_check)
+            self._next_check = next_check(end)
             run, period = repeated_tail(all_ids[:end])
             if not run:
                 continue

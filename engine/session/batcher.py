@@ -304,7 +304,7 @@ class Batcher:
         try:
             rows = parts[0].sequence.forward_joined(parts)
         except DecodeError as error:
-            self._run_apart(chosen, error)
+            self._run_separately(chosen, error)
             return
         took_ms = (perf_counter() - started) * 1000.0
         num_tokens = sum(len(part.ids) for part in parts)
@@ -314,7 +314,7 @@ class Batcher:
         for (task, request, part), given in zip(chosen, rows, strict=True):
             self._take(task, request, part, given, made)
 
-    def _run_apart(self, chosen: list[tuple[_Task, _PassRequest, PassPart]], error: DecodeError) -> None:
+    def _run_separately(self, chosen: list[tuple[_Task, _PassRequest, PassPart]], error: DecodeError) -> None:
         """Repeat a failed joined pass part by part, so that only the tasks that caused the failure fail.
 
         A task runs right after its part, since the next part overwrites the rows.

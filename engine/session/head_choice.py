@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.errors import EngineError, LoadCancelledError, ModelLoadError, NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import check_head_fit
-from engine.gguf.head_files import MTP, are_stripped, has_next_token_layers, head_method, own_heads_sentence
+from engine.gguf.head_files import MTP, are_heads_stripped, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.heads.loaded import LoadedHead
@@ -35,7 +35,7 @@ class HeadChoice:
         """Whether the target's header mentions heads, even if they were removed."""
         return self.reason != NO_HEAD
 
-    def settle(self, path: str, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
+    def prepare(self, path: str, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
         """Add to ``options`` a context that fits, and the target's own heads if usable.
 
         Raises:
@@ -44,7 +44,7 @@ class HeadChoice:
         """
         self.reason = NO_HEAD
         header = read_header(Path(path))
-        if are_stripped(header):
+        if are_heads_stripped(header):
             self.reason = own_heads_sentence(header, Path(path).name)
         if not has_next_token_layers(header):
             return fit_context([path], options)
@@ -109,7 +109,7 @@ def explained(path: str) -> Iterator[None]:
         yield
     except ModelLoadError as error:
         header = read_header(Path(path))
-        if isinstance(error, LoadCancelledError) or not are_stripped(header):
+        if isinstance(error, LoadCancelledError) or not are_heads_stripped(header):
             raise
         reason = own_heads_sentence(header, Path(path).name)
         raise ModelLoadError(said("{error} {reason}", error=error.message, reason=reason), error.advice) from error

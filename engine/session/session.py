@@ -18,7 +18,7 @@ from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import EngineError, ModeUnavailableError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
-from engine.grammar.tool_calls import held_calls
+from engine.grammar.tool_calls import valid_calls
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import Computing
 from engine.llama import library
@@ -29,11 +29,11 @@ from engine.loading.devices import remote_devices
 from engine.loading.loading import (
     Loaded,
     LoadedModel,
+    another_sequence,
     cache_identity,
     load_notices,
-    open_beside,
+    open_another,
     open_model,
-    sequence_beside,
     target_options,
     with_draft_memory,
     with_parallel,
@@ -46,7 +46,7 @@ from engine.pacing.plain_speed import PlainPasses
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_amid
-from engine.records import LEAST_ROOM, ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
+from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
 from engine.sandbox.machine_check import gpu_notices, kernel_notices
 from engine.sandbox.probe import InspectHead, InspectSide
 from engine.sentences import said
@@ -126,9 +126,9 @@ class Session:
         elsewhere = (True,) if target_options(request).may_leave_main_memory else ()
         with explained(request.target):
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
-        options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
+        options = self._heads.prepare(request.target, target_options(request), self.is_load_cancelled)
         options, why_no_more = with_parallel(request, options)
-        options = self._sight.settle(
+        options = self._sight.prepare(
             request, with_draft_memory(request.draft, request, options), self.is_load_cancelled
         )
         with explained(request.target):
@@ -229,7 +229,7 @@ class Session:
         other._samples = SampleStore()
         other.request = self.request if with_draft else replace(self.request, draft=None)
         other._prompt = self._prompt
-        other._target = open_beside(target, n_ctx)
+        other._target = open_another(target, n_ctx)
         other._sight = self._sight.beside(other._target)
         other.states.attach("target", other._target.sequence, cache_identity(other._target))
         draft = self._draft if with_draft else None
@@ -239,7 +239,7 @@ class Session:
                     other._draft = draft.beside(other._target)
                 else:
                     assert isinstance(draft, LoadedModel)  # noqa: S101  (every other draft is a model)
-                    other._draft = open_beside(draft, n_ctx, narrows=True)
+                    other._draft = open_another(draft, n_ctx, narrows=True)
             except EngineError:
                 other.close()
                 raise
@@ -278,12 +278,12 @@ class Session:
         other.request, other._prompt = self.request, self._prompt
         other._past, other.states, other.batcher, other._slot = self._past, self.states, self.batcher, number
         other._draft_reason, other._heads, other._main = self._draft_reason, self._heads, self
-        other._target = sequence_beside(target, number)
+        other._target = another_sequence(target, number)
         other._sight = self._sight.beside(other._target)
         self.states.attach("target", other._target.sequence, cache_identity(target), number)
         other._join_batch(other._target)
         if isinstance(self._draft, LoadedModel) and self._draft.context.params.num_sequences > number:
-            draft = sequence_beside(self._draft, number)
+            draft = another_sequence(self._draft, number)
             other._use_draft(draft)
             other._translate_as(self, draft)
         elif self._draft is not None:
@@ -392,7 +392,7 @@ class Session:
         note = ""
         with self._sight.reading():
             if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
-                summarising = Summariser(prompt.build, prompt.count, target.context.n_ctx, LEAST_ROOM)
+                summarising = Summariser(prompt.build, prompt.count, target.context.n_ctx, MIN_ANSWER_TOKENS)
                 request = yield from summarising.fit(
                     request, lambda inner: self._answer(inner, lambda: should_stop() or should_skip()), should_stop
                 )
@@ -410,7 +410,7 @@ class Session:
             costs.prepare(paced=paced, should_stop=lambda: should_stop() or len(self.batcher) > 1)
         pacer = costs.pacer if paced else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
-        vocab, grammar = target.model.vocab, request.grammar or held_calls(request, prompt.tool_format)
+        vocab, grammar = target.model.vocab, request.grammar or valid_calls(request, prompt.tool_format)
         outlines = self._drafters.tool_call_index(request, prompt.tool_format, vocab)
         index = self._past.index if request.use_past else outlines
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []

@@ -20,7 +20,7 @@ from engine.picture import Picture
 from engine.pictures.encoder import PictureEncoder
 from engine.pictures.side_file import check_side_file, find_side_file, num_at_once
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.prompt.pictures import cannot_see
+from engine.prompt.pictures import no_vision_error
 from engine.records import ChatRequest, LoadRequest, ModelInfo
 from engine.sandbox.probe import InspectSide
 from engine.sentences import said
@@ -41,7 +41,7 @@ class Sight:
         self._chosen: Path | None = None
         self._opened: PictureEncoder | None = None
 
-    def settle(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
+    def prepare(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
         """Complete ``options`` for a vision model, if the request names a usable side file."""
         self.notices, self._chosen = (), None
         if self._opened is not None:  # left by a failed load
@@ -67,7 +67,7 @@ class Sight:
         return replace(options, num_at_once=at_once)
 
     def open(self, target: LoadedModel) -> PictureEncoder | None:
-        """Open the side file that `settle` has chosen, for a target opened with the options of `settle`."""
+        """Open the side file that `prepare` has chosen, for a target opened with the options of `prepare`."""
         if self._chosen is None:
             return None
         try:
@@ -101,7 +101,7 @@ class Sight:
         if not pictures or request.raw_prompt is not None:
             return frozenset()
         if self._encoder is None:
-            raise cannot_see()
+            raise no_vision_error()
         return frozenset(one for picture in pictures for one in self._encoder.ids_of(picture) if one < 0)
 
     def count(self, width: int, height: int) -> int:

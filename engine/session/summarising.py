@@ -42,7 +42,7 @@ Build = Callable[[Sequence[Message]], list[int]]  # messages -> ids of the promp
 Run = Callable[[ChatRequest], Iterator[Event]]  # runs a request
 
 
-def in_front(summary: str, question: str) -> str:
+def prepend_summary(summary: str, question: str) -> str:
     """A question with the summary of earlier messages prepended, as sent to the model."""
     return f"{_HEADING}\n{summary}\n\n{question}"
 
@@ -55,9 +55,9 @@ def with_summary(messages: Sequence[Message], num_messages: int, summary: str) -
     first = 1 if messages and messages[0].role == "system" else 0
     question = messages[first + num_messages]
     rest = messages[first + num_messages + 1 :]
-    moved = len(in_front(summary, ""))
+    moved = len(prepend_summary(summary, ""))
     pictures = tuple((moved + place, picture) for place, picture in question.pictures)
-    question = replace(question, content=in_front(summary, question.content), pictures=pictures)
+    question = replace(question, content=prepend_summary(summary, question.content), pictures=pictures)
     return (*messages[:first], question, *rest)
 
 
@@ -142,7 +142,7 @@ class Summariser:
                 reason = event.reason
         if reason is FinishReason.CANCELLED:
             return "", said("The summary was cancelled.")
-        summary = _tidied(text, cut=reason is FinishReason.LENGTH)
+        summary = _clean_summary(text, cut=reason is FinishReason.LENGTH)
         return summary, "" if summary else said("The model wrote no summary.")
 
 
@@ -152,7 +152,7 @@ def _note(num_messages: int) -> Sentence:
     return said("the {num_messages} oldest messages are sent as a summary", num_messages=num_messages)
 
 
-def _tidied(text: str, *, cut: bool) -> str:
+def _clean_summary(text: str, *, cut: bool) -> str:
     """Remove reasoning before the summary; if the summary was cut off, remove the incomplete last sentence."""
     text = _THOUGHT.sub("", text).strip()
     if cut:

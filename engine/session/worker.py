@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 STATES = "states"  # name of the folder of saved caches
 BEGIN_S = 10.0  # seconds; longest wait for ``begins``
 IDLE_S = 0.3  # seconds without a request before idle work begins
-AWAY_S = 60.0  # seconds without a request before the user's models are loaded again, if a job has evicted them
+RELOAD_S = 60.0  # seconds without a request before the user's models are loaded again, if a job has evicted them
 IDLE_SLICE_S = 0.02  # seconds of idle work, then of pause, which bounds the delay of a request and of the window
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
@@ -129,12 +129,12 @@ class EngineWorker:
             return
         while (queued := self._next(session)) is not None:
             if self._can_share(session, queued):
-                self._run_beside(session, queued)
+                self._run_slots(session, queued)
             else:
-                self._carry_out(session, session, queued)
+                self._execute_safely(session, session, queued)
         session.close()
 
-    def _carry_out(self, main: Session, session: Session, queued: QueuedRequest) -> None:
+    def _execute_safely(self, main: Session, session: Session, queued: QueuedRequest) -> None:
         """Execute a request with ``session``, a slot of ``main``; always sends the request's last event."""
         try:
             is_done = self._execute(main, session, queued)
@@ -159,7 +159,7 @@ class EngineWorker:
             return False
         return isinstance(request, ChatRequest) or (isinstance(request, RunJob) and request.shares)
 
-    def _run_beside(self, session: Session, first: QueuedRequest) -> None:
+    def _run_slots(self, session: Session, first: QueuedRequest) -> None:
         """Run an answer and later arrivals in parallel, one in each slot, until all are done."""
         batcher, free = session.batcher, list(range(session.parallel))
         batcher.has_arrivals = lambda: self._queue.has_waiting
@@ -177,7 +177,7 @@ class EngineWorker:
             slot = session.slot(number)
 
             def work() -> None:
-                self._carry_out(session, slot, queued)
+                self._execute_safely(session, slot, queued)
                 slot.leave()
                 free.append(number)
                 free.sort()
@@ -188,9 +188,9 @@ class EngineWorker:
         while len(batcher):
             batcher.step()
             self._between_steps(session)
-            while len(batcher) and (queued := self._queue.take_beside(lambda one: self._may_begin(session, one, free))):
+            while len(batcher) and (queued := self._queue.take_next(lambda one: self._may_begin(session, one, free))):
                 if isinstance(queued.request, Order):
-                    self._carry_out(session, session, queued)
+                    self._execute_safely(session, session, queued)
                 else:
                     start(queued)
 
@@ -222,13 +222,13 @@ class EngineWorker:
     def _next(self, session: Session) -> QueuedRequest | None:
         """Wait for a request; while idle, measure the costs of the loaded pair once."""
         if self._models.are_evicted(session):
-            return self._after_guests(session)
+            return self._next_after_jobs(session)
         if session.needs_measuring and not self._queue.is_closed:
             try:
                 return self._queue.take(IDLE_S)
             except queue.Empty:
                 self._measure(session)
-        return self._after_idle_work(session)
+        return self._next_after_idle_work(session)
 
     def _measure(self, session: Session) -> None:
         if not self._queue.begin_idle():
@@ -246,7 +246,7 @@ class EngineWorker:
             pass
         return self._queue.is_awaited(max_rank=BACKGROUND)
 
-    def _after_idle_work(self, session: Session) -> QueuedRequest | None:
+    def _next_after_idle_work(self, session: Session) -> QueuedRequest | None:
         """Wait for a request; while idle, learn from past conversations in slices."""
         wait_s = IDLE_S
         while session.has_idle_work and not self._queue.is_closed:
@@ -261,10 +261,10 @@ class EngineWorker:
                 break
         return self._queue.take()
 
-    def _after_guests(self, session: Session) -> QueuedRequest | None:
-        """Wait for a request; after `AWAY_S` idle seconds, load evicted models of the user again."""
+    def _next_after_jobs(self, session: Session) -> QueuedRequest | None:
+        """Wait for a request; after `RELOAD_S` idle seconds, load evicted models of the user again."""
         try:
-            return self._queue.take(AWAY_S)
+            return self._queue.take(RELOAD_S)
         except queue.Empty:
             try:
                 self._models.restore(session, self._on_event, lambda: self._queue.is_awaited(max_rank=BACKGROUND))
@@ -299,7 +299,7 @@ class EngineWorker:
         try:
             self._models.restore(main, queued.on_event, lambda: queued.is_cancelled, queued.number)
         except LoadCancelledError:
-            self._end_unbegun(queued, request)
+            self._end_cancelled(queued, request)
             return
         for event in session.generate(request, lambda: queued.is_cancelled, lambda: queued.skips_summary):
             queued.on_event(event)
@@ -317,11 +317,11 @@ class EngineWorker:
         self._count_slice(session)
         while (queued := self._queue.take_cancelled()) is not None:
             if isinstance(queued.request, ChatRequest):
-                self._end_unbegun(queued, queued.request)
+                self._end_cancelled(queued, queued.request)
             elif isinstance(queued.request, ModelRequest):
                 self._fail(queued, _cancelled(queued.request).problem, was_cancelled=True)
 
-    def _end_unbegun(self, queued: QueuedRequest, request: ChatRequest) -> None:
+    def _end_cancelled(self, queued: QueuedRequest, request: ChatRequest) -> None:
         """End an answer that was cancelled before it began."""
         queued.on_event(Finished(queued.number, FinishReason.CANCELLED, RunStats(mode=request.mode)))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from engine.tools.formats import SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+from engine.tools.formats import SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
 from engine.tools.reading import (
     Pending,
     Schemas,
@@ -32,19 +32,19 @@ _NAMED = re.compile(r'\s*\[?\s*\{\s*"(?P<name>[^"\\]+)"\s*:\s*(?=\{)')
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class CallStart:
     """The beginning of a call: the name of the tool, and the offset of the arguments."""
 
     name: str
     start: int
 
 
-def begun_call(text: str, tool_format: ToolFormat) -> Begun | None:
+def call_start(text: str, tool_format: ToolFormat) -> CallStart | None:
     """Parse the call at the beginning of a text; None until its arguments begin."""
     syntax = SYNTAXES[tool_format]
     if syntax.body in (Body.OBJECT, Body.NAMED_OBJECT):
         found = (_OBJECT if syntax.body is Body.OBJECT else _NAMED).match(text)
-        return None if found is None else Begun(found["name"], found.end())
+        return None if found is None else CallStart(found["name"], found.end())
     if syntax.body not in (Body.ARGUMENTS, Body.TAGS):
         return None  # not JSON: parsed only when complete
     head = call_head(text, tool_format)
@@ -53,9 +53,9 @@ def begun_call(text: str, tool_format: ToolFormat) -> Begun | None:
     name, end = head
     if syntax.body is Body.TAGS:
         part = next_tags_part(text, end, syntax)  # a name without arguments may be an ordinary word
-        return Begun(name, end) if isinstance(part, TagsPart) and part.key is not None else None
+        return CallStart(name, end) if isinstance(part, TagsPart) and part.key is not None else None
     start = len(text) - len(text[end:].lstrip())
-    return Begun(name, start) if text.startswith("{", start) else None
+    return CallStart(name, start) if text.startswith("{", start) else None
 
 
 class LiveObject:
@@ -123,7 +123,7 @@ class LiveTags:
         """The new piece of an argument."""
         assert part.key is not None  # noqa: S101  (checked by the caller)
         schema = self._properties.get(part.key)
-        is_text = takes_text(schema) if part.is_text is None else part.is_text
+        is_text = is_plain_text(schema) if part.is_text is None else part.is_text
         is_whole = part.end is not None
         if not is_text and not is_whole:
             return ""

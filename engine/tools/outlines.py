@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from engine.tools.formats import SYNTAXES, Body, ToolFormat, takes_text
+from engine.tools.formats import SYNTAXES, Body, ToolFormat, is_plain_text
 
 MAX_TOOLS = 128
 MAX_KEYS = 12  # keys per tool
@@ -48,7 +48,7 @@ def _pieces(function: Mapping[str, Any], layout: _Layout) -> Iterator[str]:
     arguments = list(properties.items())[:MAX_KEYS] if isinstance(properties, Mapping) else []
     piece = layout.begin + json.dumps(function["name"], ensure_ascii=False) + layout.before_arguments
     for number, (key, schema) in enumerate(arguments):
-        quote = '"' if takes_text(schema) else ""
+        quote = '"' if is_plain_text(schema) else ""
         yield f"{piece}{layout.separator if number else ''}{json.dumps(key, ensure_ascii=False)}: {quote}".rstrip(" ")
         piece = quote
     yield piece + layout.end

@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from engine.tools.formats import GEMMA_QUOTE, MINIMAX_TAG, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+from engine.tools.formats import GEMMA_QUOTE, MINIMAX_TAG, SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
 
 Schemas = Mapping[str, Mapping[str, Any]]  # parameters by tool; formats with tags need their types
 _DECODER = json.JSONDecoder(strict=False)  # not strict, since models write plain line ends into strings
@@ -215,7 +215,7 @@ def _read_tags(text: str, begun: _Matched, syntax: CallSyntax, schemas: Schemas)
             return Read(((name, arguments),), part.end)
         if part.key in arguments:  # a repeated key is ambiguous
             return None
-        is_text = takes_text(properties.get(part.key)) if part.is_text is None else part.is_text
+        is_text = is_plain_text(properties.get(part.key)) if part.is_text is None else part.is_text
         arguments[part.key] = part.value if is_text else value_of(part.value)
         offset = part.end
 

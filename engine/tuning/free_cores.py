@@ -29,7 +29,7 @@ class FreeCores:
         self._before = (self._clock(), self._idle_s(), self._own_s())  # values of the last sample
         self._free_s, self._taken = 0.0, taken
 
-    def are_back(self, wanted: int, threads: int) -> bool:
+    def are_free(self, wanted: int, threads: int) -> bool:
         """Whether ``wanted`` cores have been free for long enough, while ``threads`` are in use.
 
         Cheap, since it samples the system only a few times a second.

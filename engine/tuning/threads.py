@@ -103,7 +103,7 @@ class ThreadControl:
         collapsed = self._collapsed(num_tokens, milliseconds) and self.threads > 1
         more = min(2 * self.threads, self.most)
         if not collapsed and self.threads < more and self._free is not None:
-            self._trusts_free_cores = self._free.are_back(more, self.threads)
+            self._trusts_free_cores = self._free.are_free(more, self.threads)
             if self._trusts_free_cores:
                 return self._begin(more)
         if self._clock() < self._try_at:

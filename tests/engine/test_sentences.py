@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import DecodeError, ModelLoadError, PacelineError
-from engine.sentences import Field, Sentence, from_json, joined, one_stop, phrase, said, to_json, with_other
+from engine.sentences import Field, Sentence, drop_double_stop, from_json, joined, phrase, replace_field, said, to_json
 
 plain_fields: st.SearchStrategy[Field] = st.text() | st.integers() | st.floats(allow_nan=False)
 fields = st.recursive(plain_fields, lambda inner: st.builds(lambda value: said("of {it}", it=value), inner))
@@ -40,8 +40,8 @@ def test_sentences_one_after_another_leave_out_the_empty_ones() -> None:
 
 def test_a_field_can_be_another() -> None:
     sentence = said("{file} lies beside {other}.", file="a", other="b")
-    assert with_other(sentence, "a", "c") == "c lies beside b."
-    assert with_other("a plain text", "a", "c") == "a plain text"
+    assert replace_field(sentence, "a", "c") == "c lies beside b."
+    assert replace_field("a plain text", "a", "c") == "a plain text"
 
 
 @given(fields, fields)
@@ -96,5 +96,5 @@ def test_a_field_with_a_full_stop_of_its_own_is_not_followed_by_another() -> Non
     )
     assert said("{reason}.", reason=said("No such {what}.", what="file")) == "No such file."
     assert said("{size:.1f}.", size=2.0) == "2.0."
-    assert one_stop("„{title}“.", {"title": "Ende …"}) == "„{title}“"
+    assert drop_double_stop("„{title}“.", {"title": "Ende …"}) == "„{title}“"
     assert said("Version {found}.5 of {name}.", found="1.", name="x") == "Version 1..5 of x."

@@ -13,7 +13,7 @@ from PySide6.QtGui import QAccessible, QBrush, QColor, QEnterEvent, QIcon, QKeyE
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QRadioButton, QSizePolicy, QWidget
 
 from app.core.domain.context import ContextParts
-from engine.records import LEAST_ROOM
+from engine.records import MIN_ANSWER_TOKENS
 from ui.text.formatting import count, hover, percent
 from ui.text.language import Translator, mark, translate
 from ui.theme.palette import Palette
@@ -371,7 +371,7 @@ class ContextSum:
     @property
     def fits(self) -> bool:
         """Whether it leaves room for an answer; True if the context size is unknown."""
-        return self.size <= 0 or self.total <= self.size - LEAST_ROOM
+        return self.size <= 0 or self.total <= self.size - MIN_ANSWER_TOKENS
 
 
 def sum_words(context_sum: ContextSum) -> str:

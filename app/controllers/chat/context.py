@@ -17,7 +17,7 @@ from app.core.domain.settings.layers import Layer
 from app.core.storage.chats import summaries
 from app.core.storage.chats.store import StoredTurn
 from engine.records import (
-    LEAST_ROOM,
+    MIN_ANSWER_TOKENS,
     ChatRequest,
     CountRequest,
     EngineFailed,
@@ -222,7 +222,7 @@ class ContextController(PartsController):
         if self._failed is None:
             return 0
         needed = self._refused.get(self._failed.id, num_counted)
-        return needed if needed > self._size - LEAST_ROOM else 0
+        return needed if needed > self._size - MIN_ANSWER_TOKENS else 0
 
     def on_stats(self, event: StatsUpdate | Finished) -> None:
         asked, stats = self._question(event.request_id), event.stats

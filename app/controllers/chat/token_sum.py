@@ -12,7 +12,7 @@ from app.core.domain.attachments import Attachment
 from app.core.domain.errors import StorageError
 from app.core.domain.framing import framed
 from app.core.domain.requests import picture_sizes, prompt_messages
-from engine.records import LEAST_ROOM, CountRequest, PictureSize, TokensCounted
+from engine.records import MIN_ANSWER_TOKENS, CountRequest, PictureSize, TokensCounted
 from engine.requests import next_number
 from ui.composer.context_meter import ContextSum
 
@@ -174,7 +174,7 @@ class TokenSumController(PartsController):
         if conversation is None or None in counts or None in others:
             return None
         conversation += sum(count or 0 for count in others)
-        return conversation + sum(count for count in counts if count and count <= (self._size or 0) - LEAST_ROOM)
+        return conversation + sum(count for count in counts if count and count <= (self._size or 0) - MIN_ANSWER_TOKENS)
 
     def _on_text(self, _text: str) -> None:
         if self._is_empty:

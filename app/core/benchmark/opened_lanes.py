@@ -15,7 +15,7 @@ from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import FitReport, FitVerdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
-from engine.records import LEAST_ROOM, ChatRequest, EngineReady, FlashAttention, ModelInfo
+from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FlashAttention, ModelInfo
 from engine.sentences import said
 from engine.session.session import Session
 
@@ -100,7 +100,7 @@ def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) ->
         PromptTooLongError: the prompt leaves no space for an answer.
     """
     most = ready.target.n_ctx
-    if num_prompt + LEAST_ROOM > most:
+    if num_prompt + MIN_ANSWER_TOKENS > most:
         raise PromptTooLongError(
             said(
                 "The question and the messages before it have {num_ids:,} tokens, but the context holds {size:,}.",

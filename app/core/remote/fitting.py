@@ -30,7 +30,7 @@ from engine.records import (
 from engine.session.summarising import ROOM_SHARE, Summariser
 
 CHARS_PER_TOKEN = 3.0  # if the server does not say: low for English, so that rather too much is left out
-LEAST_ROOM = 32  # tokens for the answer
+MIN_ANSWER_TOKENS = 32  # tokens for the answer
 MAX_TRIES = 8
 _AROUND = 8  # characters that a template adds to a message
 _OF_PICTURE = 1_500  # characters that equal a picture: models use from 64 tokens to some thousands
@@ -102,7 +102,7 @@ class FittingAnswer:
     def _shorter(self, request: ChatRequest, error: RemotePromptError) -> Iterator[TrimmedMessages]:
         """Shorter conversations, as the request allows, the best fit first."""
         measure = _Measure(request.messages, error, self._n_ctx)
-        room = measure.n_ctx - max(LEAST_ROOM, measure.n_ctx // ROOM_SHARE)
+        room = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // ROOM_SHARE)
         if request.raw_prompt is not None or request.completes or not request.messages:
             return
         for kept in without_unanswered(request.messages):
@@ -134,7 +134,7 @@ class FittingAnswer:
             except RemoteError as failure:
                 raise EngineError(failure.message) from failure
 
-        summariser = Summariser(build, measure.count, measure.n_ctx, LEAST_ROOM)
+        summariser = Summariser(build, measure.count, measure.n_ctx, MIN_ANSWER_TOKENS)
         fitting = yield from _of_summary(summariser.fit(request, run, should_stop))
         self._note = summariser.note
         return fitting

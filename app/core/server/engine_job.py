@@ -10,7 +10,7 @@ from app.core.server.errors import ApiError, model_changed_error
 from engine.errors import EngineError, PromptTooLongError
 from engine.process.embedder import close_embedders
 from engine.records import (
-    LEAST_ROOM,
+    MIN_ANSWER_TOKENS,
     ChatRequest,
     EngineReady,
     Finished,
@@ -136,7 +136,7 @@ class EngineJob:
             EngineError: the prompt is too long, or the messages make no prompt.
         """
         n_ctx = session.ready().target.n_ctx
-        room = n_ctx - LEAST_ROOM
+        room = n_ctx - MIN_ANSWER_TOKENS
         while (num_tokens := len(session.prompt_ids(request))) > room and request.files:
             request = replace(request, files=request.files[1:])  # the files nearest to the gap stay
         if num_tokens > room:

@@ -17,7 +17,7 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 _EMPTY = Draft([], Source.NGRAM)
-_BEFORE_PREDICTED = 8  # last tokens of the prompt that are indexed before the predicted text
+_PROMPT_TAIL = 8  # last tokens of the prompt that are indexed before the predicted text
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class SuffixDrafter:
         self.predicted: list[int] = []  # predicted output of the request; replaces the past text from `begin` on
         self.min_match = self._rules.min_match
         self._past_match = NO_MATCH
-        self._ahead = self._past_ahead = NO_MATCH  # matches of the history and of proposed tokens after it
-        self._waiting: list[int] = []  # proposed tokens not matched yet, since they are fewer than a match needs
+        self._draft_match = self._past_draft_match = NO_MATCH  # matches of the history and of proposed tokens after it
+        self._unmatched: list[int] = []  # proposed tokens not matched yet, since they are fewer than a match needs
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
         """Keep the index if ``history`` extends the indexed text, else start a new one."""
@@ -63,7 +63,7 @@ class SuffixDrafter:
         if known > len(history) or not np.array_equal(history[:known], self._index.ids):
             self._index = SuffixIndex()
         if self.predicted:  # indexed after the end of the prompt, so that its beginning can match too
-            self.past = SuffixIndex([*history[-_BEFORE_PREDICTED:].tolist(), *self.predicted])
+            self.past = SuffixIndex([*history[-_PROMPT_TAIL:].tolist(), *self.predicted])
         self._past_match = NO_MATCH
         self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
         self.follow(history[len(self._index) :].tolist())
@@ -71,8 +71,8 @@ class SuffixDrafter:
     def propose(self, history: History, limit: int) -> Draft:
         """Propose the most frequent continuation of the longest match, as far as the rules allow."""
         self.follow(history[len(self._index) :].tolist())
-        self._ahead = self._index.suffix(self._rules.max_match)
-        self._past_ahead, self._waiting = self._past_match, []
+        self._draft_match = self._index.suffix(self._rules.max_match)
+        self._past_draft_match, self._unmatched = self._past_match, []
         return self._proposal(limit, self.min_match)
 
     def follow(self, ids: Sequence[int]) -> None:
@@ -81,25 +81,25 @@ class SuffixDrafter:
 
     def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
         """Propose a continuation of the last `propose`'s history, the ids of calls since then, and ``ids``."""
-        self._waiting += ids
-        reached = max(self._ahead.length, self._past_ahead.length) + len(self._waiting)
+        self._unmatched += ids
+        reached = max(self._draft_match.length, self._past_draft_match.length) + len(self._unmatched)
         if reached < self._rules.tail_match:
             return _EMPTY  # cannot reach ``tail_match``; fast, since called after every token of a draft model
         max_match = self._rules.max_match
-        for token_id in self._waiting:
-            self._ahead = self._index.follow(self._ahead, token_id, max_match)
+        for token_id in self._unmatched:
+            self._draft_match = self._index.follow(self._draft_match, token_id, max_match)
             if self.past is not None:
-                self._past_ahead = self.past.follow(self._past_ahead, token_id, max_match)
-        self._waiting = []
+                self._past_draft_match = self.past.follow(self._past_draft_match, token_id, max_match)
+        self._unmatched = []
         return self._proposal(limit, self._rules.tail_match)
 
     def _proposal(self, limit: int, min_match: int) -> Draft:
         rules = self._rules
-        if self._ahead.length < min_match and self._past_ahead.length < min_match:
+        if self._draft_match.length < min_match and self._past_draft_match.length < min_match:
             return _EMPTY
-        index, match = self._index, self._index.matched(self._ahead)
+        index, match = self._index, self._index.matched(self._draft_match)
         if self.past is not None:
-            past_match = self.past.matched(self._past_ahead)
+            past_match = self.past.matched(self._past_draft_match)
             if past_match.length > match.length or (self.predicted and past_match.length == match.length):
                 index, match = self.past, past_match
         if match.length < min_match:

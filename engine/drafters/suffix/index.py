@@ -17,8 +17,8 @@ _MOST = 8  # a state with more transitions stores them in a dictionary
 DEPTH = 32  # counts are kept for substrings of up to this many tokens
 BOUNDARY = -1  # separates conversations in one index; matches no token, and proposals stop before it
 _ROOT = 0
-_SURELY = 1.000001  # factor that excludes rounding errors in a comparison
-_ONCE = 0.75  # estimated probability of a continuation that followed in one case of one
+_ROUNDING = 1.000001  # factor that excludes rounding errors in a comparison
+_SINGLE_SCORE = 0.75  # estimated probability of a continuation that followed in one case of one
 
 
 class SuffixEdges:
@@ -204,7 +204,7 @@ class SuffixIndex:
         if length > max_length:
             state, length = self._restrict(state, length, max_length)
         if self._best[state] == NONE:
-            state = self._followed(state)
+            state = self._continued_state(state)
             length = self._length[state]
         return Match(state, length)
 
@@ -239,7 +239,7 @@ class SuffixIndex:
         """The longest suffix of ``match`` with a continuation."""
         if self._best[match.state] != NONE:
             return match
-        state = self._followed(match.state)
+        state = self._continued_state(match.state)
         return Match(state, self._length[state])
 
     def continuation(
@@ -264,7 +264,7 @@ class SuffixIndex:
         for room in range(limit - 1, -1, -1):
             following = best[state]
             if following == NONE:
-                state = self._followed(state)
+                state = self._continued_state(state)
                 length = lengths[state]
                 following = best[state]
             if length < min_length:
@@ -286,13 +286,13 @@ class SuffixIndex:
                     state = link
                 if state == begun:  # a cycle, which the rest of the walk would repeat
                     rounds = 1 + limit // len(found)
-                    if probability**rounds > _SURELY * min_probability:
+                    if probability**rounds > _ROUNDING * min_probability:
                         return (found * rounds)[:limit], (scores * rounds)[:limit]
                 continue
             length += 1
             if count == 1 and length + room <= DEPTH and ended + room <= end:
                 rest = self._verbatim(ended + 1, room)  # a substring that occurred once has a single continuation
-                return found + rest, scores + [_ONCE] * len(rest)
+                return found + rest, scores + [_SINGLE_SCORE] * len(rest)
         return found, scores
 
     def _verbatim(self, start: int, count: int) -> list[int]:
@@ -300,7 +300,7 @@ class SuffixIndex:
         found = self._ids[start : start + count].tolist()
         return found[: found.index(BOUNDARY)] if BOUNDARY in found else found
 
-    def _followed(self, state: int) -> int:
+    def _continued_state(self, state: int) -> int:
         """Follow the links of ``state`` to the first state with a continuation, or to the root."""
         best, links = self._best, self._link
         while state != _ROOT and best[state] == NONE:

@@ -21,7 +21,7 @@ _CONVERSATIONS = (
 )
 # The first of two equal marks wins: if the target's template adds nothing before an answer, the draft must not begin
 # with reasoning.
-_JOINTS = {
+_MARK_POSITIONS = {
     ("", _QUESTION): said("a question"),
     (_QUESTION, _ANSWER): said("an answer"),
     (_QUESTION, ""): said("the beginning of an answer"),
@@ -92,7 +92,7 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
             )
         ) from error
     found: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for joint, words in _JOINTS.items():
+    for joint, words in _MARK_POSITIONS.items():
         mark = _from_first_control(target.tokenizer, ours.get(joint, ()))
         if not mark:
             continue
@@ -111,7 +111,7 @@ def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | Non
     Both models read the target's template, so a difference means that the draft reads an unfamiliar format.
     """
     ours, theirs = _marks(target), _marks(draft)
-    for joint, words in _JOINTS.items():
+    for joint, words in _MARK_POSITIONS.items():
         one, other = ours.get(joint), theirs.get(joint)
         if one is not None and one != other:
             return said(
@@ -143,7 +143,7 @@ def _by_text(target: Tokenizer, draft: Tokenizer) -> dict[int, tuple[int, ...]]:
     """Map control tokens by equal text; end-of-generation tokens without an equal get the draft's usual one."""
     ours, theirs = _ids_by_text(target), _ids_by_text(draft)
     single: dict[int, tuple[int, ...]] = {i: (theirs[text],) for text, i in ours.items() if text in theirs}
-    end = usual_end(draft)
+    end = default_eog(draft)
     if end is not None:
         for token_id in target.eog_ids:
             single.setdefault(token_id, (end,))
@@ -152,7 +152,7 @@ def _by_text(target: Tokenizer, draft: Tokenizer) -> dict[int, tuple[int, ...]]:
     return single
 
 
-def usual_end(tokenizer: Tokenizer) -> int | None:
+def default_eog(tokenizer: Tokenizer) -> int | None:
     ends = tokenizer.eog_ids
     return tokenizer.eos_id if tokenizer.eos_id in ends else min(ends, default=None)
 

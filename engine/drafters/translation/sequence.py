@@ -72,7 +72,7 @@ class TranslatedSequence:
 
     def reuse(self, ids: History) -> int:
         """Keep the prefix that the cache shares with ``ids``; return its length."""
-        self._set(0, ids.tolist())
+        self._replace_from(0, ids.tolist())
         self._num_held = self.own.reuse(np.asarray(self._own_ids, dtype=np.int32)) if self._own_ids else 0
         return self.num_past
 
@@ -82,7 +82,7 @@ class TranslatedSequence:
         Raises:
             DecodeError: a pass failed, or the draft's context is full.
         """
-        self._set(self.num_past, ids.tolist())
+        self._replace_from(self.num_past, ids.tolist())
         yield from self.own.prefill(np.asarray(self._unread(), dtype=np.int32))
         self._num_held = self.own.num_past
 
@@ -116,7 +116,7 @@ class TranslatedSequence:
     def _next(self, ids: TokenIds) -> list[int]:
         """Append ``ids``; return the draft tokens, at least one, to read for the row after the last."""
         if len(ids):
-            self._set(self.num_past, [int(i) for i in ids])
+            self._replace_from(self.num_past, [int(i) for i in ids])
         if self._num_held >= len(self._own_ids):  # none of ``ids`` has draft tokens
             self._num_held = max(len(self._own_ids) - 1, 0)
         if not self._own_ids:
@@ -133,10 +133,10 @@ class TranslatedSequence:
                     n_ctx=self.own.n_ctx,
                 )
             )
-        self._forget_rest()
+        self._drop_mismatch()
         return self._own_ids[self.own.num_past :]
 
-    def _forget_rest(self) -> None:
+    def _drop_mismatch(self) -> None:
         """Drop the part of the cache that differs from the draft's ids."""
         if self.own.num_past > self._num_held and not self.own.rollback(self._num_held):
             self.own.clear()
@@ -192,9 +192,9 @@ class TranslatedSequence:
         self._drop_ids(begin)
         self._cut(self._end)
         if kept:
-            self._take(kept)
+            self._append_ids(kept)
             self._spell()
-        self._forget_rest()
+        self._drop_mismatch()
         return True
 
     def clear(self) -> None:
@@ -221,21 +221,21 @@ class TranslatedSequence:
 
     # ---- spelling -----------------------------------------------------------------------------------------------
 
-    def _set(self, start: int, ids: list[int]) -> None:
+    def _replace_from(self, start: int, ids: list[int]) -> None:
         held = self._ids[start : start + len(ids)]
         same = len(held)
         if held != ids[:same]:
             same = next(i for i, (one, other) in enumerate(zip(held, ids, strict=False)) if one != other)
         first = start + same
         if same < len(ids) or first < len(self._ids):
-            first = self._before_mark(first)
+            first = self._mark_start(first)
         more = [*self._ids[first:start], *ids[max(0, first - start) :]]
         self._drop_ids(first)
         self._cut(self._end)
-        self._take(more)
+        self._append_ids(more)
         self._spell()
 
-    def _before_mark(self, index: int) -> int:
+    def _mark_start(self, index: int) -> int:
         """Index from which ids must be appended again so that a run at ``index`` is translated as a whole."""
         roles, ids, ends = self.translation.roles, self._ids, self._ends
         reach = range(max(0, index - roles.longest + 1), index)
@@ -244,7 +244,7 @@ class TranslatedSequence:
             index -= 1  # part of a run that begins earlier
         return index
 
-    def _take(self, ids: Sequence[int]) -> None:
+    def _append_ids(self, ids: Sequence[int]) -> None:
         """Append target ``ids`` as bytes, and translate control tokens by `Roles`."""
         translation, index = self.translation, 0
         pieces, roles = translation.target.pieces, translation.roles

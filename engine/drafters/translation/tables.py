@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.drafters.translation.roles import PromptSide, Roles, compare_roles, usual_end
+from engine.drafters.translation.roles import PromptSide, Roles, compare_roles, default_eog
 from engine.drafters.translation.spelling import Speller
 from engine.errors import DraftRefusedError
 from engine.interfaces import Candidates, Tokenizer
 from engine.sampling.top_k import Row
 
-MOST = 0.75  # least share of common tokens for sampling from the draft's distribution; below it the draft writes text
+MIN_SHARE = 0.75  # of common tokens, for sampling from the draft's distribution; below it, the draft writes text
 _NONE = -1
 # Everyday text. Common tokens are weighted by their use in it, since most tokens of a vocabulary hardly ever occur.
 SAMPLE = """\
@@ -77,8 +77,8 @@ class Overlap:
 class Translation:
     """The tables for a target and a draft with another vocabulary.
 
-    ``speaks`` is the share of the target's tokens of everyday text that are one token for the draft; ``is_heard`` the
-    share of the draft's tokens that are one token for the target.
+    ``speaks`` is the share of the target's tokens of everyday text that are one token for the draft; ``draft_share``
+    is the share of the draft's tokens that are one token for the target.
     """
 
     target: Speller
@@ -86,7 +86,7 @@ class Translation:
     overlap: Overlap
     roles: Roles
     speaks: float
-    is_heard: float
+    draft_share: float
     draft_ends: frozenset[int]
     start: tuple[int, ...]  # the draft's tokens before a conversation
     stand_in: int  # the draft's token for bytes that it cannot spell
@@ -94,7 +94,7 @@ class Translation:
     @property
     def has_most(self) -> bool:
         """Whether most tokens are common, so that sampling from the draft's distribution is useful."""
-        return min(self.speaks, self.is_heard) >= MOST
+        return min(self.speaks, self.draft_share) >= MIN_SHARE
 
 
 def translation(target: PromptSide, draft: PromptSide) -> Translation:
@@ -106,11 +106,11 @@ def translation(target: PromptSide, draft: PromptSide) -> Translation:
     roles = compare_roles(target, draft)
     ours, theirs = Speller(target.tokenizer), Speller(draft.tokenizer)
     overlap = make_overlap(ours, theirs, target.tokenizer, draft.tokenizer)
-    speaks, is_heard = _share(ours, theirs.id_of), _share(theirs, ours.id_of)
+    speaks, draft_share = _share(ours, theirs.id_of), _share(theirs, ours.id_of)
     space = theirs.id_of(b" ")
     start = (draft.tokenizer.bos_id,) if draft.tokenizer.add_bos and draft.tokenizer.bos_id is not None else ()
     stand_in = space if space is not None else int(overlap.draft_ids[0])
-    return Translation(ours, theirs, overlap, roles, speaks, is_heard, draft.tokenizer.eog_ids, start, stand_in)
+    return Translation(ours, theirs, overlap, roles, speaks, draft_share, draft.tokenizer.eog_ids, start, stand_in)
 
 
 def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Tokenizer) -> Overlap:
@@ -125,7 +125,7 @@ def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Token
     if not len(target_ids):
         raise DraftRefusedError("The two vocabularies have no token in common, so the draft cannot be translated.")
     draft_ids = of_target[target_ids].astype(np.int64)
-    ends = usual_end(target), usual_end(draft)
+    ends = default_eog(target), default_eog(draft)
     if ends[0] is not None and ends[1] is not None:
         index = int(target_ids.searchsorted(ends[0]))
         target_ids, draft_ids = np.insert(target_ids, index, ends[0]), np.insert(draft_ids, index, ends[1])
