@@ -262,7 +262,6 @@ class CachedSequence:
             self.clear()
 
     def would_keep(self, ids: History) -> int:
-        """How many tokens `reuse` would keep."""
         shared = self.shared(self.ids, ids)
         if shared == self._model.num_past or self.num_snapshots is None:
             return min(shared, self._model.num_past)

@@ -121,7 +121,6 @@ class Detokenizer:
         return self._release(len(self._text), 0)
 
     def _decode(self, token_id: int) -> str:
-        """Return the characters that this token completes."""
         entry = self._cache.get(token_id)
         if entry is None:
             piece = self._tokenizer.piece(token_id)

@@ -230,7 +230,6 @@ class DraftModelDrafter:
         self.truncate(self._num_history + num_accepted)
 
     def truncate(self, num_tokens: int) -> None:
-        """Keep at most the first ``num_tokens``."""
         try:
             if self._model.rollback(num_tokens):
                 return

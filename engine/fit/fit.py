@@ -50,7 +50,6 @@ class FitReport:
 
     @property
     def sentence(self) -> str:
-        """The numbers as a sentence for the user."""
         return said(
             "It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.",
             needed=size_of(self.needed_bytes),

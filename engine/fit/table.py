@@ -133,7 +133,6 @@ class FitTable:
 
     @property
     def cache_bytes(self) -> int:
-        """Bytes of all contexts, in main and GPU memory."""
         return sum(row.main_bytes + row.gpu_bytes for row in self.rows if row.name.endswith(CONTEXT_ROW))
 
     @property
@@ -156,7 +155,6 @@ class FitTable:
 
     @property
     def gpu_verdict(self) -> FitVerdict:
-        """The worst verdict of all devices."""
         verdicts = [judge(self.needed.gpu_bytes, self.free.gpu_bytes)]
         if len(self.free.devices) > 1:
             pairs = zip(self.devices_bytes, self.free.devices, strict=False)

@@ -27,7 +27,6 @@ def all_parts(path: Path) -> tuple[Path, ...]:
 
 
 def size_of_files(path: Path) -> int:
-    """Bytes of all parts of a model on the disk."""
     return sum(part.stat().st_size for part in all_parts(path))
 
 

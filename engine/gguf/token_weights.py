@@ -40,7 +40,6 @@ class TokenWeights:
 
 
 def relative_cost(kind: str) -> float:
-    """Time per byte of this kind, relative to Q4_0."""
     return 1.0 if kind in _CHEAP else RELATIVE_COST.get(kind, OTHER_COST)
 
 

@@ -109,7 +109,6 @@ class Pacer:
 
     @property
     def is_drafting(self) -> bool:
-        """Whether the draft model was chosen for the last pass."""
         return self.decision.choice is Choice.DRAFT
 
     @property

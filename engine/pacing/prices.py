@@ -171,7 +171,6 @@ class Prices:
         self.draft_step_ms += (min(step_ms, STALL * usual or step_ms) - usual) * WORK_RATE
 
     def observe_reading(self, num_tokens: int, milliseconds: float) -> None:
-        """Record the milliseconds in which the draft read ``num_tokens`` tokens."""
         self.draft_read_ms += (milliseconds / num_tokens - self.draft_read_ms) * 0.5
 
     def observe_rollback(self, report: PassReport) -> None:

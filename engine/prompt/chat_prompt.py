@@ -491,7 +491,6 @@ def _texts_in(value: object) -> Iterator[str]:
 
 
 def _empty_tools() -> dict[str, Any]:
-    """An empty list of tools, for templates that require one."""
     today = datetime.now().astimezone().strftime("%Y-%m-%d")
     return {"tools": [], "documents": [], "functions": "[]", "datetime": today}
 

@@ -106,7 +106,6 @@ def _shown(pictures: Sequence[Picture]) -> Message:
 
 
 def no_vision_error() -> PictureError:
-    """The error for a picture in a prompt for a text-only model."""
     return PictureError(
         "The loaded model cannot see pictures: no side file (mmproj) is loaded with it.",
         "Give its side file with --mmproj, choose a model that sees, or leave the pictures out.",

@@ -149,7 +149,6 @@ def check_finite(highest: float) -> float:
 
 
 def not_finite_error() -> DecodeError:
-    """The error for a row that is not finite."""
     return DecodeError(
         "The model computed values that are not numbers.",
         "The file is probably damaged: download it again, or choose another one.",

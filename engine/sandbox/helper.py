@@ -214,7 +214,6 @@ class HelperProcess:
         self._process.kill()
 
     def close(self) -> None:
-        """End the helper, and close its pipes."""
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

@@ -134,7 +134,6 @@ class Batcher:
 
     @property
     def has_space(self) -> bool:
-        """Whether no task is evicted from the cache."""
         return not any(task.waits for task in self._tasks)
 
     def start(self, work: Callable[[], None], slot: int, should_stop: Callable[[], bool] = lambda: False) -> None:

@@ -382,11 +382,9 @@ class LoadedModels:
         self._wanted: LoadRequest | None = None  # the same request with the current draft
 
     def record_load(self, session: Session) -> None:
-        """Record that the user loaded the session's models."""
         self._loaded = self._wanted = session.request
 
     def record_draft(self, path: str | None) -> None:
-        """Record that the user chose another draft, or none."""
         if self._wanted is not None:
             self._wanted = replace(self._wanted, draft=path)
 

@@ -47,6 +47,5 @@ class FreeCores:
         return self._taken and self._free_s >= self._wanted_s
 
     def learn(self, *, were_back: bool) -> None:
-        """Record whether the last detection was right."""
         self._wanted_s = _FIRST_S if were_back else min(2.0 * self._wanted_s, _LAST_S)
         self._free_s, self._taken = 0.0, False
