@@ -8,18 +8,18 @@ from enum import StrEnum
 
 
 class Pooling(StrEnum):
-    """How the rows of a text become one vector, by the names of llama.cpp's server."""
+    """How the token vectors of a text become one vector, with the names of llama.cpp's server."""
 
-    NONE = "none"  # each token has a vector
+    NONE = "none"  # one vector for each token
     MEAN = "mean"
     CLS = "cls"  # the vector of the first token
     LAST = "last"
-    RANK = "rank"  # how well a document answers a query, as one number: of models trained for it
+    RANK = "rank"  # one number, how well a document answers a query; only rerankers support this
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """An embedding model: the longest text in tokens (``n_ctx``), the numbers of a vector (``width``), its pooling."""
+    """An embedding model. ``n_ctx`` limits the tokens of a text; ``width`` is the length of a vector."""
 
     name: str
     n_ctx: int
@@ -42,9 +42,9 @@ class RankPair:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingForm:
-    """The form of vectors: of length 1 (``is_normalized``), the first ``dimensions`` numbers of each.
+    """``is_normalized`` scales vectors to length 1; ``dimensions`` truncates each to its first numbers.
 
-    ``is_cut``: a text that is too long is truncated instead of refused.
+    ``is_cut`` truncates a text that is too long instead of refusing it.
     """
 
     is_normalized: bool = True
@@ -54,7 +54,7 @@ class EmbeddingForm:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The vector of a text; one for each of its tokens if they are not pooled."""
+    """The vector of a text, or without pooling one vector for each token."""
 
     num_tokens: int
-    vectors: tuple[array[float], ...]  # of the type "f"
+    vectors: tuple[array[float], ...]  # type code "f"

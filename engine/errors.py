@@ -1,4 +1,4 @@
-"""Failures of the engine that a user can meet: what happened, why, and what to do. Each has a `Problem`."""
+"""Errors of the engine that a user can see. Each is converted to a `Problem`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from engine.sentences import Sentence, said
 
 
 class PacelineError(Exception):
-    """Base of all failures; ``message`` says what happened and why, ``advice`` what to do."""
+    """Base of all errors: ``message`` says what happened and why, ``advice`` says what the user can do."""
 
     title = "Paceline could not continue"
     default_advice = "Try again; if it happens again, restart Paceline."
@@ -30,13 +30,13 @@ class PacelineError(Exception):
 
 
 class EngineError(PacelineError):
-    """Base of the engine's failures."""
+    """Base of the engine's errors."""
 
     title = "The engine could not continue"
 
 
 class NativeLibraryError(EngineError):
-    """llama.cpp cannot be loaded: it is missing, built for another machine, or a library of the system is missing."""
+    """llama.cpp cannot be loaded: it is missing, built for another machine, or lacks a system library."""
 
     title = "llama.cpp cannot be loaded"
     default_advice = "Type “paceline doctor” in a terminal: it says what is missing and how to get it."
@@ -50,7 +50,7 @@ class ModelFileError(EngineError):
 
 
 class ModelNotFoundError(ModelFileError):
-    """There is no such file, or it cannot be read."""
+    """The file does not exist or cannot be read."""
 
     title = "Model file not found"
     default_advice = "Check the path, or choose another GGUF file."
@@ -61,14 +61,14 @@ class ModelHeaderError(ModelFileError):
 
 
 class NewerModelError(ModelHeaderError):
-    """Made for a newer llama.cpp: of an unknown architecture, tokenizer or type of weights."""
+    """The file needs a newer llama.cpp: its architecture, tokenizer or type of weights is unknown."""
 
     title = "This file needs a newer version"
     default_advice = "Update Paceline, or choose another model; to download the file again would not help."
 
 
 class SideFileError(ModelFileError):
-    """The file is not a side file (mmproj), or one of another model."""
+    """The file is not a side file (mmproj), or belongs to another model."""
 
     title = "This vision file cannot be used"
     default_advice = "Choose the side file (mmproj) that was published with this model."
@@ -91,7 +91,7 @@ class TooSlowError(ModelLoadError):
 
 
 class DeviceError(EngineError):
-    """A requested device is missing, or cannot do what was asked of it; the message names it."""
+    """A requested device is missing or lacks a feature; the message names the device."""
 
     title = "This device cannot be used"
     default_advice = "Choose one that “paceline devices” lists, or none."
@@ -105,21 +105,21 @@ class NotEnoughMemoryError(EngineError):
 
 
 class ContextError(EngineError):
-    """A context of the asked size cannot be made."""
+    """A context of the requested size cannot be created."""
 
     title = "The context could not be made"
     default_advice = "Choose a smaller context in the settings."
 
 
 class PromptError(EngineError):
-    """The messages do not give a prompt."""
+    """The messages cannot be converted to a prompt."""
 
     title = "The prompt could not be made"
     default_advice = "Change the message, or start a new chat."
 
 
 class PromptTooLongError(PromptError):
-    """The prompt leaves no space in the context; it would have taken ``num_tokens``."""
+    """The prompt of ``num_tokens`` leaves no space in the context."""
 
     num_tokens = 0
     title = "The conversation is too long"
@@ -134,7 +134,7 @@ class PictureError(PromptError):
 
 
 class TemplateError(PromptError):
-    """The model's chat template failed or did something that is not allowed."""
+    """The model's chat template failed or used a forbidden operation."""
 
     title = "The chat template failed"
     default_advice = "Choose another model file; this one's chat template is broken or unsafe."
@@ -154,7 +154,7 @@ class DecodeError(EngineError):
 
 
 class CacheFullError(DecodeError):
-    """The cache has no space for the tokens of a pass; it is as before."""
+    """The cache has no space for the tokens of a pass, and is unchanged."""
 
 
 class DraftRefusedError(EngineError):
@@ -165,7 +165,7 @@ class DraftRefusedError(EngineError):
 
 
 class ModeUnavailableError(EngineError):
-    """The asked mode cannot run now."""
+    """The requested mode is not available."""
 
     title = "This mode is not available"
     default_advice = "Set the mode to Off."

@@ -1,4 +1,4 @@
-"""Forecasts for a target and a draft before they are loaded, each with its basis."""
+"""Forecasts the speed of a target and a draft before they are loaded."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ from engine.pacing.constants import MAX_PASS
 from engine.pacing.cost_curve import CostCurve
 from engine.storage.pass_samples import PassSample
 
-# Milliseconds of a layer beside its weights (attention, norms, synchronization of threads), on one core of Zen 5.
+# Milliseconds of a layer without the reading of its weights: attention, norms and synchronization of threads. Measured
+# on one core of Zen 5.
 LAYER_MS = 0.1
-# Smaller models are mostly in the caches, so that their passes say little about larger ones.
+# Smaller models mostly fit the processor's caches, so their passes say little about larger models.
 LEAST_BYTES = 60_000_000
-# Passes of several tokens in plain passes, if no curve was measured here: between the processors of
-# docs/benchmarks/builtin-pair.md, with the kernels that the set-up builds.
-USUAL_SHAPE = {1: 1.0, 2: 1.5, 4: 1.5, 8: 2.2, 16: 3.9, 33: 8.2}
-# Bytes of weights per second of a plain pass relative to NumPy's reading: the kernels prefetch, NumPy does not.
-READ_SHARE = 1.15
-# Time of a token of an answer relative to the fastest pass: sampling, a growing cache, and a machine that is not always
-# at its best. 1.1 to 1.4 on two cores, for SmolLM2 135M, Gemma 3 270M and Qwen2.5-Coder 1.5B.
-ANSWERING = 1.2
-_BAND = 1.26  # from the middle of a range to either end: 1.26 * 1.26 is 1.6
-_SMALL_BAND = 1.25  # for a model that was measured, or is similar to one that was
-_ALIKE = 1.6  # factor between the bytes of similar models
-WIDEST = 1.6  # times its lower end: a wider range does not help the user
-# Share of an answer's tokens that are proposed as text, for prompts with little and with much repetition, at
-# temperature 0 and 0.8: from `auto` without a draft with two real models on two processors
-# (docs/benchmarks/real-models.md).
+# Cost of a pass by its number of tokens, relative to a plain pass, if no curve was measured on this machine. The values
+# lie between those of the processors in docs/benchmarks/builtin-pair.md, with the kernels that the set-up builds.
+DEFAULT_SHAPE = {1: 1.0, 2: 1.5, 4: 1.5, 8: 2.2, 16: 3.9, 33: 8.2}
+# A plain pass reads weights faster than NumPy reads memory by this factor: the kernels prefetch, NumPy does not.
+READ_SPEEDUP = 1.15
+# Mean time of an answer's token relative to the fastest pass, because of sampling, a growing cache, and changes of the
+# processor's speed: 1.1 to 1.4 on two cores, for SmolLM2 135M, Gemma 3 270M and Qwen2.5-Coder 1.5B.
+ANSWER_OVERHEAD = 1.2
+_BAND = 1.26  # a range reaches from its middle divided by this to its middle times this; 1.26 * 1.26 = 1.6
+_SMALL_BAND = 1.25  # the same factor for a measured model, or one similar to a measured model
+_SIMILAR_FACTOR = 1.6  # similar models differ in bytes by at most this factor
+MAX_RANGE = 1.6  # largest ratio of a range's ends: a wider range does not help the user
+# Share of an answer's tokens that suffix matching proposes: (little, much) repetition in the prompt, at temperature 0
+# and 0.8. Measured in `auto` without a draft, with two models on two processors (docs/benchmarks/real-models.md).
 TEXT_SHARES = ((0.25, 0.55), (0.12, 0.40))
-# The same for models without a chat template, which continue a text: greedy decoding makes them repeat themselves
-# (Holtzman et al. 2019, https://arxiv.org/abs/1904.09751). For Gemma 3 270M 75% and more was proposed as text.
+# Shares for models without a chat template, which continue a text: greedy decoding makes them repeat themselves
+# (Holtzman et al. 2019, https://arxiv.org/abs/1904.09751). For Gemma 3 270M suffix matching proposed 75% and more.
 CONTINUED_SHARES = ((0.50, 0.85), (0.12, 0.40))
 CONTINUED_CHANCE = 0.92
-TEXT_CHANCE = 0.82  # acceptance of such a token
+TEXT_CHANCE = 0.82  # acceptance of a token that suffix matching proposes
 # Acceptance of a drafted token, at temperature 0 and 0.8.
 CHANCES = {
     "distilled": ((0.94, 0.99), (0.92, 0.985)),  # docs/benchmarks/builtin-pair.md
-    "family": ((0.66, 0.84), (0.60, 0.80)),  # one maker, one kind of training: Qwen2.5-Coder 1.5B with its 0.5B
+    "family": ((0.66, 0.84), (0.60, 0.80)),  # same maker and training: Qwen2.5-Coder 1.5B with its 0.5B
     "other": ((0.45, 0.70), (0.40, 0.65)),  # only the vocabulary is the same
     "tiny": ((0.05, 0.25), (0.05, 0.22)),  # the built-in draft for SmolLM2 135M: 6 to 23%
     # Published, not measured here: 0.85 to 0.9 for the second token of DeepSeek-V3's head (arXiv 2412.19437); for
@@ -58,30 +58,31 @@ CHANCES = {
 }
 _USUAL_TEMPERATURE = 0.8
 DEPTHS = (1, 3, 7, 15, MAX_PASS - 1)
-HEAD_DEPTHS = (1, 2, 3)  # published depths of heads; acceptance falls with the distance from the target
+HEAD_DEPTHS = (1, 2, 3)  # published depths of heads; acceptance falls with each drafted token
 WORK_MS = 0.12  # Python's share of a pass with proposals
-_UNSURE = 1.1  # factor of the forecast's own error, at either end
-_NOTHING = 1.01  # times plain decoding
-_PAYS = 0.97  # of plain decoding's time: a smaller saving is not called a gain
-# A pass of four tokens in plain passes: below the first the memory is the limit, above the second the arithmetic.
+_ERROR = 1.1  # error factor of the forecast itself, applied to both ends
+_NO_GAIN = 1.01  # a smaller speedup counts as no gain
+_MAX_TIME = 0.97  # largest time relative to plain decoding that counts as a gain
+# Cost of a pass of four tokens, relative to a plain pass. Below the first value memory limits, above the second
+# arithmetic.
 _MEMORY, _ARITHMETIC = 1.6, 2.4
-_BLOCK_BYTES = 64 << 20  # per thread: more than its share of any usual cache
+_BLOCK_BYTES = 64 << 20  # per thread: larger than a thread's share of the processor's cache
 _BUDGET_S = 0.3
 _BUILTIN = "paceline-tiny"
-TINY_PARAMS, TINY_SHARE = 30_000_000, 50  # most of a draft; least ratio to the target's
+TINY_PARAMS, TINY_SHARE = 30_000_000, 50  # most parameters of a tiny draft; least multiple of them in its target
 
 
 class Basis(StrEnum):
-    """The measurements behind a forecast, from the best to the worst."""
+    """The measurements that a forecast uses, best first."""
 
-    MODEL = "model"  # its own passes
+    MODEL = "model"  # passes of this model
     OTHERS = "others"  # passes of other models
     MEMORY = "memory"  # the speed of the memory
 
 
 @dataclass(frozen=True, slots=True)
 class MachineSpeed:
-    """Measurements of this machine. ``read_bytes_per_s``: speed of the memory; None if not measured."""
+    """Measurements of this machine. ``read_bytes_per_s`` is the speed of the memory, None if not measured."""
 
     samples: Sequence[PassSample] = ()
     read_bytes_per_s: float | None = None
@@ -92,7 +93,7 @@ class MachineSpeed:
 class PlacedModel:
     """A model in a placement. ``answers`` is False for a model without a chat template, which continues texts.
 
-    ``block``: tokens that a head drafts in one pass.
+    ``block`` is the number of tokens that a head drafts in one pass.
     """
 
     weights: TokenWeights
@@ -107,23 +108,23 @@ class PlacedModel:
 
 @dataclass(frozen=True, slots=True)
 class PassForecast:
-    """A plain pass takes ``plain_ms``, within a factor of ``band``; larger ones follow ``curve``."""
+    """A plain pass takes ``plain_ms`` within a factor of ``band``; ``curve`` gives the cost of larger passes."""
 
     plain_ms: float
     band: float
     curve: CostCurve = field(compare=False)
     basis: Basis = Basis.MEMORY
-    measured_with: str = ""  # the model with the most similar measured passes
+    measured_with: str = ""  # the measured model that is most similar
 
     @property
     def tokens_per_second(self) -> tuple[float, float]:
         """Lowest and highest speed of plain decoding."""
-        token_ms = self.plain_ms * ANSWERING
+        token_ms = self.plain_ms * ANSWER_OVERHEAD
         return 1000.0 / (token_ms * self.band), 1000.0 * self.band / token_ms
 
 
 def forecast_pass(machine: MachineSpeed, asked: PlacedModel) -> PassForecast | None:
-    """The cost of passes; None if no measurement applies."""
+    """Forecast the cost of passes; None if no measurement applies."""
     own = [each for each in machine.samples if _is_same(each, asked) and 1 in each.points_ms]
     if own:
         best = min(own, key=lambda each: _distance(each, asked))
@@ -132,16 +133,16 @@ def forecast_pass(machine: MachineSpeed, asked: PlacedModel) -> PassForecast | N
         return PassForecast(points[1], _SMALL_BAND, CostCurve(points), Basis.MODEL, best.name)
     others = [each for each in machine.samples if _is_comparable(each, asked)]
     if others:
-        return _by_others(others, asked)
+        return _from_others(others, asked)
     if machine.read_bytes_per_s is None or asked.on_gpu:
         return None
-    speed = machine.read_bytes_per_s * READ_SHARE / _threads_scale(machine.threads, asked.threads)
+    speed = machine.read_bytes_per_s * READ_SPEEDUP / _threads_scale(machine.threads, asked.threads)
     plain_ms = asked.weights.cost_bytes / speed * 1000.0 + asked.weights.num_layers * LAYER_MS
-    return PassForecast(plain_ms, _BAND, _scaled(USUAL_SHAPE, plain_ms), Basis.MEMORY)
+    return PassForecast(plain_ms, _BAND, _scaled(DEFAULT_SHAPE, plain_ms), Basis.MEMORY)
 
 
 def forecast_step(machine: MachineSpeed, asked: PlacedModel) -> float | None:
-    """Milliseconds of a token that this model drafts; None if no measurement applies."""
+    """Forecast the milliseconds per drafted token; None if no measurement applies."""
     own = [each for each in machine.samples if _is_same(each, asked) and each.step_ms is not None]
     if own:
         best = min(own, key=lambda each: _distance(each, asked))
@@ -150,23 +151,23 @@ def forecast_step(machine: MachineSpeed, asked: PlacedModel) -> float | None:
     return forecast.plain_ms if forecast is not None else None
 
 
-def _by_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecast:
-    """From the passes of other models in this placement, relative to their weights; the most similar count most."""
+def _from_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecast:
+    """Scale measured passes of other models by the bytes of weights, preferring the most similar models."""
     nearest = sorted(samples, key=lambda each: _distance(each, asked))
-    rates = [each.plain_ms / _units(each.weights) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
+    rates = [each.plain_ms / _price(each.weights) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
     # The most similar, or the median of three, in case one is an outlier.
     rate = rates[0] if len(rates) < 3 else median(rates)
-    plain_ms = rate * _units(asked.weights)
+    plain_ms = rate * _price(asked.weights)
     best = nearest[0]
-    alike = 1.0 / _ALIKE <= best.weights.num_bytes / max(asked.weights.num_bytes, 1) <= _ALIKE
+    alike = 1.0 / _SIMILAR_FACTOR <= best.weights.num_bytes / max(asked.weights.num_bytes, 1) <= _SIMILAR_FACTOR
     band = _SMALL_BAND if alike and best.threads == asked.threads else _BAND
     curves = [each for each in nearest if max(each.points_ms, default=0) >= 8]
-    shape = {n: ms / curves[0].points_ms[1] for n, ms in curves[0].points_ms.items()} if curves else USUAL_SHAPE
+    shape = {n: ms / curves[0].points_ms[1] for n, ms in curves[0].points_ms.items()} if curves else DEFAULT_SHAPE
     return PassForecast(plain_ms, band, _scaled(shape, plain_ms), Basis.OTHERS, best.name)
 
 
-def _units(weights: TokenWeights) -> float:
-    """Milliseconds of a plain pass at 40 ms per gigabyte of the cheapest kind of weights."""
+def _price(weights: TokenWeights) -> float:
+    """Relative cost of a plain pass: its milliseconds at 40 ms per gigabyte of the cheapest kind of weights."""
     return weights.cost_bytes / 25e6 + weights.num_layers * LAYER_MS
 
 
@@ -179,14 +180,14 @@ def _is_same(sample: PassSample, asked: PlacedModel) -> bool:
 
 
 def _is_comparable(sample: PassSample, asked: PlacedModel) -> bool:
-    """A small model is in the caches, so it says nothing about larger ones."""
+    """True if the sample applies. A small model fits the processor's caches, so it says nothing about larger ones."""
     if sample.on_gpu != asked.on_gpu:
         return False
     return sample.weights.num_bytes >= LEAST_BYTES or asked.weights.num_bytes < LEAST_BYTES
 
 
 def _distance(sample: PassSample, asked: PlacedModel) -> tuple[float, ...]:
-    """Threads first, then the ratio of the sizes, then the type of the cache."""
+    """Sort key for similarity: threads, then the ratio of sizes, then the type of the cache."""
     sizes = sorted((sample.weights.num_bytes, max(asked.weights.num_bytes, 1)))
     return (
         abs(sample.threads - asked.threads),
@@ -197,15 +198,15 @@ def _distance(sample: PassSample, asked: PlacedModel) -> tuple[float, ...]:
 
 
 def _threads_scale(measured: int, wanted: int) -> float:
-    """Time with another number of threads: they share one memory, so twice as many gain a factor of 1.8."""
+    """Factor on the time with another number of threads. Threads share the memory, so doubling them gains only 1.8."""
     return float((measured / wanted) ** 0.85) if measured > 0 and wanted > 0 else 1.0
 
 
-# The gain of drafting: a range, from the cost of passes here and the usual acceptance of such a pair.
+# The gain of drafting is a range, computed from the cost of passes and the usual acceptance of such a pair.
 #
-# An answer is modelled as a mixture: a share of its tokens is in the conversation already and is proposed as text; the
-# draft model proposes the others if that pays off; the rest is decoded plain, as in `Mode.AUTO`. The costs of passes
-# are those of the curve, so a pair gains little if a pass of four tokens costs three plain passes, and much if it costs
+# An answer is modelled as a mixture: suffix matching proposes the share of its tokens that repeats the conversation;
+# the draft model proposes the others if that pays off; the rest is decoded plain, as in `Mode.AUTO`. The curve gives
+# the cost of passes, so a pair gains little if a pass of four tokens costs three plain passes, and much if it costs
 # one.
 
 
@@ -215,12 +216,12 @@ class PairKind(StrEnum):
     DISTILLED = "distilled"  # the draft was trained on the target's own answers
     FAMILY = "family"  # models of one family
     OTHER = "other"
-    TINY = "tiny"  # a draft that predicts few of its target's tokens
-    HEAD = "head"  # not a model: reads the target's hidden rows
+    TINY = "tiny"  # a draft that predicts few of the target's tokens
+    HEAD = "head"  # a head that reads the target's hidden rows
 
 
 class Bound(StrEnum):
-    """The limit of a pass of several tokens."""
+    """What limits the speed of a pass of several tokens."""
 
     MEMORY = "memory"
     ARITHMETIC = "arithmetic"
@@ -231,8 +232,9 @@ class Bound(StrEnum):
 class GainForecast:
     """The speed relative to plain decoding, from ``low`` to ``high``; ``low`` is 1 if there may be no gain.
 
-    ``draft_share``: cost of a drafted token in plain passes; None without a draft. ``draft_pays``: whether the draft
-    adds to the gain of text, at the better end. ``break_even_share``: the highest such cost at this acceptance.
+    ``draft_share``: cost of a drafted token relative to a plain pass; None without a draft. ``draft_pays``: whether the
+    draft adds to the gain of suffix matching at the upper end. ``break_even_share``: the largest ``draft_share`` that
+    pays off at this acceptance.
     """
 
     low: float
@@ -254,15 +256,15 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
     answers: bool = True,
     block: int = 1,
 ) -> GainForecast:
-    """The range for usual answers; ``step_ms``: cost of a drafted token, or of a ``block``; None without a draft.
+    """Forecast the gain for usual answers. ``step_ms``: cost of a drafted token or ``block``; None without a draft.
 
     ``coverage``: the share of the target's tokens that a draft with another vocabulary can propose. ``answers`` is
     False for a target without a chat template, which continues texts.
     """
     plain_ms = curve.cost_ms(1)
-    shares = _range_at(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
-    chances = tuple(chance * coverage for chance in _range_at(CHANCES[kind.value], temperature))
-    # If a higher temperature has ended the repetition, text is accepted as in an answer.
+    shares = _at_temperature(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
+    chances = tuple(chance * speaks for chance in _at_temperature(CHANCES[kind.value], temperature))
+    # At a higher temperature the model stops repeating itself, and proposals are accepted as in an answer.
     repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
     text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
     depths: Sequence[int] = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
@@ -270,29 +272,29 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
         depths = [depth for depth in DEPTHS if depth <= block] or [1]
     drafted = [1.0 if step_ms is None else _drafted(curve, step_ms, chance, depths, block) for chance in chances]
     ends = [1.0 / _time_of_token(text, share, each) for share, each in zip(shares, drafted, strict=True)]
-    low, high = narrowed(max(ends[0] / _UNSURE, 1.0), max(ends[1], 1.0) * (_UNSURE if ends[1] > _NOTHING else 1.0))
+    low, high = limit_range(max(ends[0] / _ERROR, 1.0), max(ends[1], 1.0) * (_ERROR if ends[1] > _NO_GAIN else 1.0))
     four = curve.cost_ms(4) / plain_ms
     bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
     if step_ms is None:
         return GainForecast(low, high, bound, four)
-    pays = _drafted(curve, step_ms, chances[1], depths, block) < _PAYS
-    even_ms = _largest(lambda ms: _drafted(curve, ms, sum(chances) / 2, depths, block) < _PAYS, plain_ms)
+    pays = _drafted(curve, step_ms, chances[1], depths, block) < _MAX_TIME
+    even_ms = _bisect(lambda ms: _drafted(curve, ms, sum(chances) / 2, depths, block) < _MAX_TIME, plain_ms)
     return GainForecast(
         low, high, bound, four, step_ms / plain_ms, pays, even_ms / plain_ms if even_ms is not None else None
     )
 
 
-def narrowed(low: float, high: float) -> tuple[float, float]:
-    """The range, or one of `WIDEST` around its middle if it is wider; never below plain decoding."""
-    if high <= WIDEST * low:
+def limit_range(low: float, high: float) -> tuple[float, float]:
+    """Limit the range to a ratio of `MAX_RANGE` around its middle, and to values of at least 1 (plain decoding)."""
+    if high <= MAX_RANGE * low:
         return low, high
     middle = sqrt(low * high)
-    low = max(middle / sqrt(WIDEST), 1.0)
-    return low, low * WIDEST
+    low = max(middle / sqrt(MAX_RANGE), 1.0)
+    return low, low * MAX_RANGE
 
 
 def _time_of_token(text: float, text_share: float, drafted: float) -> float:
-    """Mean time of a token in plain passes: of one that is in the ``text``, and one that is drafted."""
+    """Mean time of a token in plain passes, from the times of tokens by suffix matching and by the draft."""
     other = min(drafted, 1.0)
     return text_share * min(text, other) + (1.0 - text_share) * other
 
@@ -313,16 +315,16 @@ def _expected(chance: float, depth: int) -> float:
     return (1.0 - chance ** (depth + 1)) / (1.0 - chance) if chance < 1.0 else depth + 1.0
 
 
-def _range_at(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
-    """Both ends at a temperature; above the usual one they fall further, to half of those at 0 at most."""
+def _at_temperature(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
+    """Interpolate both ends at a temperature. They fall to at most half of their values at temperature 0."""
     share = min(max(temperature, 0.0) / _USUAL_TEMPERATURE, 1.5)
     low, high = (cold + (warm - cold) * share for cold, warm in zip(*ends, strict=True))
     least = [min(cold / 2, warm) for cold, warm in zip(*ends, strict=True)]
     return max(low, least[0]), max(high, least[1])
 
 
-def _largest(holds: Callable[[float], bool], most: float) -> float | None:
-    """The largest number up to ``most`` that fulfils a monotonically falling condition; None if none does."""
+def _bisect(holds: Callable[[float], bool], most: float) -> float | None:
+    """Find the largest number up to ``most`` for which ``holds`` returns True, by bisection; None if there is none."""
     low, high = most * 1e-3, most
     if not holds(low):
         return None
@@ -333,12 +335,12 @@ def _largest(holds: Callable[[float], bool], most: float) -> float | None:
 
 
 def measure_read_speed(threads: int, budget_s: float = _BUDGET_S, clock: Callable[[], float] = perf_counter) -> float:
-    """Bytes per second that ``threads`` threads read together: the best of at least two tries within ``budget_s``.
+    """Bytes per second that ``threads`` threads read together: the best of at least two runs within ``budget_s``.
 
     NumPy releases the GIL while it reads.
 
     Raises:
-        MemoryError: the blocks do not fit the memory.
+        MemoryError: the blocks do not fit in memory.
     """
     blocks = [np.ones(_BLOCK_BYTES // 8) for _ in range(threads)]
     ends, best, tries = clock() + budget_s, 0.0, 0
@@ -360,7 +362,7 @@ def _read_s(blocks: list[NDArray[np.float64]], clock: Callable[[], float]) -> fl
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """``plain``: of the target; ``gain``: of ``auto`` with this draft, if there is one; ``text_alone``: without it."""
+    """``plain``: the target alone. ``gain``: ``auto`` with this draft, if any. ``text_alone``: ``auto`` without it."""
 
     plain: PassForecast
     gain: GainForecast
@@ -382,14 +384,14 @@ def forecast(
     temperature: float,
     coverage: float = 1.0,
 ) -> Forecast | None:
-    """None if no measurement applies."""
+    """Forecast the speed of a pair; None if no measurement applies."""
     plain = forecast_pass(machine, target)
     step_ms = forecast_step(machine, draft) if draft is not None else None
     if plain is None or (draft is not None and step_ms is None):
         return None
     alone = gain = forecast_gain(plain.curve, None, kind, temperature, answers=target.answers)
     if draft is not None and step_ms is not None:
-        if draft.block > 1:  # its pass has so many tokens
+        if draft.block > 1:  # a pass of the head has ``block`` tokens
             step_ms *= plain.curve.cost_ms(draft.block + 1) / plain.curve.cost_ms(1)
         facts = (plain.curve, step_ms, kind, temperature, coverage)
         gain = forecast_gain(*facts, answers=target.answers, block=draft.block)
@@ -397,7 +399,7 @@ def forecast(
 
 
 def pair_kind(target: GgufHeader, draft: GgufHeader) -> PairKind:
-    """How similar two models are, by the families in their headers; a head file is a head."""
+    """Classify a pair by the model families in the headers; a head file gives `PairKind.HEAD`."""
     if head_method(draft):
         return PairKind.HEAD
     first, second = (_family(header) for header in (target, draft))
@@ -410,7 +412,7 @@ def pair_kind(target: GgufHeader, draft: GgufHeader) -> PairKind:
 
 
 def _family(header: GgufHeader) -> str:
-    """The family of a model: its base name, or its architecture unless that is shared by many families."""
+    """The family of a model: its base name, or an architecture that few families share."""
     name = header.metadata.get("general.basename")
     if isinstance(name, str) and name.strip():
         return name.strip().lower()

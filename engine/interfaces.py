@@ -1,4 +1,4 @@
-"""Protocols of a model, a tokenizer and a grammar, as the loop needs them; tests have scripted ones."""
+"""Protocols of a model, a tokenizer and a grammar for the decoding loop. Tests implement scripted ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Candidates:
 def likely(scores: NDArray[np.float32], confidence: float | None = None) -> Candidates:
     """Select the tokens of a head's row [n_vocab] that may be sampled: none if all logits are -inf.
 
-    Tokens far below the best are hardly ever sampled or accepted; q goes without them.
+    Tokens far below the best are hardly ever sampled or accepted, so q leaves them out.
     """
     best = scores[scores.argmax()]
     if np.isnan(best):  # the sampler reports it
@@ -51,7 +51,7 @@ class LanguageModel(Protocol):
 
     @property
     def n_ubatch(self) -> int:
-        """How many tokens of a prompt are computed at once."""
+        """How many tokens of a prompt one pass computes."""
 
     @property
     def num_past(self) -> int: ...
@@ -81,19 +81,19 @@ class LanguageModel(Protocol):
     def num_snapshots(self) -> int | None:
         """How many of a pass's last tokens (never all of them) can be dropped right after it.
 
-        None if the memory can drop any tail at any time; 0 if only `restore` can bring a former state back.
+        None if the memory can drop any tail at any time; 0 if only `restore` can return to an earlier state.
         """
 
     def rollback(self, num_past: int) -> bool:
         """Drop all but the first ``num_past`` tokens. False if the memory cannot (recurrent models): unchanged."""
 
     def save(self) -> bool:
-        """Save the current state in place of the one saved before; False if this memory's state cannot be saved."""
+        """Save the current state, replacing the saved one; False if this memory's state cannot be saved."""
 
     def restore(self) -> bool:
-        """Return to the saved state, as often as wanted. False without a saved state: the cache is then empty.
+        """Return to the saved state; may be repeated. False if none was saved: then the cache is empty.
 
-        Only tokens that followed it may have been decoded or dropped since.
+        Since `save`, only tokens after the saved state may have been decoded or dropped.
         """
 
     @property
@@ -101,12 +101,12 @@ class LanguageModel(Protocol):
         """Size of `export_state`."""
 
     def export_state(self) -> NDArray[np.uint8] | None:
-        """The content of the cache, as bytes of this model and build only; None if it cannot be exported."""
+        """The content of the cache as bytes, readable by this model and build only; None if it cannot be exported."""
 
     def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
-        """Replace the content by an export of a cache with ``num_past`` tokens. False: refused, the cache is empty.
+        """Replace the content by an exported one of ``num_past`` tokens. False if it was refused: the cache is empty.
 
-        ``gaps``: indices, ascending, and how many positions fewer than tokens there were before each.
+        ``gaps``: pairs of a token index, ascending, and the number of tokens minus positions before that index.
         """
 
     def clear(self) -> None: ...
@@ -117,8 +117,8 @@ class JoinedPass:
     """A pass that the batcher made.
 
     Attributes:
-        num_tokens: of all sequences.
-        num_sequences: with tokens in it.
+        num_tokens: tokens of all sequences.
+        num_sequences: sequences with tokens in the pass.
         milliseconds: duration.
     """
 
@@ -138,9 +138,9 @@ class BatchComposition:
 
     Attributes:
         num_answers: including those whose prompts are being read.
-        num_tokens: of a pass.
-        tokens: average gain per pass.
-        num_drafting: how many of them draft with a model.
+        num_tokens: their tokens in a pass.
+        tokens: average number of tokens that they gain per pass.
+        num_drafting: number of these answers that draft with a model.
     """
 
     num_answers: int = 0
@@ -157,7 +157,7 @@ class Batch(Protocol):
 
     @property
     def is_alone(self) -> bool:
-        """Whether the running code may make passes without the batcher."""
+        """True if the running code may make passes without the batcher."""
 
     @property
     def is_answering(self) -> bool:
@@ -173,14 +173,14 @@ class Batch(Protocol):
         """Make a pass together with the others. Raises `DecodeError` if it failed."""
 
     def call(self, work: Callable[[], Result]) -> Result:
-        """Run work that makes passes, once no rows of another pass are in use."""
+        """Run ``work``, which makes passes itself, once no rows of another pass are in use."""
 
     def composition(self, *, is_drafting: bool) -> BatchComposition:
-        """The other tasks' share of the running task's passes; ``is_drafting``: it drafts with a model."""
+        """The other tasks' share of the running task's passes; ``is_drafting``: this task drafts with a model."""
 
 
 class Computing(Protocol):
-    """A context of a model or of heads, beside its passes."""
+    """Settings of a context of a model or of heads."""
 
     @property
     def n_ctx(self) -> int: ...
@@ -208,8 +208,8 @@ class Computing(Protocol):
 class Run:
     """Tokens that an encoder made of a picture, or of a part of one.
 
-    The first has the negative id ``first_id``, the others count down from it: an id identifies the run and the index in
-    it. The next token follows ``num_positions`` after the first.
+    The first token has the negative id ``first_id``, the ids of the others count down from it: an id identifies the run
+    and the index within it. The run takes ``num_positions`` positions.
     """
 
     first_id: int
@@ -222,7 +222,7 @@ class Run:
 
 
 class Runs(Protocol):
-    """The known runs, and how they get into a model's cache.
+    """The known runs, which can be appended to a model's cache.
 
     A run's name identifies its picture in any process; its ids are valid in this process.
     """
@@ -234,7 +234,7 @@ class Runs(Protocol):
         """The name of a run; None if it is not known any more."""
 
     def named(self, name: str, num_places: int, num_positions: int) -> Run:
-        """The run of a name, with the ids that it has, or will have once its picture is used.
+        """The run with this name; reserves ids for it if its picture was not used yet.
 
         Raises:
             PictureError: there are no ids left.
@@ -250,7 +250,7 @@ class Runs(Protocol):
 
 
 class Tokenizer(Protocol):
-    """Converts text to ids and back, as the GGUF says."""
+    """Converts text to ids and back, as specified in the GGUF."""
 
     @property
     def n_vocab(self) -> int: ...
@@ -267,15 +267,15 @@ class Tokenizer(Protocol):
 
     @property
     def file_ids(self) -> tuple[int, int] | None:
-        """The tokens before the name of a project and before that of a file in it; None unless both exist."""
+        """The tokens that precede a project's name and a file's name; None unless both exist."""
 
     @property
     def fill_ids(self) -> tuple[int, int, int] | None:
-        """The prefix, suffix and middle tokens for filling a gap; None if there are none."""
+        """The prefix, suffix and middle tokens for infill; None if there are none."""
 
     @property
     def control_texts(self) -> tuple[str, ...]:
-        """The texts of all control tokens, which must not be read as such in a user's text."""
+        """The texts of all control tokens, which a user's text must not produce."""
 
     @property
     def eog_ids(self) -> frozenset[int]:
@@ -294,9 +294,9 @@ class Tokenizer(Protocol):
 
 
 class Constraint(Protocol):
-    """Says which tokens may follow a history [num_tokens] and the pending tokens of a proposal.
+    """Decides which tokens may follow a history [num_tokens] and the pending tokens of a proposal.
 
-    Methods return None if that is not known, as after a proposed token that is not allowed: then all are allowed.
+    A method returns None if this is unknown, as after a forbidden proposed token: then all tokens are allowed.
     """
 
     def allows(

@@ -1,6 +1,6 @@
-"""Times between tokens as counts in logarithmic buckets: they can be added, and percentiles have a bounded error.
+"""Times between tokens as counts in logarithmic buckets: counts can be added, and percentiles have a bounded error.
 
-Bucket i counts times above ``GROWTH**(i - 1)`` and up to ``GROWTH**i`` microseconds; bucket 0 shorter ones. A
+Bucket i counts times above ``GROWTH**(i - 1)`` and up to ``GROWTH**i`` microseconds; bucket 0 counts shorter times. A
 percentile is reported as a bucket's middle, so it is off by at most `ERROR` (DDSketch: Masson et al. 2019, arXiv
 1908.10693).
 """
@@ -48,7 +48,7 @@ def _middle_ms(bucket: int) -> float:
 
 
 def checked_counts(data: Mapping[str, int] | Mapping[int, int]) -> dict[int, int]:
-    """Convert stored counts; raises `ValueError` if they are not counts of such buckets."""
+    """Convert stored counts; raises `ValueError` if a bucket or count is invalid."""
     counts = {int(bucket): int(count) for bucket, count in data.items()}
     if any(not 0 <= bucket <= LAST_BUCKET or count < 0 for bucket, count in counts.items()):
         raise ValueError("no counts of times")

@@ -1,10 +1,10 @@
-"""A picture for the engine: decoded, bounded, pixels only. Untrusted files are decoded in a child process."""
+"""A decoded picture of bounded size. A child process decodes untrusted files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-MAX_SIDE = 2048  # pixels: larger pictures are scaled down before
+MAX_SIDE = 2048  # pixels; the app scales larger pictures down
 BYTES_PER_PIXEL = 3
 PictureSize = tuple[int, int]  # width and height, pixels
 

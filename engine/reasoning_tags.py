@@ -1,6 +1,6 @@
 """The tags around the reasoning of models, and around the text that follows it.
 
-Taken from the models' chat templates; all code about reasoning uses these tables.
+The tags come from the models' chat templates; all code about reasoning uses these tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REASONING_TAGS: tuple[tuple[str, str], ...] = (
     ("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),  # Apriel
     ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),  # gpt-oss
 )
-# Tags around the text that follows the reasoning, also if there was none.
+# Tags around the text that follows the reasoning; also used without reasoning.
 ANSWER_FRAMES: tuple[tuple[str, str], ...] = (
     ("<|begin_of_solution|>", "<|end_of_solution|>"),
     ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
@@ -35,25 +35,25 @@ ANSWER_FRAMES: tuple[tuple[str, str], ...] = (
     ("<response>", "</response>"),  # Granite 3.3
     ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
 )
-# What gpt-oss writes between the two, in this form or a shorter one.
+# Text of gpt-oss between reasoning and answer, in its long and short form.
 BETWEEN_CHANNELS = ("<|end|><|start|>assistant", "<|start|>assistant")
 _MARKER = re.compile(r"<\|?/?[\w:]+\|?>|\[/?THINK\]|◁/?think▷")
 
 
 def closes_reasoning() -> re.Pattern[str]:
-    """Matches a text up to its last closing tag."""
+    """Return a pattern that matches a text up to its last closing tag."""
     return re.compile(r"\A.*(?:" + "|".join(re.escape(closing) for _, closing in REASONING_TAGS) + ")", re.DOTALL)
 
 
 def opens_reasoning() -> re.Pattern[str]:
-    """Matches an opening tag at the end of a prompt, with trailing spaces."""
+    """Return a pattern that matches an opening tag at the end of a prompt, with trailing spaces."""
     return re.compile("(?:" + "|".join(re.escape(opening) for opening, _ in REASONING_TAGS) + r")\s*\Z")
 
 
 def markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
     """The control tokens of a vocabulary that occur in reasoning tags.
 
-    ``<|end|>`` and the like end a message elsewhere: they count only if a complete tag can be written with them.
+    Tokens like ``<|end|>`` end a message in other models, so they count only if a complete tag can be written.
     """
     present, kept = set(control_texts), set[str]()
     for tags in (*REASONING_TAGS, *ANSWER_FRAMES):

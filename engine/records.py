@@ -1,6 +1,6 @@
 """Plain data that passes between engine, app and window: requests to the engine, and its events.
 
-Times are seconds unless a name says otherwise; counters are stored, rates are properties.
+Times are in seconds unless the name has another unit; counters are stored, rates are properties.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from engine.reasoning_tags import BETWEEN_CHANNELS as BETWEEN_CHANNELS
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
 from engine.tools.formats import ToolFormat as ToolFormat
 
-# The target's probability p of a proposed token, and the draft's q; q is None for text lookup, which proposes with
-# certainty.
+# The target's probability p of a proposed token, and the draft's q; q is None for n-gram drafts, which are
+# deterministic.
 TokenProbs = tuple[float, float | None]
 FROM_MODEL = "from the model"  # name of the model's own chat template
-QUESTION_SEPARATOR = "\n\n"  # between questions that are asked as one
+QUESTION_DIVIDER = "\n\n"  # separator of several questions that are asked together
 MIN_ANSWER_TOKENS = 16  # tokens of the context that a prompt must leave for the answer
-HYBRID = "hybrid"  # a mode of earlier versions, text and draft model in turn; read as `Mode.AUTO`
+HYBRID = "hybrid"  # mode of earlier versions; read as `Mode.AUTO`
 
 
 class Source(StrEnum):
@@ -39,17 +39,17 @@ class Source(StrEnum):
     BONUS = "bonus"
 
 
-# A pass emits its accepted tokens, and then exactly one of these.
+# A pass emits its accepted tokens, and then exactly one token from one of these sources.
 LAST_SOURCES = frozenset({Source.RECOVERED, Source.BONUS, Source.TARGET})
 
 
 class PassProbabilities(NamedTuple):
-    """Probabilities of the tokens of a pass, each given those before it, as far as verification computed them.
+    """Probabilities of the tokens of a pass, as far as verification computed them.
 
     ``probs`` are of the proposed tokens in order, up to the last verified one. ``last`` is the target's probability of
-    the token that ended the pass. All are after the whole sampling chain. At temperature 0 (``greedy``) there are none:
-    accepted tokens were the most likely ones. ``rejected_chars``: number of characters of each rejected token, if there
-    were several. Created in every pass, hence a tuple: a frozen dataclass takes three times as long.
+    the token that ended the pass. All are computed after the sampling chain. At temperature 0 (``greedy``) there are
+    none: accepted tokens were the most likely ones. ``rejected_chars``: number of characters of each rejected token, if
+    there were several. It is a tuple because every pass creates one: a frozen dataclass takes three times as long.
     """
 
     probs: tuple[TokenProbs, ...] = ()
@@ -66,8 +66,8 @@ class TokenSpan:
     """``num_chars`` characters of a chunk that came from one token (0 while a character is incomplete).
 
     A pass emits its accepted tokens and then one recovered, bonus or target token, so the sources delimit the passes.
-    ``rejected``, of a recovered token: the text of the proposed tokens that it replaced. ``probabilities``, of the last
-    token of a pass. ``is_forced``: it was proposed because a grammar left no choice.
+    ``rejected`` (recovered tokens only): the text of the proposed tokens that the token replaced. ``probabilities``
+    (last token of a pass only). ``is_forced``: the token was proposed because a grammar left no choice.
     """
 
     num_chars: int
@@ -80,13 +80,13 @@ class TokenSpan:
 class SplitMode(StrEnum):
     """How several devices share a model, as in llama.cpp."""
 
-    NONE = "none"  # all of it is on the main device
-    LAYER = "layer"  # whole layers with their cache, one device after the other
-    ROW = "row"  # each matrix by rows, if the backend can
-    TENSOR = "tensor"  # weights and cache, all devices at once; experimental in llama.cpp
+    NONE = "none"  # the main device has the whole model
+    LAYER = "layer"  # each device has whole layers with their cache
+    ROW = "row"  # the rows of each matrix are split, if the backend supports it
+    TENSOR = "tensor"  # weights and cache are split, and all devices compute at once; experimental in llama.cpp
 
 
-NO_DEVICE = "none"  # instead of a device's name: the processor alone
+NO_DEVICE = "none"  # device name that selects the CPU alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,10 @@ class Placement:
     Args:
         devices: names as llama.cpp lists them ("CUDA0"), or "rpc:host:port"; or `NO_DEVICE` alone.
         split_mode: how several devices share the model.
-        main_device: index of the device that has all of it with `SplitMode.NONE`.
-        tensor_split: proportions, in the order of the devices; empty: by their free memory.
-        cpu_moe_layers: number of layers, from the first, with experts in main memory; None: as few as necessary.
-        overrides: regular expressions for names of tensors, and their buffer type or device; the first match counts.
+        main_device: index of the device that has the whole model with `SplitMode.NONE`.
+        tensor_split: proportions, in the order of the devices; empty: by free memory.
+        cpu_moe_layers: the experts of this number of first layers stay in main memory; None: as few as necessary.
+        overrides: pairs of a regular expression for tensor names and a buffer type or device; the first match counts.
     """
 
     devices: tuple[str, ...] = ()
@@ -127,12 +127,12 @@ class DeviceKind(StrEnum):
 
     GPU = "gpu"
     INTEGRATED = "integrated gpu"  # shares the main memory
-    REMOTE = "remote"  # of another machine, over llama.cpp's RPC
+    REMOTE = "remote"  # on another machine, over llama.cpp's RPC
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device beside the processor; ``name`` is llama.cpp's ("CUDA0"). Bytes are None if unknown."""
+    """A device other than the CPU; ``name`` is llama.cpp's ("CUDA0"). Bytes are None if unknown."""
 
     name: str
     description: str
@@ -149,7 +149,7 @@ class Mode(StrEnum):
     SUFFIX = "suffix"  # suffix decoding: the most frequent continuation of the longest match
     DRAFT = "draft"
     HEAD = "head"  # heads that read the target's hidden rows: its next-token layers (MTP), or a head file
-    AUTO = "auto"  # in each pass the mode with the highest expected speed; it may be plain decoding
+    AUTO = "auto"  # chooses the fastest of these, or plain decoding, before each pass
 
     @classmethod
     def _missing_(cls, value: object) -> Mode | None:
@@ -157,7 +157,7 @@ class Mode(StrEnum):
 
     @classmethod
     def known(cls, word: object) -> Mode | None:
-        """The mode that ``word`` names, now or in an earlier version; None if there is none."""
+        """The mode of a name, including names of earlier versions; None if unknown."""
         try:
             return cls(word) if isinstance(word, str) else None
         except ValueError:
@@ -196,9 +196,9 @@ class ToolCall:
 class Message:
     """A message of a conversation; ``role`` is ``system``, ``user``, ``assistant`` or ``tool``.
 
-    ``questions``: the parts of ``content``, if several were asked and only the last is to be answered. ``tool_calls``
-    are the assistant's; a tool's message answers the call ``tool_call_id`` of the tool ``name``. Each of
-    ``pictures`` has an index in ``content`` and stands before that character; indices ascend.
+    ``questions``: the parts of ``content`` if the user sent several questions, of which the model answers the last.
+    ``tool_calls`` are the assistant's; a tool's message answers the call ``tool_call_id`` of the tool ``name``.
+    ``pictures`` are pairs of a character offset in ``content`` and the picture inserted there, ascending.
     """
 
     role: str
@@ -212,9 +212,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """The sampling chain, in its order: bias, penalties, temperature, top-k, top-p, min-p.
+    """The sampling chain, applied in this order: bias, penalties, temperature, top-k, top-p, min-p.
 
-    Zero or one switches a link off. ``logit_bias``: tokens, and the number that is added to the logit of each.
+    The neutral value, 0 or 1, switches a step off. ``logit_bias``: pairs of a token and the number added to its logit.
 
     Raises:
         ValueError: a value is outside its range; the message names the setting.
@@ -270,8 +270,8 @@ class ThinkingOption:
 class ChatRequest:
     """A request for an answer. ``raw_prompt`` replaces ``messages``: no chat template, control tokens parsed.
 
-    With a ``suffix`` the answer is the text between ``raw_prompt`` and it, both without control tokens. ``tools`` are
-    in the form of OpenAI's API. ``predicted``: text that the answer may largely repeat.
+    With a ``suffix`` the answer is the text between ``raw_prompt`` and ``suffix``, both without control tokens
+    (infill). ``tools`` have the form of OpenAI's API. ``predicted``: text that the answer may largely repeat.
     """
 
     messages: tuple[Message, ...] = ()
@@ -283,26 +283,26 @@ class ChatRequest:
     raw_prompt: str | None = None
     raw_ids: tuple[int, ...] = ()  # the tokens of ``raw_prompt``, instead of its text
     ignore_eos: bool = False
-    min_tokens: int = 0  # before which the model cannot end the answer; stop strings can
+    min_tokens: int = 0  # the model cannot end the answer earlier; stop strings can
     overflow: Overflow = Overflow.STOP
     request_id: int = 0
     completes: bool = False  # the contents of ``messages`` are one text to continue: no chat template
-    use_past: bool = False  # draft from past conversations, and store this one for later ones
-    conversation_id: int = 0  # under which caches may be stored; 0: none, negative: in memory only
-    grammar: str = ""  # of `engine.grammar`, or in GBNF with a rule ``root``; empty: any text
+    use_past: bool = False  # draft from past conversations, and store this one for later drafts
+    conversation_id: int = 0  # key of saved caches; 0: no saving, negative: in memory only
+    grammar: str = ""  # in a form of `engine.grammar`, or GBNF with a rule ``root``; empty: any text
     suffix: str | None = None
-    files: tuple[tuple[str, str], ...] = ()  # with a ``suffix``: names and texts of other files of the project
+    files: tuple[tuple[str, str], ...] = ()  # for infill: names and texts of other files of the project
     predicted: str = ""
     tools: tuple[Mapping[str, object], ...] = ()
-    constrains_calls: bool = False  # once a tool call begins, the grammar allows only a call valid by its schema
-    top_logprobs: int | None = None  # number of the likeliest tokens to report with each; None: no probabilities
+    holds_calls: bool = False  # once a tool call has begun, sampling is constrained to a call that fits the schema
+    top_logprobs: int | None = None  # number of most likely tokens to report for each token; None: none
     thinking: str = ""  # name of a `ThinkingOption`; empty, or unknown to the model: the template's default
     template_variables: tuple[tuple[str, TemplateValue], ...] = ()  # for the chat template, after those of `thinking`
 
 
 @dataclass(frozen=True, slots=True)
 class CountRequest:
-    """Counts tokens of texts (without control tokens), and of pictures of given sizes."""
+    """Counts the tokens of texts without control tokens, and of pictures by their sizes."""
 
     request_id: int
     texts: tuple[str | PictureSize, ...]
@@ -326,29 +326,29 @@ class FlashAttention(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """What to load and where. None: an automatic value."""
+    """Models to load, and their options. None: an automatic value."""
 
     target: str
     draft: str | None = None
     n_ctx: int | None = None
     threads: int | None = None
-    gpu_layers: int | None = None  # None: all that fit
+    gpu_layers: int | None = None  # None: as many as fit
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
     draft_threads: int | None = None
     draft_gpu_layers: int | None = None  # None: as for the target, or 0 if measured to be faster
     draft_cache_type: CacheType = CacheType.F16
-    placement: Placement = ANYWHERE  # of the target
-    draft_devices: tuple[str, ...] = ()  # as in `Placement`; empty: those measured to be the fastest
-    mmproj: str | None = None  # the side file of a vision model; "": one in the model's folder
+    placement: Placement = ANYWHERE  # the target's placement
+    draft_devices: tuple[str, ...] = ()  # as in `Placement`; empty: the fastest as measured
+    mmproj: str | None = None  # the side file of a vision model; "": search the model's folder
     request_id: int = field(default=0, compare=False)
-    parallel: int = 1  # most parallel answers; 0: by memory, up to 4
-    shared_context: bool = False  # parallel answers share the cells of one context; otherwise each has a whole one
+    parallel: int = 1  # maximum of parallel answers; 0: by memory, up to 4
+    shared_context: bool = False  # parallel answers share the cells of one context; otherwise each has a whole context
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error for the user: what, why, and what to do. One short sentence each."""
+    """An error for the user, in one short sentence each: what happened, why, and what to do."""
 
     title: str
     message: str
@@ -357,7 +357,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class DeviceUse:
-    """llama.cpp's report of a loaded model on one device; the processor's is "CPU"."""
+    """Memory that a loaded model uses on one device, as llama.cpp reports it. The CPU's name is "CPU"."""
 
     name: str
     num_layers: int
@@ -377,7 +377,7 @@ class MemoryUse:
     weights_bytes: int
     cache_bytes: int
     compute_bytes: int
-    measured: bool  # by llama.cpp's report of its buffers; otherwise an estimate from the file's header
+    measured: bool  # True: llama.cpp's report of its buffers; False: an estimate from the file's header
     devices: tuple[DeviceUse, ...] = ()  # by device, if reported
 
     @property
@@ -393,7 +393,7 @@ class ModelInfo:
     name: str
     architecture: str
     num_params: int
-    size_bytes: int  # of its files
+    size_bytes: int  # all files of the model
     n_vocab: int
     n_ctx: int
     n_ctx_train: int
@@ -403,36 +403,37 @@ class ModelInfo:
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
     memory: MemoryUse | None = None
-    recommended: tuple[tuple[str, int | float], ...] = ()  # sampling settings of the file, names as in SamplingParams
-    opened_tag: str = ""  # reasoning tag with which the template ends a prompt
+    recommended: tuple[tuple[str, int | float], ...] = ()  # sampling settings in the file; names as in SamplingParams
+    opened_tag: str = ""  # reasoning tag that the template appends to a prompt
     thinking: tuple[ThinkingOption, ...] = ()  # the default first; empty if the template offers no choice
     unused_abilities: tuple[str, ...] = ()  # abilities that need a side file: "pictures"
 
     @property
     def has_template(self) -> bool:
-        """Whether the file has a chat template; a model without one most likely continues texts."""
+        """Whether the file has a chat template. A model without a template most likely continues texts."""
         return self.template_name == FROM_MODEL
 
-    placement: Placement = ANYWHERE  # as requested, with the number of layers with experts in main memory
+    placement: Placement = ANYWHERE  # as requested, with the actual ``cpu_moe_layers``
     tool_format: ToolFormat = ToolFormat.NONE
-    tool_refusal: str = ""  # why there is no tool format
-    supports_infill: bool = False  # whether the file names tokens for filling in the middle
+    tool_refusal: str = ""  # why tools are not supported
+    fills_gaps: bool = False  # whether the file has tokens for infill
     head: str = ""  # method of a head: "MTP", "EAGLE-3", "Medusa" or "Hydra"; empty for a model
-    coverage: float | None = None  # of a draft with another vocabulary: share of the target's tokens in it
-    has_vision: bool = False  # a side file for pictures is loaded
-    engine_url: str = ""  # of the remote server, if one runs the model
+    speaks: float | None = None  # share of the target's tokens in the draft's vocabulary; None: the same vocabulary
+    sees: bool = False  # whether the model accepts pictures; needs a loaded side file
+    engine_url: str = ""  # address of the remote server that runs the model; empty: this program
     parallel: int = 1  # parallel answers
-    parallel_reason: str = ""  # why only one, or fewer than requested: a sentence
-    inexact: str = ""  # why the same question may get another answer, as a sentence; empty: answers are bit-exact
+    parallel_reason: str = ""  # sentence: why fewer answers than requested run in parallel
+    inexact: str = ""  # sentence: why a repeated request may give another answer; empty: answers are bit-exact
 
 
 @dataclass(frozen=True, slots=True)
 class RunStats:
     """Counters of one answer, so far or final. All rates are properties.
 
-    ``proposed_by_depth[i]`` counts passes in which at least i + 1 tokens were proposed, ``accepted_by_depth[i]`` those
-    in which the first i + 1 were all accepted. Percentiles are of the time per token: a pass's time over its tokens;
-    ``interval_counts`` counts these times in the buckets of `engine.intervals`, which add up over answers.
+    ``proposed_by_depth[i]`` counts passes in which at least i + 1 tokens were proposed, ``accepted_by_depth[i]`` counts
+    those in which the first i + 1 were all accepted. Percentiles are of the time per token, which is a pass's time
+    divided by its tokens; ``interval_counts`` counts these times in the buckets of `engine.intervals`, which add up
+    over answers.
     """
 
     mode: Mode = Mode.OFF
@@ -446,17 +447,17 @@ class RunStats:
     proposed: int = 0
     accepted: int = 0
     rolled_back: int = 0
-    forced_proposed: int = 0  # proposed tokens about which a grammar left no choice
+    forced_proposed: int = 0  # proposed tokens for which a grammar left no choice
     forced_accepted: int = 0
     predicted_proposed: int = 0  # proposed tokens from the text that the request predicted
     predicted_accepted: int = 0
-    replayed: int = 0  # tokens decoded again after a rollback to before them
+    replayed: int = 0  # tokens decoded again after a rollback to a checkpoint
     proposed_by_depth: tuple[int, ...] = ()
     accepted_by_depth: tuple[int, ...] = ()
     provenance: Mapping[Source, int] = field(default_factory=dict)
     decode_s: float = 0.0
     draft_s: float = 0.0
-    draft_prompt_s: float = 0.0  # part of ``draft_s`` and ``decode_s``: the draft model's reading of the prompt
+    draft_prompt_s: float = 0.0  # the draft model's prefill; part of ``draft_s`` and ``decode_s``
     verify_s: float = 0.0
     sample_s: float = 0.0
     rollback_s: float = 0.0
@@ -465,13 +466,13 @@ class RunStats:
     inter_token_ms_p95: float | None = None
     inter_token_ms_p99: float | None = None
     interval_counts: Mapping[int, int] = field(default_factory=dict)
-    plain_ms: float | None = None  # cost of a token of plain decoding in the same conditions; None: unknown
+    plain_ms: float | None = None  # milliseconds per token of plain decoding in the same conditions; None: unknown
     plain_error: float = 0.05  # half of its 95% interval, relative
-    looped: int = 0  # repeated tokens at the end, for which the answer was ended
+    looped: int = 0  # repeated tokens at the end of an answer that was stopped as a loop
     joined_passes: int = 0  # passes together with other answers
     left_out: int = 0  # messages of the conversation that did not fit the context
     unanswered: int = 0  # left-out questions without an answer
-    restored_tokens: int = 0  # cached tokens from a stored state
+    restored_tokens: int = 0  # cached tokens that a saved state provided
     restore_s: float = 0.0
     context_used: int = 0
     context_size: int = 0
@@ -488,12 +489,12 @@ class RunStats:
 
     @property
     def tokens_per_second(self) -> float | None:
-        """From the end of prefill, including the draft model's, to the last token; None before it is known."""
+        """Speed from the end of prefill, including the draft model's, to the last token; None if unknown."""
         return self.tokens / self.generation_s if self.tokens and self.generation_s > 0 else None
 
     @property
     def generation_s(self) -> float:
-        """Seconds of decoding without the draft model's reading of the prompt."""
+        """Seconds of decoding without the draft model's prefill."""
         return max(self.decode_s - self.draft_prompt_s, 0.0)
 
     @property
@@ -549,19 +550,19 @@ class EngineReady:
     draft: ModelInfo | None = None  # a draft model, or a head file
     unavailable: Mapping[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
-    devices: tuple[Device, ...] = ()  # of this machine, as llama.cpp lists them
-    remote_devices: tuple[tuple[str, tuple[Device, ...]], ...] = ()  # in use, by the name of their server
-    own_head: ModelInfo | None = None  # in the target's file, and in use
-    has_heads: bool = False  # whether the target's file has heads, or claims them; they may be unusable
+    devices: tuple[Device, ...] = ()  # this machine's devices, as llama.cpp lists them
+    remote_devices: tuple[tuple[str, tuple[Device, ...]], ...] = ()  # remote devices in use, by server
+    own_head: ModelInfo | None = None  # the heads in the target's file, if used
+    has_heads: bool = False  # whether the target's header mentions heads; they may be unusable
     library_notices: tuple[str, ...] = ()  # about llama.cpp itself, for the user
     request_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EngineFailed:
-    """A request failed. If it was to load models, the previous ones stay loaded.
+    """A request failed. If it was a load, the previous models stay loaded.
 
-    ``tokens_needed``: size of a prompt that did not fit the context; otherwise 0. ``was_cancelled``: a load was
+    ``tokens_needed``: tokens of a prompt that did not fit the context; otherwise 0. ``was_cancelled``: a load was
     cancelled. ``engine_ended``: see `EngineEnded`.
     """
 
@@ -592,7 +593,7 @@ class PrefillProgress:
 class SummaryUpdate:
     """The ``num_messages`` oldest messages are being summarised: ``text`` so far, ``done`` of ``total`` tokens read.
 
-    ``complete``: the text replaces them from now on. ``failure``: why not; the answer leaves them out.
+    ``complete``: the text replaces the messages from now on. ``failure``: why not; the prompt leaves them out.
     """
 
     request_id: int
@@ -606,12 +607,12 @@ class SummaryUpdate:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
-    """The log probability of a token for the target, before the sampling chain: log-softmax of the raw logits."""
+    """The target's log probability of a token before the sampling chain: log-softmax of the raw logits."""
 
     token_id: int
     piece: bytes
     logprob: float
-    top: tuple[tuple[bytes, float], ...] = ()  # the likeliest tokens, in order
+    top: tuple[tuple[bytes, float], ...] = ()  # the most likely tokens, in order
     top_ids: tuple[int, ...] = ()
 
 
@@ -626,12 +627,12 @@ class TextChunk:
     text: str
     spans: tuple[TokenSpan, ...]
     logprobs: tuple[TokenLogprob, ...] = ()
-    opened_tag: str = ""  # in the first chunk of an answer: reasoning tag that ended the prompt, with its spaces
+    opened_tag: str = ""  # first chunk only: reasoning tag at the end of the prompt, with its spaces
 
 
 @dataclass(frozen=True, slots=True)
 class StatsUpdate:
-    """The counters so far, several times a second."""
+    """The counters so far, sent several times a second."""
 
     request_id: int
     stats: RunStats
@@ -647,7 +648,7 @@ class TokensCounted:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """An answer ended. One for each request that did not fail; ``token_ids`` are for the command line.
+    """An answer ended; sent once for each request that did not fail. The command line uses ``token_ids``.
 
     ``stop``: the stop string that ended it.
     """

@@ -1,6 +1,6 @@
-"""The queue of an engine: orders, cancels and tracks requests from `submit` to their last event.
+"""The queue of an engine: sorts, cancels and tracks requests from `submit` to their last event.
 
-One thread of the engine empties it.
+One thread of the engine takes requests from it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COUNTING, BACKGROUND = 1, 2  # ranks
 
 @dataclass(slots=True, eq=False)
 class QueuedRequest:
-    """A request that waits or runs."""
+    """A waiting or running request."""
 
     request: Request
     on_event: OnEvent
@@ -31,30 +31,30 @@ class QueuedRequest:
 
     @property
     def in_background(self) -> bool:
-        """Whether everything else comes first."""
+        """True if all other requests run first."""
         return isinstance(self.request, RunJob) and self.request.background
 
     @property
     def rank(self) -> int:
-        """0 comes first, then `COUNTING`, which is done in slices beside everything else, then `BACKGROUND`."""
+        """0 runs first, then `COUNTING`, which runs in slices between other work, then `BACKGROUND`."""
         if isinstance(self.request, CountRequest):
             return COUNTING
         return BACKGROUND if self.in_background else 0
 
 
 class RequestQueue:
-    """Requests in order, by rank. Methods may be called from any thread; `take` and those after it by one thread."""
+    """Requests sorted by rank. Methods are thread-safe, but `take` and the methods below it need one thread."""
 
     def __init__(self, interrupt: Callable[[Request | None], None], resume: Callable[[], None] = lambda: None) -> None:
-        """``interrupt`` ends the pass of a running request, or (None) any pass. ``resume`` lets the next one run.
+        """``interrupt`` ends the pass of a running request, or (None) any pass. ``resume`` lets the next pass run.
 
         Both are called with the lock held.
         """
         self._interrupt, self._resume = interrupt, resume
         self._changed = threading.Condition()
-        self._asked: dict[int, QueuedRequest] = {}  # by number, in the order of arrival; running ones included
+        self._asked: dict[int, QueuedRequest] = {}  # by number, in order of arrival; includes running requests
         self._running: dict[int, QueuedRequest] = {}  # by number
-        self._is_idle = False  # idle work is under way
+        self._is_idle = False  # idle work is running
         self.is_closed = False
 
     def put(self, request: Request, on_event: OnEvent) -> None:
@@ -70,7 +70,7 @@ class RequestQueue:
             self._changed.notify()
 
     def cancel(self, number: int) -> None:
-        """Cancel a request; for an answer also earlier loads that no other answer waits for."""
+        """Cancel a request. For an answer, also cancel earlier loads that no other answer waits for."""
         with self._changed:
             queued = self._asked.get(number)
             if queued is None:
@@ -80,13 +80,13 @@ class RequestQueue:
                 self._cancel_loads_before(queued)
 
     def skip_summary(self, number: int) -> None:
-        """Have an answer continue without the summary that it waits for."""
+        """Let an answer continue without the summary that it waits for."""
         with self._changed:
             if (queued := self._asked.get(number)) is not None:
                 queued.skips_summary = True
 
     def close(self) -> None:
-        """Cancel what runs and drop what waits, except each `Order`; no other request is accepted any more."""
+        """Cancel running requests and drop waiting ones, except orders; only orders are accepted from now on."""
         with self._changed:
             self.is_closed = True
             waiting = {number: queued for number, queued in self._asked.items() if isinstance(queued.request, Order)}
@@ -98,11 +98,11 @@ class RequestQueue:
 
     def _cancel(self, queued: QueuedRequest) -> None:
         queued.is_cancelled = True
-        if queued.number in self._running and len(self._running) == 1:  # a joined pass is not interrupted
+        if queued.number in self._running and len(self._running) == 1:  # a pass with other requests' tokens must go on
             self._interrupt(queued.request)
 
     def _cancel_for(self, request: ModelRequest) -> None:
-        """Cancel jobs that use the loaded models, and for another target the loads after the last answer."""
+        """Cancel jobs, since they use the loaded models; for another target also cancel loads after the last answer."""
         for queued in self._asked.values():
             if isinstance(queued.request, RunJob) and not queued.in_background:
                 self._cancel(queued)
@@ -124,7 +124,7 @@ class RequestQueue:
     # ---- on the thread that empties it ------------------------------------------------------------------------------
 
     def take(self, timeout_s: float | None = None) -> QueuedRequest | None:
-        """Wait for the next request, which runs until `done`; None once the queue is closed and empty.
+        """Wait for the next request, which counts as running until `done`; None if the queue is closed and empty.
 
         Raises:
             queue.Empty: none arrived within ``timeout_s`` seconds.
@@ -134,15 +134,15 @@ class RequestQueue:
                 raise queue.Empty
             return self._run(min(self._waiting, key=lambda queued: queued.rank, default=None))
 
-    def take_beside(self, may_run: Callable[[QueuedRequest], bool]) -> QueuedRequest | None:
-        """Like `take` but without waiting, for the next request that is no count; None if it may not run."""
+    def take_next(self, may_run: Callable[[QueuedRequest], bool]) -> QueuedRequest | None:
+        """Take the next request that is not a count, without waiting; None if it may not run."""
         with self._changed:
             waiting = (queued for queued in self._waiting if queued.rank != COUNTING)
             first = min(waiting, key=lambda queued: queued.rank, default=None)
             return self._run(first) if first is not None and may_run(first) else None
 
     def put_back(self, queued: QueuedRequest) -> None:
-        """Have a running request wait again, at its former place in the queue."""
+        """Return a running request to its former position in the queue."""
         with self._changed:
             self._running.pop(queued.number, None)
 
@@ -170,7 +170,7 @@ class RequestQueue:
         return (queued for number, queued in self._asked.items() if number not in self._running)
 
     def take_cancelled(self) -> QueuedRequest | None:
-        """Remove and return the next request of rank 0 that is no job, if it is cancelled."""
+        """Remove and return the next request of rank 0 that is not a job, if it is cancelled."""
         with self._changed:
             waiting = (queued for queued in self._waiting if queued.rank == 0)
             first = next((queued for queued in waiting if not isinstance(queued.request, RunJob)), None)
@@ -179,18 +179,18 @@ class RequestQueue:
             return self._asked.pop(first.number)
 
     def first_count(self) -> QueuedRequest | None:
-        """The next count; it stays in the queue."""
+        """The next count, without removing it."""
         with self._changed:
             return next((queued for queued in self._asked.values() if queued.rank == COUNTING), None)
 
     def is_awaited(self, *, max_rank: int = 0) -> bool:
-        """Whether a request waits that is no count, up to a rank."""
+        """Whether a request up to this rank waits, other than counts."""
         with self._changed:
             return self.is_closed or any(one.rank != COUNTING and one.rank <= max_rank for one in self._waiting)
 
     @property
     def has_to_forget(self) -> bool:
-        """Whether a closed queue holds an `Order` that changes something.
+        """Whether a closed queue holds an `Order` with an effect.
 
         The limit of saved caches is set at every start: a single `SetStateLimit` changes nothing.
         """
@@ -199,7 +199,7 @@ class RequestQueue:
         return len(orders) > 1 or not all(isinstance(order, SetStateLimit) for order in orders)
 
     def begin_idle(self) -> bool:
-        """Begin work that ends as soon as a request arrives; False if one has."""
+        """Begin work that ends when a request arrives; False if a request waits already."""
         with self._changed:
             self._is_idle = not self._asked and not self.is_closed
             if self._is_idle:

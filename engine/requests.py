@@ -1,6 +1,6 @@
 """The requests to an engine, and the events that answer them.
 
-Every request has a number (``request_id``), unique in a process, which all events that answer it carry.
+Every request has a number (``request_id``), unique in a process. All its events have the same number.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ def next_number() -> int:
 
 
 class Job(Protocol):
-    """Work with the loaded models: a race, or a request of the local server. Can be pickled for another process."""
+    """Work with the loaded models: a benchmark, or a request of the local server. Must be picklable."""
 
     def run(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> object:
-        """Work until done or ``should_stop()`` returns True; return the value of `JobEnded`.
+        """Work until done or until ``should_stop()`` returns True; return the value of `JobEnded`.
 
-        Events given to ``on_event`` get the number of the request. Call ``between_steps`` while nothing is being timed:
-        it counts texts and ends cancelled requests. Close sessions that were made with ``session``.
+        Events passed to ``on_event`` get the number of the request. Call ``between_steps`` while nothing is being
+        timed: it counts texts and ends cancelled requests. Close sessions that were created from ``session``.
         """
 
 
@@ -59,9 +59,9 @@ class SetDraft:
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """Run a job; ends with `JobEnded` or `EngineFailed`. If ``background``, only after everything else.
+    """Run a job; ends with `JobEnded` or `EngineFailed`. A ``background`` job runs after all other requests.
 
-    If it ``shares``, it runs beside answers in a slot; else alone.
+    A job that ``shares`` runs in a slot while answers run; other jobs run alone.
     """
 
     job: Job
@@ -72,14 +72,14 @@ class RunJob:
 
 @dataclass(frozen=True, slots=True)
 class ForgetPast:
-    """Delete the text of past conversations; no event answers."""
+    """Delete the text of past conversations, which drafts use. Has no event."""
 
     request_id: int = field(default_factory=next_number, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetState:
-    """Delete the saved cache of a conversation; no event answers."""
+    """Delete the saved cache of a conversation. Has no event."""
 
     conversation_id: int
     request_id: int = field(default_factory=next_number, compare=False)
@@ -87,14 +87,14 @@ class ForgetState:
 
 @dataclass(frozen=True, slots=True)
 class SetStateLimit:
-    """Save the caches of conversations in at most ``disk_bytes``; 0 deletes them all. No event answers."""
+    """Save the caches of conversations in at most ``disk_bytes``; 0 deletes them all. Has no event."""
 
     disk_bytes: int
     request_id: int = field(default_factory=next_number, compare=False)
 
 
 ModelRequest = LoadRequest | SetDraft
-Order = ForgetPast | ForgetState | SetStateLimit  # executed even after `close`, since data would stay on the disk
+Order = ForgetPast | ForgetState | SetStateLimit  # executed even after `close`, else data would stay on the disk
 Request = ModelRequest | ChatRequest | CountRequest | RunJob | Order
 
 
@@ -113,28 +113,28 @@ class PassTraced(JobEvent):
 
 
 class Engine(Protocol):
-    """An engine: on a thread, in another process, or a remote server. Methods are thread-safe and do not wait."""
+    """An engine on a thread, in another process, or on a remote server. Methods are thread-safe and do not wait."""
 
     def start(self) -> None: ...
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """Queue a request. Its events go to ``on_event``, on a thread of the engine; None: to the common receiver.
+        """Queue a request. A thread of the engine calls ``on_event``, or the common receiver if None, with its events.
 
         Exactly one event ends each request, except an `Order`: `EngineReady`, `Finished`, `TokensCounted`, `JobEnded`
         or `EngineFailed`.
         """
 
     def cancel(self, number: int) -> None:
-        """End a request, even during a pass; for an answer also the loads that only it waits for.
+        """End a request, even during a pass. For an answer, also cancel loads that no other answer waits for.
 
-        Its last event still comes. Does nothing if the request has ended.
+        The request's last event is still sent. Does nothing if the request has ended.
         """
 
     def skip_summary(self, number: int) -> None:
-        """Cancel the summary that an answer waits for, not the answer."""
+        """Cancel the summary that an answer waits for; the answer continues."""
 
     def close(self, timeout_s: float) -> bool:
-        """End everything except each `Order`; False if it did not end within ``timeout_s`` seconds."""
+        """Cancel all requests except orders, and stop; False if that takes longer than ``timeout_s`` seconds."""
 
 
 def ends(request: Request, event: Event) -> bool:

@@ -11,14 +11,17 @@ from string import Formatter
 from typing import Any
 
 Field = str | int | float
-# A field, closing quotation marks after it, and the full stop of the sentence.
+# A field, the closing quotation marks after it, and the full stop of the sentence.
 _BEFORE_STOP = re.compile(r"(\{(\w+)(?:![rsa])?(?::[^{}]*)?\}[”“\"'’»«]*)\.(?=\s|$)")
 
 _FORMAT = re.compile(r",?(\.\d)?[fdg]?")  # the format specifications that templates use
 
 
 class Sentence(str):
-    """A text with its ``template`` and the template's ``fields``; ``context`` is Qt's context of the translation."""
+    """A text with its ``template`` and ``fields``.
+
+    ``context`` is the translation context of the template.
+    """
 
     template: str
     fields: Mapping[str, Field]
@@ -26,17 +29,17 @@ class Sentence(str):
 
 
 def said(template: str, /, **fields: object) -> Sentence:
-    """Fill ``template``, a plain literal with ``{name}`` fields. A field may be a sentence.
+    """Fill ``template``, which must be a string literal with ``{name}`` fields. A field may be a sentence.
 
-    Other values than texts and numbers are stored as texts. Without fields the template is the text, braces and all.
+    Values that are neither texts nor numbers are stored as texts. Without fields the template is used verbatim.
     """
     kept = {name: value if isinstance(value, str | int | float) else str(value) for name, value in fields.items()}
-    sentence = Sentence(merge_stops(template, kept).format(**kept) if kept else template)
+    sentence = Sentence(drop_double_stop(template, kept).format(**kept) if kept else template)
     sentence.template, sentence.fields = template, kept
     return sentence
 
 
-def merge_stops(template: str, fields: Mapping[str, object]) -> str:
+def drop_double_stop(template: str, fields: Mapping[str, object]) -> str:
     """Remove the full stop of ``template`` after a field that ends with one, or with an ellipsis."""
 
     def keep(found: re.Match[str]) -> str:
@@ -47,21 +50,21 @@ def merge_stops(template: str, fields: Mapping[str, object]) -> str:
 
 
 def phrase(context: str, text: str) -> Sentence:
-    """A text of another translation context, as a field of a sentence."""
+    """A text of another translation context, for use as a field of a sentence."""
     sentence = said(text)
     sentence.context = context
     return sentence
 
 
 def size_of(num_bytes: float) -> Sentence:
-    """The size of a file or of memory in decimal units, as a field of a sentence."""
+    """The size of a file or of memory in decimal units, for use as a field of a sentence."""
     if num_bytes >= 1e9:
         return said("{number:.1f} GB", number=num_bytes / 1e9)
     return said("{number:.0f} MB", number=num_bytes / 1e6)
 
 
 def replace_field(text: str, old: str, new: str) -> str:
-    """Replace every field of ``text`` that is ``old`` by ``new``; a text without fields does not change."""
+    """Replace every field of ``text`` that equals ``old`` by ``new``; a text without fields does not change."""
     if not isinstance(text, Sentence):
         return text
     return said(text.template, **{name: new if value == old else value for name, value in text.fields.items()})
@@ -74,7 +77,7 @@ def joined(sentences: Iterable[str]) -> Sentence:
 
 
 def to_json(text: Field) -> Any:  # noqa: ANN401 (JSON)
-    """Convert a sentence to JSON data for `from_json`."""
+    """Convert a text or sentence to JSON data for `from_json`."""
     if not isinstance(text, Sentence):
         return text
     fields = {name: to_json(value) for name, value in text.fields.items()}
@@ -82,7 +85,7 @@ def to_json(text: Field) -> Any:  # noqa: ANN401 (JSON)
 
 
 def from_json(data: Any) -> Any:  # noqa: ANN401 (JSON)
-    """Undo `to_json`; other data is returned as it is.
+    """Undo `to_json`; other data is returned unchanged.
 
     Raises:
         ValueError, LookupError, TypeError, AttributeError: not made by `to_json`.
@@ -98,7 +101,7 @@ def from_json(data: Any) -> Any:  # noqa: ANN401 (JSON)
 
 
 def _has_plain_fields(template: str) -> bool:
-    """Whether a stored template is harmless: others could access attributes, or ask for a width of megabytes."""
+    """Whether a stored template is safe to format: fields could access attributes or request a huge width."""
     parts = Formatter().parse(template)
     return all(
         name is None or (name.isidentifier() and _FORMAT.fullmatch(form or "") is not None)

@@ -1,7 +1,7 @@
 """A model and the ids in its cache, so that the next prompt decodes only new tokens.
 
-Every model gets a rollback: if its memory cannot drop a tail, it returns to a checkpoint, and the next pass decodes the
-remaining tokens again. The ids of pictures are negative: a run of them is kept, or decoded, as a whole.
+Rollback works for every memory: if it cannot drop a tail, it returns to a checkpoint, and the next pass decodes the
+remaining tokens again. The ids of pictures are negative: the run of a picture is reused or decoded as a whole.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from engine.errors import CacheFullError, DecodeError, EngineError
 from engine.interfaces import Batch, Candidates, JoinedPass, LanguageModel, Rows, Run, Runs, TokenIds
 from engine.sampling.sampler import History
 
-MOST_PENDING = 8  # pending tokens that may ride along with the next pass; more get a separate pass
-_UNKNOWN_ID = -1  # of a token whose run cannot be identified here
-_MIN_TIMED = 64  # a prefill of fewer tokens says little about the speed of longer ones
-_MAX_WITH_PENDING = 64  # tokens of the largest pass with which pending tokens ride along
-_LEAST_SHARED = 32  # a sequence copies a prefix from another only if it gains at least this many tokens
+MOST_PENDING = 8  # up to this number of pending tokens the next pass includes them; more get a separate pass
+_UNKNOWN_ID = -1  # id of a token whose run is unknown in this process
+_MIN_TIMED = 64  # tokens; a shorter prefill says little about the speed of longer ones
+_MAX_WITH_PENDING = 64  # largest pass, in tokens, that includes pending tokens
+_LEAST_SHARED = 32  # a sequence copies the prefix of another if that saves at least this number of tokens
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class HeldRun:
-    """A run in a saved state, from index ``place`` on, identified by its name: see `Runs`."""
+    """A run in a saved state that begins at token index ``place``, identified by its name (see `Runs`)."""
 
     place: int
     name: str
@@ -38,9 +38,9 @@ class HeldRun:
 
 @dataclass(frozen=True, slots=True)
 class SequenceState:
-    """The content of a sequence: ids [n] and the model's bytes.
+    """The content of a sequence: ids [n], and the exported bytes of the model's cache.
 
-    Negative ids are valid in this process only; elsewhere ``runs`` identifies them.
+    Negative ids are valid in this process only; another process identifies them by ``runs``.
     """
 
     ids: History
@@ -57,7 +57,7 @@ BeforeReuse = Callable[[History], None]
 
 
 class CachedSequence:
-    """Implements `LanguageModel` and records ids; only this class may call the model's ``forward`` and ``rollback``."""
+    """Implements `LanguageModel` and records ids; only this class calls the model's ``forward`` and ``rollback``."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -70,15 +70,15 @@ class CachedSequence:
         self.num_past = model.num_past
         self.num_snapshots = model.num_snapshots
         self.num_replayed = 0
-        self.runs: Runs | None = None  # set for a model with vision
+        self.runs: Runs | None = None  # None: the model accepts no pictures
         self.before_reuse: BeforeReuse | None = None
         self.after_pass: Callable[[], None] | None = None
-        self.before_run: Callable[[], None] | None = None  # called before a run is decoded
+        self.before_run: Callable[[], None] | None = None  # called right before a run is appended
         self.limit_reuse: Callable[[int], int] | None = None  # number of shared tokens -> how many may be reused
-        self.joined: JoinedPass | None = None  # the last pass, if it was joined with others'
+        self.joined: JoinedPass | None = None  # the last pass, if it was joined with other sequences' passes
         self.batch: Batch | None = None
         self.prompt_speed: float | None = None  # tokens per second of the last longer prefill
-        self._beside: Callable[[], Iterable[CachedSequence]] | None = None
+        self._prompt_sources: Callable[[], Iterable[CachedSequence]] | None = None
 
     @property
     def ids(self) -> History:
@@ -87,11 +87,11 @@ class CachedSequence:
 
     @property
     def num_pending(self) -> int:
-        """How many tokens the next pass has to decode again, because a rollback returned to a checkpoint."""
+        """How many tokens the next pass must decode again, since a rollback returned to a checkpoint."""
         return self.num_past - self._model.num_past
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`. Pending tokens ride along."""
+        """See `LanguageModel.forward`. Decodes pending tokens in the same pass."""
         all_ids = self._with_pending(ids) if self.num_past != self._model.num_past else ids
         try:
             rows = self._forward(all_ids, n_rows, num_padding)
@@ -102,9 +102,9 @@ class CachedSequence:
         return rows
 
     def join(self, batch: Batch, beside: Callable[[], Iterable[CachedSequence]]) -> None:
-        """Make passes with the others of ``batch`` from now on; prompts are shared with the sequences ``beside`` it."""
+        """Join the passes of ``batch`` from now on; prompts may copy a prefix from the sequences ``beside``."""
         model, alone = self._model, self._model.forward
-        self.batch, self._beside = batch, beside
+        self.batch, self._prompt_sources = batch, beside
 
         def forward(ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
             if batch.is_alone:
@@ -119,8 +119,8 @@ class CachedSequence:
 
         self._forward = forward
 
-    def _run_unbatched(self, work: Callable[[], Result]) -> Result:
-        """Do work with a pass that cannot be joined."""
+    def _run_unjoined(self, work: Callable[[], Result]) -> Result:
+        """Run ``work``, whose passes cannot be joined with others."""
         batch = self.batch
         return work() if batch is None or batch.is_alone else batch.call(work)
 
@@ -129,10 +129,10 @@ class CachedSequence:
         return self._model.num_candidates
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`. Pending tokens ride along."""
+        """See `LanguageModel.forward_candidates`. Decodes pending tokens in the same pass."""
         all_ids = self._with_pending(ids) if self.num_past != self._model.num_past else ids
         try:
-            candidates = self._run_unbatched(lambda: self._model.forward_candidates(all_ids))
+            candidates = self._run_unjoined(lambda: self._model.forward_candidates(all_ids))
         except DecodeError:
             self._resync()
             raise
@@ -184,15 +184,15 @@ class CachedSequence:
         if self.before_run is not None:
             self.before_run()
         try:
-            self._run_unbatched(lambda: runs.append(run))
+            self._run_unjoined(lambda: runs.append(run))
         except EngineError:
             self._resync()
             raise
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
-        """Make it possible to roll back later: at most the last ``num_uncertain`` tokens of the next pass.
+        """Save what a later `rollback` needs to drop up to ``num_uncertain`` last tokens of the next pass.
 
-        None: of several passes. Costs nothing if the memory can drop any tail.
+        None: rollback may span several passes. Costs nothing if the memory can drop any tail.
         """
         snapshots, past = self.num_snapshots, self._model.num_past
         if snapshots is None or (num_uncertain is not None and num_uncertain <= snapshots) or self._kept == past:
@@ -232,23 +232,23 @@ class CachedSequence:
         self._kept = None
 
     def reuse(self, ids: History) -> int:
-        """Keep the prefix that the cache shares with ``ids``, drop the rest; return how many tokens stay.
+        """Keep the prefix that the cache shares with ``ids``, and drop the rest. Returns the number of kept tokens.
 
-        The last of ``ids`` is always left to decode, for its row. A memory that cannot roll back is cleared.
+        The last of ``ids`` is never kept: decoding it gives the first row. A memory that cannot roll back is cleared.
         """
         if self.before_reuse is not None:
             self.before_reuse(ids)
         shared = self.shared(self.ids, ids)
         if self.limit_reuse is not None:
             shared = self._outside_runs(ids, self.limit_reuse(shared))
-        if not self._go_back(shared):
+        if not self._roll_back_for_prompt(shared):
             self.clear()
-        if self._beside is not None:
-            self._share_prompt(ids, self._beside())
+        if self._prompt_sources is not None:
+            self._share_prompt(ids, self._prompt_sources())
         return self.num_past
 
     def _share_prompt(self, ids: History, others: Iterable[CachedSequence]) -> None:
-        """Copy the prefix of ``ids`` from the sequence that holds most of it, if that is worth it."""
+        """Copy the prefix of ``ids`` from the sequence that holds most of it, if that saves `_LEAST_SHARED` tokens."""
         most, best = self.num_past + _LEAST_SHARED - 1, None
         for other in others:
             held = other._ids[: other._model.num_past]  # noqa: SLF001  (of the same class; without pending tokens)
@@ -262,18 +262,17 @@ class CachedSequence:
             self.clear()
 
     def would_keep(self, ids: History) -> int:
-        """How many tokens `reuse` would keep."""
         shared = self.shared(self.ids, ids)
         if shared == self._model.num_past or self.num_snapshots is None:
             return min(shared, self._model.num_past)
         return self._kept if self._kept is not None and self._kept <= shared else 0
 
     def shared(self, held: History, ids: History) -> int:
-        """How many of the tokens ``held``, here or saved, an answer to ``ids`` can reuse; see `shared_tokens`."""
+        """How many of the cached or saved tokens ``held`` an answer to ``ids`` can reuse; see `shared_tokens`."""
         return self._outside_runs(ids, shared_tokens(held, ids))
 
     def _outside_runs(self, ids: History, num_shared: int) -> int:
-        """Reduce ``num_shared`` so that no run is cut."""
+        """Reduce ``num_shared`` so that no run is split."""
         while self.runs is not None and num_shared > 0 and (last := int(ids[num_shared - 1])) < 0:
             run = self.runs.run_of(last)
             if run is not None and last == run.ids[-1]:
@@ -319,7 +318,7 @@ class CachedSequence:
         return tuple(held)
 
     def _runs_in(self, ids: History) -> Iterator[tuple[int, Run | None]]:
-        """Each run with the index of its first token; None for a run that is not known any more."""
+        """Yield each run with the index of its first token; None for a run that is not known any more."""
         end = 0
         for index in np.flatnonzero(ids < 0).tolist():
             if index >= end:
@@ -327,8 +326,8 @@ class CachedSequence:
                 end = index + (run.num_places if run is not None else 1)
                 yield index, run
 
-    def own_ids(self, ids: History, runs: Sequence[HeldRun]) -> History:
-        """Replace the negative ids of a saved state by this process's ids of the same runs.
+    def local_ids(self, ids: History, runs: Sequence[HeldRun]) -> History:
+        """Return ``ids`` of a saved state with the negative ids that the same runs have in this process.
 
         Raises:
             PictureError: there are no ids left.
@@ -345,10 +344,10 @@ class CachedSequence:
         return own
 
     def adopt(self, state: SequenceState) -> bool:
-        """Replace the content by an exported state; False if it was refused, and the cache is empty."""
+        """Replace the content by an exported state. False if it was refused: the cache is empty."""
         self.clear()
         num_past = len(state.ids)
-        ids = self.own_ids(state.ids, state.runs)
+        ids = self.local_ids(state.ids, state.runs)
         gaps = self._gaps_of(ids) if self.runs is not None else []
         known = num_past <= self.n_ctx and gaps is not None and (self.runs is not None or not state.runs)
         if not known or not self._model.import_state(state.data, num_past, *([gaps] if gaps else [])):
@@ -369,8 +368,8 @@ class CachedSequence:
                 gaps.append((index + run.num_places, gap))
         return gaps
 
-    def _go_back(self, num_past: int) -> bool:
-        """Like `rollback`, but without pending tokens: a prompt follows anyway."""
+    def _roll_back_for_prompt(self, num_past: int) -> bool:
+        """Like `rollback`, but without pending tokens, since a prompt follows."""
         stays = num_past >= self._model.num_past or self._model.rollback(num_past)
         if not stays and (self._kept is None or self._kept > num_past or not self._model.restore()):
             return False
@@ -380,13 +379,13 @@ class CachedSequence:
         return True
 
     def _resync(self) -> None:
-        """Take over the model's number of tokens after a failure."""
+        """Adopt the model's number of tokens after a failed pass."""
         self.num_past = self._model.num_past
         if self._kept is not None and self.num_past < self._kept:
             self._kept = None
 
     def prefill(self, ids: History) -> Iterator[int]:
-        """Decode ``ids`` without rows, in chunks; yield how many are done after each."""
+        """Decode ``ids`` without rows, in chunks; yield the number of decoded tokens after each chunk."""
         done, spent = 0, 0.0
         while done < len(ids):
             started, begin = time.perf_counter(), self.num_past
@@ -402,7 +401,7 @@ class CachedSequence:
             yield done
 
     def _forward_part(self, runs: Runs, ids: History, chunk: History) -> None:
-        """Decode ``chunk``, a prefix of ``ids``, up to its first run; if it begins with a run, decode only the run."""
+        """Decode ``chunk``, a prefix of ``ids``, up to its first run. If it begins with a run, decode that run."""
         text, run = self._before_run(chunk)
         if run is None:
             self.forward(text, 0)
@@ -416,7 +415,7 @@ class CachedSequence:
 
 
 def shared_tokens(held: History, ids: History) -> int:
-    """Length of the common prefix, without the last of ``ids``."""
+    """Length of the common prefix, excluding the last of ``ids``."""
     limit = min(len(held), len(ids) - 1)
     differs = np.flatnonzero(held[:limit] != ids[:limit])
     return int(differs[0]) if len(differs) else max(0, limit)

@@ -1,6 +1,6 @@
-"""Writes the version into a built package: a checkout reads it from git tags, which a package does not have.
+"""Stores the version in a built package, since packages lack the git tags that define it.
 
-Nothing is written into the source tree; an editable installation keeps the version in the code.
+Nothing is written into the source tree; an editable installation reports the version in the code.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ TOLD = "app/_version.py"
 
 
 class VersionHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Puts app/_version.py into a wheel where the version is another than the one in the code."""
+    """Adds app/_version.py to a wheel if the version differs from the one in the code."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Called before a wheel is packed; ``version`` is the kind of it."""
+        """Called before a wheel is packed; ``version`` is the kind of wheel."""
         reported = self.metadata.version
         in_code = (Path(self.root) / "app" / "__init__.py").read_text("utf-8")
         if version != "standard" or f'VERSION_IN_CODE = "{reported}"' in in_code:
@@ -29,7 +29,7 @@ class VersionHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["force_include"][str(file)] = TOLD
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Called when the wheel is there."""
+        """Called after the wheel was written."""
         del version, build_data, artifact_path
         if hasattr(self, "_folder"):
             self._folder.cleanup()

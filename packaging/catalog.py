@@ -1,9 +1,9 @@
-"""Compares assets/catalog.toml with a live hub: files, sizes, licences and headers.
+"""Checks assets/catalog.toml against a live hub: existence, sizes, licences and headers of files.
 
     python packaging/catalog.py [KEY ...] [--json OUT]
 
-No weights are fetched: headers come by ranges, and the vocabularies of a pair are compared on stubs of them. Exit
-code 0 where every entry was confirmed. What --json writes can be committed; `verified = true` needs a load besides.
+No weights are downloaded: headers are fetched by ranges, and a pair's vocabularies are compared on stubs. Exit code 0
+if every entry was confirmed. The output of --json can be committed; `verified = true` also needs a load.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from engine.gguf.head_files import has_next_token_layers, head_method, num_next_
 
 @dataclass(frozen=True, slots=True)
 class FoundModel:
-    """A file on the hub. ``sha256`` is empty if the hub reports none; for shards it is the first one's.
+    """A file on the hub. ``sha256`` is empty if the hub gives none; for split models it is the first part's.
 
-    ``architecture`` to ``num_next_token_layers`` are the header's, empty and 0 where it could not be read;
-    ``num_fetched`` is how many bytes that took.
+    ``architecture`` to ``num_next_token_layers`` are from the header, empty and 0 if unreadable; ``num_fetched`` is the
+    number of downloaded bytes.
     """
 
     repo: str
@@ -43,7 +43,7 @@ class FoundModel:
     size_bytes: int | None
     sha256: str = ""
     architecture: str = ""
-    head: str = ""  # "MTP" or "EAGLE-3", of a head in a separate file
+    head: str = ""  # "MTP" or "EAGLE-3" for a head file
     num_params: int = 0
     num_next_token_layers: int = 0
     num_fetched: int = 0
@@ -51,7 +51,7 @@ class FoundModel:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result for one entry. ``drafts_as_listed`` is None if it could not be checked."""
+    """The result for an entry. ``drafts_as_listed`` is None if it could not be checked."""
 
     key: str
     status: EntryStatus
@@ -62,12 +62,12 @@ class Verification:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether all files are on the hub as listed, and the draft fits as listed."""
+        """Whether the hub has the entry's files as listed, and the draft fits."""
         return self.status is EntryStatus.THERE and self.drafts_as_listed is True
 
 
 def verify(pair: CatalogPair, client: Hub) -> Verification:
-    """Ask the hub for an entry's files, sizes and licences, then read the headers of those that are there."""
+    """Query the hub for an entry's files, sizes and licences, then read the headers of existing files."""
     entry = check(pair, client)
     sentences = [entry.sentence]
     found: dict[str, FoundModel] = {}
@@ -91,7 +91,7 @@ def verify(pair: CatalogPair, client: Hub) -> Verification:
 
 
 def why_not(drafting: Drafting, target: KnownModel, draft: KnownModel | None = None) -> str:
-    """Why an entry cannot draft as listed; empty if it can."""
+    """Why an entry's draft does not work as listed; empty if it does."""
     if draft is None:
         missing = drafting is Drafting.HEADS_INSIDE and not has_next_token_layers(target.header)
         return f"{target.name} has no next-token layers (MTP), though the list says so." if missing else ""
@@ -107,7 +107,7 @@ def why_not(drafting: Drafting, target: KnownModel, draft: KnownModel | None = N
 
 
 def with_header(found: FoundModel, known: KnownModel) -> FoundModel:
-    """Add what the header says."""
+    """Add the facts of the header."""
     header = known.header
     return replace(
         found,
@@ -120,7 +120,7 @@ def with_header(found: FoundModel, known: KnownModel) -> FoundModel:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Print the differences by entry; with --json also write them to a file."""
+    """Print differences by entry, and write JSON if requested."""
     parser = argparse.ArgumentParser(description="Hold the recommended models against the hub.")
     parser.add_argument("keys", nargs="*", metavar="KEY", help="entries; default: all")
     parser.add_argument("--json", type=Path, metavar="OUT", help="also write what was found")

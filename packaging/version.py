@@ -1,9 +1,9 @@
-"""The version of a build: from the git tag `vX.Y.Z` and the commits since, else the one in app/__init__.py.
+"""Computes the version of a build from the git tag `vX.Y.Z` and the commits since, else from app/__init__.py.
 
     python packaging/version.py           # 0.2.0 on the tag v0.2.0, 0.2.1.dev3+g1a2b3c4 three commits after it
 
-hatchling runs this file for the package's version (pyproject.toml), the bundle's build for its names. What is built
-out of a source package without git has the version of that package.
+hatchling runs this file for the package's version (pyproject.toml), and the bundle's build for file names. A build from
+a source package without git has that package's version.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ TAG = re.compile(r"v(\d+)\.(\d+)\.(\d+)((?:a|b|rc)\d+)?-(\d+)-g([0-9a-f]+)")
 
 
 def version(root: Path = ROOT) -> str:
-    """The version by PEP 440: git's, else the source package's, else the one in the code."""
+    """The PEP 440 version: git's, else the source package's, else the code's."""
     return from_git(root) or from_source_package(root) or in_code(root)
 
 
 def in_code(root: Path = ROOT) -> str:
-    """The version in app/__init__.py, which is in development."""
+    """The version in app/__init__.py, which is the one in development."""
     text = (root / "app" / "__init__.py").read_text("utf-8")
     found = re.search(r'^VERSION_IN_CODE = "([^"]+)"', text, re.MULTILINE)
     assert found is not None, "app/__init__.py names no version"
@@ -30,7 +30,7 @@ def in_code(root: Path = ROOT) -> str:
 
 
 def from_source_package(root: Path = ROOT) -> str:
-    """The version in the metadata of an unpacked source package; empty without metadata."""
+    """The version in the record of an unpacked source package; empty without one."""
     try:
         text = (root / "PKG-INFO").read_text("utf-8")
     except OSError:
@@ -40,9 +40,9 @@ def from_source_package(root: Path = ROOT) -> str:
 
 
 def from_git(root: Path = ROOT) -> str:
-    """The version by git tags; empty without a checkout, git or a version's tag.
+    """The version from git tags; empty without a checkout, without git, or without a version tag.
 
-    Requires the checkout's own `.git`: a source package may be unpacked inside another repository.
+    The folder itself must have a `.git`: a repository around an unpacked source package does not count.
     """
     if not (root / ".git").exists():
         return ""
@@ -55,7 +55,7 @@ def from_git(root: Path = ROOT) -> str:
 
 
 def of_description(said: str) -> str:
-    """Make a version of `git describe --long`: ``v0.2.0-3-g1a2b3c4`` is on the way to 0.2.1."""
+    """Convert the output of `git describe --long`: ``v0.2.0-3-g1a2b3c4`` is a development version of 0.2.1."""
     found = TAG.fullmatch(said)
     if found is None:
         return ""

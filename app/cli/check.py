@@ -19,7 +19,7 @@ from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import builtin_target, find_paths
 from app.core.storage.pair_speeds import PairSpeeds
-from engine.drafters.translation.comparison import coverage_words, find_template_difference, find_translation
+from engine.drafters.translation.comparison import find_template_difference, find_translation, vocabulary_sentence
 from engine.errors import DraftRefusedError, EngineError
 from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
@@ -65,15 +65,15 @@ def command(options: argparse.Namespace) -> int:
         return 1
     if expected is not None and expected.would_lose:
         print(f"{draft.name} could draft for {target.name}, but it would slow the target down here.")
-        words = coverage_words(found.coverage) if found.coverage is not None else ""
-        _print_each(words, found.difference, *expected.why_not, _sight(target), exact.sentence)
+        speaks = vocabulary_sentence(found.speaks) if found.speaks is not None else ""
+        _print_each(speaks, found.difference, *expected.why_not, _sight(target), exact.sentence)
         return int(exact.is_fault)
     if is_head:
         print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
     elif found.coverage is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
-        print(f"{draft.name} can draft for {target.name}. {coverage_words(found.coverage)}")
+        print(f"{draft.name} can draft for {target.name}. {vocabulary_sentence(found.speaks)}")
     _print_each(found.difference, *(expected.sentences if expected else ()), _sight(target), exact.sentence)
     return int(exact.is_fault)
 

@@ -23,7 +23,7 @@ import psutil
 import app
 from app.core.paths import Paths, builtin_draft, builtin_target
 from app.startup.display import PACKAGES, has_display, missing_library
-from engine.sandbox.library_facts import ask_library
+from engine.sandbox.library_facts import query_library
 
 LEAST_FREE_BYTES = 200_000_000  # chats, settings and kept states need little; a model needs what its page says
 _REINSTALL = "Install Paceline again: “make run” in its folder, or “pip install --force-reinstall llama-cpp-python”."
@@ -50,7 +50,7 @@ class Finding:
 
 def examine(paths: Paths) -> tuple[Finding, ...]:
     """Run all checks, in the order in which a start needs them."""
-    library = ask_library(paths.cache)
+    library = query_library(paths.cache)
     return (
         _program(),
         *_packages(),

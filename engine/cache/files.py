@@ -1,7 +1,7 @@
-"""Saved caches on the disk: one file each, bounded; the least recently used are removed first.
+"""Saved caches on the disk, one file each; an LRU policy bounds their size.
 
-llama.cpp trusts the bytes of a state, so a file is used only if this installation wrote it: all of it is covered by a
-keyed hash, whose key is stored beside the files and never leaves the machine. Other files are removed unread.
+llama.cpp trusts the bytes of a state, so a file is used only if this installation wrote it: a keyed hash covers the
+whole file, and its key is stored in the same folder and never leaves the machine. Other files are removed unread.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PART = ".part"
 _KEY_FILE, _KEY_BYTES, _MAC_BYTES = "key", 32, 32
 _MAGIC = b"paceline state 1\n"
 _HEAD_LIMIT = 4096
-_WRITE_BYTES = 4 << 20  # per step of writing, which bounds the delay of a request
+_WRITE_BYTES = 4 << 20  # bytes per step of writing, which bounds the delay of a request
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class StoredState:
 
 
 class StateFiles:
-    """The files of one folder, used by this process only. If the folder fails, nothing is saved."""
+    """The files of one folder, which only this process uses. If the folder cannot be used, nothing is saved."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -62,7 +62,7 @@ class StateFiles:
         self._index: dict[StateKey, StoredState] = {}  # least recently used first
 
     def open(self) -> None:
-        """Index the files; remove those that are foreign or incomplete."""
+        """Index the files; remove foreign or incomplete ones."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._secret = _secret(self._folder / _KEY_FILE)
@@ -104,7 +104,7 @@ class StateFiles:
             self.remove(key)
             return None
         self._index[key] = self._index.pop(key)
-        with contextlib.suppress(OSError):  # then the next start takes an older time for its last use
+        with contextlib.suppress(OSError):  # without the time stamp, the next start considers the file older
             os.utime(file)
         return state
 
@@ -120,14 +120,14 @@ class StateFiles:
             with replacing(file, file.with_suffix(_PART)) as part, _open_private(part) as opened:
                 yield from _write(opened, key, state, runs, self._secret)
                 written = opened.tell()
-        except OSError as error:  # such as a full disk: the tokens will be decoded again
+        except OSError as error:  # such as a full disk; the tokens will be decoded again
             log.info("a cache could not be kept: %s", error)
             return
         self._index.pop(key, None)
         self._index[key] = StoredState(key, state.ids, written, state.runs)
 
     def shrink(self, limit_bytes: int, but: StateKey | None = None) -> None:
-        """Remove the least recently used until the rest takes ``limit_bytes``; ``but`` is about to be replaced."""
+        """Remove least recently used states until the rest takes ``limit_bytes``; ``but`` is not counted."""
         total = sum(stored.num_bytes for stored in self._index.values() if stored.key != but)
         for stored in self.stored:
             if total <= limit_bytes:

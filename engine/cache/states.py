@@ -1,7 +1,8 @@
-"""Saves the caches of conversations that were left, and restores them if that is quicker than decoding again.
+"""Saves the caches of conversations, and restores them if that is faster than prefill.
 
-They are saved in memory at once and on the disk in idle time, both bounded. Measured speeds decide which is quicker.
-Caches of guests (conversations of other programs) are only saved in memory, a few of them.
+A cache is saved in memory at once, and written to the disk in idle time; both are bounded. Measured speeds decide
+whether restoring is faster. Up to `MOST_GUESTS` caches of guests (conversations of other programs) are saved, in memory
+only.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class StateSpeeds:
         self._changed = False
 
     def seconds(self, identity: str, kind: str, amount: float) -> float | None:
-        """How long ``amount`` takes by the known speed; None if it is unknown."""
+        """Seconds that ``amount`` takes at the recorded speed; None if the speed is unknown."""
         speed = self._kept.get(identity, {}).get(kind)
         return None if speed is None else amount / speed
 
@@ -63,7 +64,7 @@ class StateSpeeds:
         self._changed = True
 
     def raise_speed(self, identity: str, kind: str) -> None:
-        """Raise a speed that has decided against restoring a little, so that restoring is tried again."""
+        """Raise a speed a little after it decided against restoring, so that restoring is tried again."""
         if kind in self._kept.get(identity, {}):
             self._kept[identity][kind] *= _RAISE
 
@@ -109,13 +110,13 @@ class _AttachedSequence:
 @dataclass(slots=True)
 class _MemoryEntry:
     state: SequenceState
-    dirty: bool  # not on the disk yet
+    dirty: bool  # not written to the disk yet
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
     key: StateKey
-    state: SequenceState | None  # None: on the disk
+    state: SequenceState | None  # None: only on the disk
     num_usable: int
     num_bytes: int
 
@@ -125,7 +126,7 @@ class _Match:
 
 
 class StateCache:
-    """The saved caches of a session. Saves only guests' caches until `set_limit` allows others."""
+    """The saved caches of a session. Until `set_limit` is called, only guests' caches are saved."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
@@ -149,11 +150,11 @@ class StateCache:
         if disk_bytes == 0:
             self.forget(None)
         elif self._files is not None:
-            self._stop_writing()  # it began under another limit
+            self._stop_writing()  # the current write began under another limit
             self._files.shrink(disk_bytes)
 
     def forget(self, owner: int | None) -> None:
-        """Delete the caches of one conversation, or of all (None). Loaded ones are not saved later."""
+        """Delete the saved caches of one conversation, or of all (None). Caches in use will not be saved either."""
         if self._writing is not None and owner in (None, self._writing[0].owner):
             self._stop_writing()
         for key in list(self._kept):
@@ -173,7 +174,7 @@ class StateCache:
     # ---- sequences ----------------------------------------------------------------------------------------------
 
     def attach(self, role: str, sequence: CachedSequence, identity: Callable[[], str], slot: int = 0) -> None:
-        """From now on save and restore the caches of a loaded sequence: the "target" or "draft" of ``slot``."""
+        """Save and restore the caches of a loaded sequence, the "target" or "draft" of ``slot``, from now on."""
         now = self._answering.setdefault(slot, _CurrentAnswer())
         attached = self._attached[slot, role] = _AttachedSequence(role, sequence, identity, now)
         sequence.before_reuse = partial(self._before_reuse, attached)
@@ -264,7 +265,7 @@ class StateCache:
             self._restore(attached, found)
 
     def _best(self, attached: _AttachedSequence, identity: str, ids: History) -> _Match | None:
-        """The saved cache that spares the most tokens; a cache in memory wins a tie."""
+        """The saved cache with the most reusable tokens; memory wins a tie."""
         found = [
             _Match(key, kept.state, self._usable(attached, kept.state, ids), kept.state.num_bytes)
             for key, kept in self._kept.items()
@@ -278,7 +279,7 @@ class StateCache:
 
     @staticmethod
     def _usable(attached: _AttachedSequence, state: SequenceState | StoredState, ids: History) -> int:
-        held = attached.sequence.own_ids(state.ids, state.runs)
+        held = attached.sequence.local_ids(state.ids, state.runs)
         shared = attached.sequence.shared(held, ids)
         whole = attached.sequence.num_snapshots is not None  # its tail cannot be dropped
         return 0 if whole and shared < len(held) else shared
@@ -288,13 +289,13 @@ class StateCache:
         decoding = self._speeds.seconds(identity, PROMPT, spared)
         restoring = self._speeds.seconds(identity, found.source, found.num_bytes)
         if decoding is None or restoring is None or restoring < decoding:
-            return True  # also if a speed is unknown: trying measures it
+            return True  # also if a speed is unknown: restoring measures it
         self._speeds.raise_speed(identity, found.source)
         attached.note(_decoded_again(spared, decoding, found.source, restoring))
         return False
 
     def _keep(self, attached: _AttachedSequence, owner: int) -> None:
-        """Copy the contents into memory before they are lost."""
+        """Copy the cache to memory before it is overwritten."""
         num_past, identity = attached.sequence.num_past, attached.identity()
         if num_past < LEAST_TOKENS:
             return

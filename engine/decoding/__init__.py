@@ -1,1 +1,1 @@
-"""The loop: propose, verify in one pass, accept, roll back, emit."""
+"""The decoding loop: propose, verify in one pass, accept, roll back, emit."""

@@ -1,8 +1,7 @@
-"""Token ids -> text that is safe to show, piece by piece, with the provenance of every token.
+"""Converts token ids to text that is final, piece by piece, with the provenance of every token.
 
-Text is held back for two reasons: a character whose bytes are not all there yet, and a possible beginning of a stop
-string. The bytes of a token come from the tokenizer as they are, so the leading space that SentencePiece vocabularies
-put before a word is kept, also for the first token.
+Text is held back for two reasons: an incomplete UTF-8 character, and a possible beginning of a stop string. The bytes
+of a token are used unchanged, so the leading space of SentencePiece vocabularies is kept, also for the first token.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from engine.reasoning_tags import REASONING_TAGS
 from engine.records import PassProbabilities, Source, TokenSpan
 
 _Utf8 = codecs.getincrementaldecoder("utf-8")
-_span = functools.lru_cache(maxsize=1024)(TokenSpan)  # few different ones occur again and again
+_span = functools.lru_cache(maxsize=1024)(TokenSpan)  # a few different spans make up most of an answer
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text that may be shown now, and its tokens; the spans' characters add up to the text's.
+    """Released text and its tokens; the spans' characters add up to the text's.
 
-    ``num_tokens`` counts the tokens fed that belong to the answer: all of them, or those up to and including the one
-    that completed a stop string (``stopped``).
+    ``num_tokens`` counts the answer's tokens of this call: all of them, or if ``stopped`` those up to and including the
+    token that completed a stop string.
     """
 
     text: str
@@ -37,8 +36,8 @@ class Piece:
 class Detokenizer:
     """Decodes one answer. Text from a stop string on is never released.
 
-    Each token gets one span, in order, when its text is released. Bytes that no later token completed become U+FFFD in
-    ``flush``, as an additional span with the last token's source; if the answer was cut there, they are dropped.
+    Each token gets one span, in order, when its text is released. ``flush`` converts bytes that no later token
+    completed to U+FFFD, in an additional span with the last token's source, or drops them if the answer was cut off.
     """
 
     def __init__(self, tokenizer: Tokenizer, stop: tuple[str, ...] = ()) -> None:
@@ -59,9 +58,9 @@ class Detokenizer:
         self._first_stop = 0  # offset in the text at which a stop string may begin
 
     def watch_reasoning(self, opened_tag: str) -> None:
-        """Ignore stop strings within the reasoning that an answer begins with, except one that contains a closing tag.
+        """Ignore stop strings within reasoning at the beginning of an answer, unless they contain a closing tag.
 
-        ``opened_tag`` is the reasoning tag that the prompt ends with; the answer may also begin with a tag.
+        ``opened_tag`` is the reasoning tag at the end of the prompt; the answer may also begin with a tag.
         """
         if self._stops:
             self._reasoning = _Reasoning(opened_tag.strip())
@@ -79,10 +78,10 @@ class Detokenizer:
         probabilities: PassProbabilities | None = None,
         num_forced: int = 0,
     ) -> Piece:
-        """Add the tokens of one pass; return the text that may be shown now: none after a stop string.
+        """Add the tokens of one pass, and release text that is final; nothing is released after a stop string.
 
-        ``rejected`` are the proposed tokens that the last of ``ids`` replaced. Their text and the ``probabilities`` of
-        the pass are attached to its span. The first ``num_forced`` tokens were forced by a grammar.
+        ``rejected`` are the proposed tokens that the last of ``ids`` replaced; its span gets their text and the
+        ``probabilities`` of the pass. A grammar forced the first ``num_forced`` tokens.
         """
         if self._stopped:
             return Piece("", (), stopped=True, num_tokens=0)
@@ -107,7 +106,7 @@ class Detokenizer:
         return self._release(len(self._text) - self._num_held_chars(), len(ids))
 
     def flush(self, *, is_cut: bool = False) -> Piece:
-        """Release the held text at the end of the answer, unless it completes a stop string.
+        """Release held text at the end of the answer, unless it completes a stop string.
 
         ``is_cut``: the model did not end the answer itself, so an incomplete character is dropped.
         """
@@ -122,7 +121,6 @@ class Detokenizer:
         return self._release(len(self._text), 0)
 
     def _decode(self, token_id: int) -> str:
-        """Return the characters that this token completes."""
         entry = self._cache.get(token_id)
         if entry is None:
             piece = self._tokenizer.piece(token_id)
@@ -154,9 +152,9 @@ class Detokenizer:
         return text, PassProbabilities(probabilities.probs, probabilities.last, probabilities.greedy, tuple(lengths))
 
     def _cut_at_stop(self, num_new: int) -> bool:
-        """Cut the held text before the stop string that ends first (the longest of those); True if there is one.
+        """Truncate held text before the stop string that ends first, or the longest of several; True if there is one.
 
-        Only the end decides, so that the result does not depend on how the text was split into tokens.
+        The result must not depend on the split into tokens, so the earliest end decides.
         """
         found: tuple[int, int] | None = None
         for stop in self._stops:
@@ -180,7 +178,7 @@ class Detokenizer:
         return len(next(prefix for prefix in self._prefixes if self._text.endswith(prefix)))
 
     def _release(self, num_chars: int, num_tokens: int) -> Piece:
-        """Release the tokens that lie entirely within the first ``num_chars`` characters."""
+        """Release the tokens that are entirely within the first ``num_chars`` characters."""
         if num_chars == len(self._text):
             text, spans = self._text, tuple(self._tokens)
             self._text, self._tokens, self._first_stop = "", [], 0
@@ -200,7 +198,7 @@ class _Reasoning:
 
     def __init__(self, opened_tag: str) -> None:
         self._closing = next((closing for opening, closing in REASONING_TAGS if opening == opened_tag), "")
-        self._text = ""  # the end of the answer, which may contain a tag
+        self._text = ""  # the last characters, which may contain a tag
         self._has_ended = False
 
     def feed(self, text: str) -> int:
@@ -221,12 +219,12 @@ class _Reasoning:
             self._text = self._text[-len(self._closing) :]
             return len(text)
         end = begin + len(self._closing)
-        self._text, self._closing = self._text[end:], ""  # another block may follow
+        self._text, self._closing = self._text[end:], ""  # another reasoning block may follow
         return max(0, end - before)
 
 
 def _shorten(spans: Iterable[TokenSpan], num_chars: int) -> Iterable[TokenSpan]:
-    """Limit the spans to ``num_chars`` characters in all; later spans get none."""
+    """Limit the spans to ``num_chars`` characters in all; later spans get 0."""
     left = num_chars
     for span in spans:
         kept = min(span.num_chars, left)

@@ -1,6 +1,6 @@
 """The decoding loop: propose, forward, verify, roll back, emit, report.
 
-Plain decoding is the loop with an empty draft. Between two passes the cache holds every token but the last.
+Plain decoding is the loop with an empty draft. Between two passes the cache holds every token except the last.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from engine.sequence import CachedSequence
 class StepOutput:
     """The tokens of one pass (at least one), the source of each, and the rejected tokens.
 
-    Several plain passes give one token each. The first ``num_forced`` tokens were forced by a grammar.
-    ``probabilities`` are set if tokens were proposed, ``logprobs`` of each token if they were requested.
+    If ``num_passes`` is above 1, each plain pass gave one token. A grammar forced the first ``num_forced`` tokens.
+    ``probabilities`` are set if tokens were proposed, ``logprobs`` if requested.
     """
 
     ids: list[int]
@@ -48,9 +48,9 @@ class LoopConfig:
 
     Attributes:
         planner: prepares each pass; None for a fixed depth.
-        padded: gives the size of pass, at least as large, that is cheaper; None never pads.
+        padded: returns the cheapest pass size that is at least the argument; None never pads.
         observers: called after every pass, after the statistics, in this order.
-        num_logprobs: how many of the most likely tokens to report with each token; None for no logprobs. `step` only.
+        num_logprobs: number of most likely tokens to report for each token, in `step` only; None: no logprobs.
     """
 
     planner: PassPlanner | None = None
@@ -60,7 +60,7 @@ class LoopConfig:
 
 
 class Speculation:
-    """The decoding of one answer. The target's cache already holds ``prompt`` [num_tokens] except its last token."""
+    """Decodes one answer. The target's cache must hold ``prompt`` [num_tokens] except its last token."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Speculation:
         self._tokens: History = np.empty(target.n_ctx + 1, dtype=np.int32)
         self._tokens[: len(prompt)] = prompt
         self._count = len(prompt)
-        self._failure: DecodeError | None = None  # of a plain pass; raised after the tokens that preceded it
+        self._failure: DecodeError | None = None  # of a plain pass; raised once the tokens before it were returned
         self._observers: list[PassObserver] = [stats, *config.observers]
         drafter.begin(self.history, sampler)
 
@@ -94,7 +94,7 @@ class Speculation:
         return self._target.n_ctx - self._count + 1
 
     def step(self, depth: int, wanted: int) -> StepOutput:
-        """Make one pass with at most ``depth`` proposed tokens, which gives at most ``wanted`` (>= 1) tokens.
+        """Make one pass with at most ``depth`` proposed tokens; return at most ``wanted`` (>= 1) tokens.
 
         Raises:
             DecodeError: the pass failed, or the logits are not numbers.
@@ -125,11 +125,11 @@ class Speculation:
     def run_plain(self, most: int, budget_s: float, ends_run: Callable[[History], bool]) -> StepOutput:
         """Make up to ``most`` (>= 1) passes of one token, for at most ``budget_s`` seconds, or until ``ends_run``.
 
-        Gives the same tokens as calls of `step`. The weights of a pass evict everything else from the processor's
-        caches, so the code around a pass is slow: here it runs once for all of the passes.
+        Gives the same tokens as calls of `step`. The weights of a pass evict all other data from the processor's
+        caches, so code between passes is slow: here most of it runs once for all passes.
 
         Raises:
-            DecodeError: the first pass failed, or the last pass of the previous run.
+            DecodeError: the first pass failed, or the previous run ended with a failed pass.
         """
         if self._failure is not None:
             raise self._failure
@@ -155,7 +155,7 @@ class Speculation:
             ids.append(latest)
             now = perf_counter()
             begun.append(now)
-            # First, because it must see every token, also if a pass takes longer than the budget.
+            # Called first, because it must see every token, even if a pass exceeds the budget.
             if ends_run(tokens[:count]) or len(ids) >= most or now - begun[0] >= budget_s:
                 break
         first, self._count = self._count, count
@@ -165,9 +165,9 @@ class Speculation:
     def _report_plain(
         self, num_history: int, begun: list[float], computed: list[float], joined: tuple[int, int]
     ) -> None:
-        """Report plain passes that began, and gave their rows, at these times; the last of ``begun`` ends them.
+        """Report plain passes with the times of their begins and of their rows; the last of ``begun`` is the end.
 
-        ``joined``: how many were joined with passes of other answers, and how many of those had others' tokens.
+        ``joined``: number of passes that the batcher made, and number of these with other answers' tokens.
         """
         spans = list(zip(pairwise(begun), computed, strict=False))
         report = PlainRunReport(
@@ -183,7 +183,7 @@ class Speculation:
     # ---- a step -----------------------------------------------------------------------------------------------------
 
     def _begin_pass(self) -> int:
-        """Let the planner prepare the next pass; return how many tokens are pending."""
+        """Let the planner prepare the next pass; return the number of pending tokens."""
         num_pending = self._target.num_pending
         if self._config.planner is not None:
             self._config.planner.begin_pass(num_pending, self._target.batch)
@@ -202,7 +202,7 @@ class Speculation:
         return num_padding
 
     def _forward(self, draft: Draft, num_padding: int) -> Rows:
-        """Run the last token and the proposed tokens; return their rows [num_proposed + 1, n_vocab]."""
+        """Decode the last token and the proposed tokens; return their rows [num_proposed + 1, n_vocab]."""
         last = int(self._tokens[self._count - 1])
         ids = [last, *draft.ids, *([last] * num_padding)] if draft.ids else [last]
         return self._target.forward(ids, len(draft.ids) + 1, num_padding)
@@ -217,8 +217,8 @@ class Speculation:
     def _report(self, draft: Draft, num_accepted: int, counts: tuple[int, int, int], times: list[float]) -> None:
         """Report the pass to all observers.
 
-        ``counts``: decoded tokens, pending ones among them, and replayed ones. ``times``: when the step began and when
-        each of its six parts ended, in seconds.
+        ``counts``: decoded tokens, pending tokens among them, and replayed tokens. ``times``: the begin of the step,
+        then the end of each of its six parts, in seconds.
         """
         begun, proposed, kept_state, computed, verified, rolled_back, ended = times
         (num_decoded, num_pending, num_replayed), joined = counts, self._target.joined
@@ -282,7 +282,7 @@ class Speculation:
         probs = verdict.probs
         if draft.q is None:
             return PassProbabilities(tuple([(p, None) for p, _ in probs]), verdict.next_p)
-        if draft.sources is not None:  # suffix tokens among them, with q = 1
+        if draft.sources is not None:  # a chained draft may contain suffix tokens, which have q = 1
             pairs = zip(probs, draft.sources, strict=False)
             sampled = (Source.DRAFT, Source.HEAD)
             return PassProbabilities(

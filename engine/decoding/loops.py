@@ -10,22 +10,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-LOOK_EVERY = 64  # tokens; at fixed counts, so that an answer ends at the same token however it was drafted
-FEWEST_TOKENS, FEWEST_TIMES = 400, 6  # repeated tokens, and repetitions, of a loop
-FEWEST_OF_DATA = 1024  # if the repeated text has hardly a letter: zeros of a table, a line of dashes
+CHECK_EVERY = 64  # tokens between checks, at fixed counts, so that drafting does not change where an answer ends
+FEWEST_TOKENS, FEWEST_TIMES = 400, 6  # least repeated tokens and repetitions of a loop
+FEWEST_OF_DATA = 1024  # least repeated tokens if the text has few letters: zeros of a table, a line of dashes
 _MOST_PERIOD = 128
-_LOOK_BACK = 2048
+_TAIL_TOKENS = 2048
 _LETTERS = 3
 
 
-def next_look(num_tokens: int) -> int:
+def next_check(num_tokens: int) -> int:
     """Number of tokens at which to check again."""
-    return max((num_tokens // LOOK_EVERY + 1) * LOOK_EVERY, FEWEST_TOKENS)
+    return max((num_tokens // CHECK_EVERY + 1) * CHECK_EVERY, FEWEST_TOKENS)
 
 
 def repeated_tail(ids: Sequence[int]) -> tuple[int, int]:
-    """Return how many of the last tokens equal those one period before, and the period; (0, 0) if too few do."""
-    tail = np.asarray(ids[-_LOOK_BACK:])
+    """Return the length of the periodic tail and its period; (0, 0) if the tail is too short."""
+    tail = np.asarray(ids[-_TAIL_TOKENS:])
     for index in np.flatnonzero(tail[:-1] == tail[-1])[::-1]:
         period = len(tail) - 1 - int(index)
         if period > _MOST_PERIOD:

@@ -1,4 +1,4 @@
-"""Reports of the target's passes, and the protocols of what follows and plans them."""
+"""Reports of the target's passes, and protocols of their observers and planners."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from engine.interfaces import Batch
 class PassReport(NamedTuple):
     """One pass, with the milliseconds of each part of its step.
 
-    A named tuple: making a frozen dataclass of so many fields would take two microseconds more for every pass.
+    A named tuple, because a frozen dataclass of so many fields would take two microseconds more per pass.
 
     Attributes:
-        num_history: tokens before it, including the prompt.
+        num_history: tokens before the pass, including the prompt.
         draft: the proposal.
-        num_accepted: how many of its first tokens were accepted.
-        num_decoded: tokens that the target decoded: pending ones, the last one, the proposed ones and padding.
-        num_pending: tokens among them that an earlier rollback had left.
-        num_left_pending: tokens that its own rollback leaves to the next pass.
-        num_replayed: tokens that were decoded again, here or in separate passes.
-        is_joined: whether the batcher made it, so that ``forward_ms`` includes the work of other answers.
-        is_shared: whether other answers had tokens in it.
-        draft_ms: proposing.
+        num_accepted: number of accepted tokens of the proposal.
+        num_decoded: tokens that the target decoded: pending tokens, the last token, proposed tokens and padding.
+        num_pending: decoded tokens that were pending since an earlier rollback.
+        num_left_pending: tokens that this pass's rollback leaves to the next pass.
+        num_replayed: tokens that were decoded again, in this pass or in separate ones.
+        is_joined: whether the batcher made the pass, so that ``forward_ms`` includes other answers' work.
+        is_shared: whether other answers had tokens in the pass.
+        draft_ms: drafting.
         checkpoint_ms: saving a state for the rollback.
         forward_ms: the target's pass.
         verify_ms: verification and sampling.
         rollback_ms: dropping the rejected tokens.
-        emit_ms: the rest.
-        total_ms: all of these.
+        emit_ms: everything else.
+        total_ms: the sum of these.
     """
 
     num_history: int
@@ -61,12 +61,12 @@ class PlainRunReport:
     """Consecutive plain passes, in milliseconds.
 
     Attributes:
-        num_history: tokens before the first of them.
-        forward_ms: the target's part of each.
-        passes_ms: of each, with sampling and overhead.
-        total_ms: of all together.
-        num_joined: how many the batcher made.
-        num_shared: how many of these had tokens of other answers.
+        num_history: tokens before the first pass.
+        forward_ms: the target's part of each pass.
+        passes_ms: each pass with sampling and overhead.
+        total_ms: all passes together.
+        num_joined: number of passes that the batcher made.
+        num_shared: number of these with tokens of other answers.
     """
 
     num_history: int
@@ -78,17 +78,17 @@ class PlainRunReport:
 
 
 class PassObserver(Protocol):
-    """Is called after every pass of an answer."""
+    """Called after every pass of an answer."""
 
     def on_pass(self, report: PassReport) -> None:
-        """Called after a pass for which a drafter was asked."""
+        """Called after a pass with a drafter, even if it proposed nothing."""
 
     def on_plain_run(self, report: PlainRunReport) -> None:
         """Called after plain passes without a drafter."""
 
 
 class PassPlanner(Protocol):
-    """Is called before every pass of an answer."""
+    """Called before every pass of an answer."""
 
     def begin_pass(self, num_pending: int, batch: Batch | None) -> None:
-        """Prepare a pass that decodes ``num_pending`` tokens again; ``batch`` joins it with other answers' passes."""
+        """Prepare a pass that decodes ``num_pending`` tokens again; ``batch`` may join it with other passes."""

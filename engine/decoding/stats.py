@@ -1,7 +1,7 @@
-"""Counts tokens, passes and times of an answer. Rates are properties of the `RunStats` that a snapshot gives.
+"""Counts tokens, passes and times of an answer. Rates are properties of the `RunStats` of a snapshot.
 
 A pass is one forward call of the target while answering (not prefill). Recovered, bonus and end-of-generation tokens
-count as tokens; tokens of a block that a stop string or the maximum length cut off do not.
+count as tokens; tokens that a stop string or the maximum length cut off do not.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from engine.intervals import GROWTH, LAST_BUCKET
 from engine.records import Mode, RunStats, Source
 from engine.sentences import said
 
-MAX_DECISIONS = 50  # more lines would not explain an answer better
-MAX_DEPTH = 32  # counters by depth; the settings allow no greater depth
+MAX_DECISIONS = 50  # limit of the recorded decisions
+MAX_DEPTH = 32  # greatest depth in the settings
 
 
 class StatsRecorder:
@@ -51,7 +51,7 @@ class StatsRecorder:
         self._pass_tokens: list[int] = []
 
     def prefill_ended(self) -> None:
-        """Seconds count as decoding from now on."""
+        """End the prefill: from now on, time counts as decoding."""
         self.prefilled = time.perf_counter()
 
     def on_pass(self, report: PassReport) -> None:
@@ -93,11 +93,11 @@ class StatsRecorder:
             self._accepted_by_depth[i] += 1
 
     def count_draft_prompt(self, seconds: float) -> None:
-        """Count the time in which the draft model read the prompt; a part of the pass that waited for it."""
+        """Count the seconds of the draft model's prefill, which are part of a pass."""
         self.draft_prompt_s += seconds
 
     def count_tokens(self, sources: list[Source], num_passes: int = 1) -> None:
-        """Count the tokens of the last pass; if there were several plain passes, one each."""
+        """Count the tokens of the last pass, or of several plain passes with one token each."""
         now = time.perf_counter()
         if self.first_token is None:
             self.first_token = now
@@ -111,14 +111,14 @@ class StatsRecorder:
             self._provenance[source] += 1
 
     def record_reason(self, reason: str) -> None:
-        """Record the pacer's reason if it changed, and the depth used last."""
+        """Record the pacer's reason if it changed, with the last depth."""
         self.depth = self._last_proposed
         if reason and reason != self._last_reason:
             self._last_reason = reason
             self.add_decision(reason)
 
     def add_decision(self, reason: str) -> None:
-        """Record why something changes at this token."""
+        """Record the reason of a change at this token."""
         if len(self.decisions) < MAX_DECISIONS:
             self.decisions.append(said("token {place}: {reason}", place=self.tokens, reason=reason))
 
@@ -127,7 +127,7 @@ class StatsRecorder:
         deepest = max((i + 1 for i, count in enumerate(self._proposed_by_depth) if count), default=0)
         pass_s, per_token_s = self._times()
         token_ms = _percentiles_ms(per_token_s, 50, 95, 99)
-        num_read = self.prompt_tokens if self.tokens else self.read_tokens  # prefill may have been stopped
+        num_read = self.prompt_tokens if self.tokens else self.read_tokens  # prefill may have stopped early
         decoding = self.prefilled is not None and self.last_token is not None
         return RunStats(
             mode=self.mode,
@@ -174,7 +174,7 @@ class StatsRecorder:
         )
 
     def _times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return seconds of each pass, and of each token: the time of a pass divided by its tokens."""
+        """Return the seconds of each pass, and of each token: the time of its pass divided by the pass's tokens."""
         seconds = np.asarray(self._pass_s)
         counts = np.asarray(self._pass_tokens, dtype=np.int64)
         return seconds, np.repeat(seconds / np.maximum(counts, 1), counts)

@@ -1,7 +1,7 @@
 """Decides which proposed tokens the target accepts. Exact: the output has the target's own distribution.
 
 A pass emits its accepted tokens and one more: a recovered token, sampled from the residual after a rejection, or a
-bonus token after a full acceptance. Rows are given as functions, called up to the first rejection only.
+bonus token after a full acceptance. Rows are passed as functions, which are called up to the first rejection only.
 
 Leviathan et al. 2022, arXiv 2211.17192; Chen et al. 2023, arXiv 2302.01318. p is the target's, q the draft's.
 """
@@ -17,23 +17,24 @@ from engine.sampling.distribution import Distribution, excess_sum, point_mass, r
 
 
 def verify_block(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[[], float]) -> Verdict:
-    """Temperature above 0: accept the longest prefix that its own test accepts. Exact like `verify`, accepts no fewer.
+    """Temperature above 0: accept the longest prefix that passes its test. Exact; never accepts fewer than `verify`.
 
     Block verification: Sun et al. 2024, arXiv 2403.10444, Algorithm 2.
     With w_0 = 1 and w_i = min(1, w_{i-1} p(x_i) / q(x_i)): accept all k tokens with probability w_k, else i < k tokens
     with s / (s + 1 - w_i), s = sum max(0, w_i p - q), longest first. Sample the next from norm(max(0, w_i p - q)),
-    after k tokens from p. So i tokens are accepted with probability w_i whatever follows: the depth may depend on them.
+    after k tokens from p. The first i tokens are all accepted with probability w_i whatever tokens follow, so the
+    depth may depend on them.
 
     Needs every row up to the first token with p = 0, while `verify` stops at the first rejection. Without ``q`` both
-    accept the same tokens, and `verify` is used.
+    accept the same tokens, so it calls `verify`.
 
     Args:
         draft: ids [k] and q [k], each token sampled from its q; a chained n-gram token has a point mass there.
         p_at: the target's distribution after i accepted tokens, i from 0 to k; called in order, at most once each.
-        uniform: numbers in [0, 1), independent of those that the draft was sampled with.
+        uniform: numbers in [0, 1), independent of the draft's random numbers.
 
     Example:
-        p = (1/3, 2/3) and q = (2/3, 1/3) twice: 11/9 tokens are accepted on average, token by token 10/9.
+        p = (1/3, 2/3) and q = (2/3, 1/3) for two tokens: 11/9 tokens are accepted on average, with `verify` 10/9.
     """
     if draft.q is None:
         return verify(draft, p_at, uniform)
@@ -69,17 +70,17 @@ def _rows_and_weights(
 
 
 def _keep_probability(i: int, rows: list[Distribution], q: list[Distribution], weights: list[float]) -> float:
-    """Probability that exactly i tokens are accepted, given that no longer prefix was."""
+    """Probability that exactly i tokens are accepted, given that no longer prefix is."""
     weight = weights[i]
     if i == len(q):
         return weight
     left = excess_sum(rows[i], q[i], weight)
-    # If nothing is left, p and q agree with the full weight: except for rounding, a longer prefix was accepted.
+    # If nothing is left, p and q are equal here and the weight is 1: a longer prefix is accepted, except for rounding.
     return left / (left + 1.0 - weight) if left > 0.0 else 0.0
 
 
 class Verdict(NamedTuple):
-    """``num_accepted`` proposed tokens are accepted, then comes ``next_id``, whose provenance is ``next_source``.
+    """``num_accepted`` proposed tokens are accepted, then ``next_id`` with provenance ``next_source`` follows.
 
     ``probs`` are p and q of the proposed tokens that were examined, ``next_p`` is p of ``next_id``; empty at
     temperature 0. They are for display only.
@@ -108,14 +109,14 @@ def verify_greedy(draft: Draft, argmax_at: Callable[[int], int]) -> Verdict:
 def verify_seeded(
     draft: Draft, p_at: Callable[[int], Distribution], sample: Callable[[Distribution, int], int]
 ) -> Verdict:
-    """With a seed: accept a proposed token iff it is the token that the seed samples from p at this position.
+    """With a seed: accept a proposed token iff the seed samples the same token from p at this position.
 
-    So the output is that of plain decoding, whatever was proposed (Daliri et al. 2024, arXiv 2408.07978).
+    The output equals that of plain decoding for every proposal (Daliri et al. 2024, arXiv 2408.07978).
 
     Args:
-        draft: ids [k], and q [k] or none; they have no influence.
+        draft: ids [k]; q is not used.
         p_at: the target's distribution after i accepted tokens, i from 0 to k; called in order, at most once each.
-        sample: the token of a distribution at the position after i accepted tokens.
+        sample: samples from a distribution with the seed's number for the position after i accepted tokens.
     """
     probs: list[TokenProbs] = []
     for i, token_id in enumerate(draft.ids):
@@ -130,12 +131,12 @@ def verify_seeded(
 
 
 def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[[], float]) -> Verdict:
-    """Temperature above 0: accept x with probability min(1, p(x) / q(x)), else sample from norm(max(0, p - q)), stop.
+    """Temperature above 0: accept x with probability min(1, p(x) / q(x)), else end with norm(max(0, p - q)).
 
     Args:
         draft: ids [k], and q [k], or none if the proposal was deterministic (q = 1 on each token).
         p_at: the target's distribution after i accepted tokens, i from 0 to k; called in order, at most once each.
-        uniform: numbers in [0, 1), independent of those that the draft was sampled with.
+        uniform: numbers in [0, 1), independent of the draft's random numbers.
     """
     probs: list[TokenProbs] = []
     for i, token_id in enumerate(draft.ids):

@@ -1,4 +1,4 @@
-"""The interface of drafters, which propose tokens and learn how many were accepted; and one that proposes none."""
+"""The interface of drafters, and a drafter that proposes nothing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from engine.sampling.sampler import History, Sampler
 class Draft:
     """Proposed tokens. ``q[i]`` is the distribution that ``ids[i]`` was sampled from; without ``q``, q = 1 on each.
 
-    A sampled token is always in it: whether token i is proposed may depend only on what was known before it was
+    Every sampled token must be proposed: whether token i is proposed may depend only on facts known before it was
     sampled, or the output would be biased.
 
-    ``scores[i]`` estimates the probability that ``ids[i]`` is right given that those before it are; None if unknown.
-    ``match_length`` is how many tokens at the end of the history were found elsewhere; 0 without a lookup. ``sources``
-    is the provenance of each token of a chained proposal; without it all come from ``source``. The first
-    ``num_forced`` tokens are a grammar's; ``predicted`` are the indices of tokens of a text that the request predicted.
+    ``scores[i]`` estimates the probability that ``ids[i]`` is accepted if all tokens before it are; None if unknown.
+    ``match_length`` is how many tokens at the end of the history matched earlier text; 0 without matching. ``sources``
+    is the provenance of each token of a chained proposal; without it all come from ``source``. A grammar forced the
+    first ``num_forced`` tokens; ``predicted`` are the indices of tokens from the request's predicted output.
     """
 
     ids: list[int]
@@ -38,13 +38,13 @@ class Draft:
         return self.sources if self.sources is not None else [self.source] * len(self.ids)
 
     def first(self, count: int) -> Draft:
-        """The first ``count`` tokens of a deterministic draft (q = 1)."""
+        """Truncate a deterministic draft (q = 1) to ``count`` tokens."""
         scores = self.scores[:count] if self.scores is not None else None
         predicted = [index for index in self.predicted if index < count]
         return Draft(self.ids[:count], self.source, None, scores, self.match_length, predicted=predicted)
 
     def cut(self, count: int) -> Draft:
-        """The first ``count`` tokens of any draft; the token after them must not have been sampled."""
+        """Truncate any draft to ``count`` tokens; the first removed token must not have been sampled."""
         if count == len(self.ids):
             return self
         q = self.q[:count] if self.q is not None else None
@@ -52,9 +52,9 @@ class Draft:
         return replace(self.first(count), q=q, sources=sources)
 
     def before(self, ends: frozenset[int]) -> Draft:
-        """The tokens before the first of ``ends``, of a deterministic draft (q = 1).
+        """Truncate a deterministic draft (q = 1) before the first token of ``ends``.
 
-        If all of them are accepted, the pass gives the end anyway: verifying it as well would gain nothing.
+        If all tokens before it are accepted, the pass emits the end token anyway: verifying it would gain nothing.
         """
         if ends.isdisjoint(self.ids):
             return self
@@ -62,23 +62,23 @@ class Draft:
 
 
 class Drafter(Protocol):
-    """Call ``begin`` once for an answer, then ``propose`` and ``observe`` in turn."""
+    """Call ``begin`` once for each answer, then alternate ``propose`` and ``observe``."""
 
     @property
     def source(self) -> Source:
-        """The provenance of its proposals."""
+        """The provenance of proposed tokens."""
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        """Begin an answer after ``history`` [num_tokens]; proposals are sampled by this sampler's chain.
+        """Begin an answer after ``history`` [num_tokens]; drafts are sampled with the chain of ``sampler``.
 
-        Until the next ``begin``, every history given to ``propose`` continues the previous one.
+        Until the next ``begin``, every history passed to ``propose`` extends the previous one.
         """
 
     def propose(self, history: History, limit: int) -> Draft:
-        """Propose at most ``limit`` tokens to follow ``history`` [num_tokens]; fewer or none is always allowed."""
+        """Propose at most ``limit`` tokens, possibly none, to follow ``history`` [num_tokens]."""
 
     def observe(self, num_accepted: int) -> None:
-        """Learn that the first ``num_accepted`` tokens of the last proposal were accepted."""
+        """Report that the first ``num_accepted`` tokens of the last proposal were accepted."""
 
 
 _EMPTY = Draft([], Source.TARGET)

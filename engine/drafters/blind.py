@@ -1,6 +1,6 @@
-"""Lets a draft model that cannot see draft in conversations with pictures: it reads a word in place of each picture.
+"""Lets a draft model without vision draft in conversations with pictures: it reads a word in place of each picture.
 
-Tokens are counted as the target counts them, so that drafter and pacer need not know of it.
+Token counts are the target's, so drafter and pacer need no special case.
 """
 
 from __future__ import annotations
@@ -19,24 +19,23 @@ WORD_FOR_PICTURE = " image"
 class BlindSequence:
     """Implements `engine.drafters.draft_model.DraftSequence` over a draft's sequence, for one answer.
 
-    Each run of negative ids, of one picture or of several without a word in between, is one token ``word_id`` to the
-    draft.
+    The draft reads each run of consecutive negative ids, of one or more pictures, as one token ``word_id``.
     """
 
     def __init__(self, own: CachedSequence, word_id: int) -> None:
         self._own, self._word_id = own, word_id
-        self._stretches: list[tuple[int, int]] = []  # begin and end of each run, ascending
+        self._picture_runs: list[tuple[int, int]] = []  # begin and end of each run, ascending
         self.n_vocab = own.n_vocab
 
     @property
     def n_ctx(self) -> int:
-        """How many of the target's tokens the cache can hold, if text follows."""
-        return self._own.n_ctx + sum(end - begin - 1 for begin, end in self._stretches)
+        """How many of the target's tokens the cache can hold, if all new tokens are text."""
+        return self._own.n_ctx + sum(end - begin - 1 for begin, end in self._picture_runs)
 
     @property
     def num_past(self) -> int:
         end = self._own.num_past
-        for begin, stretch_end in self._stretches:
+        for begin, stretch_end in self._picture_runs:
             if begin >= end:
                 break
             end += stretch_end - begin - 1
@@ -47,41 +46,41 @@ class BlindSequence:
         return self._own.num_candidates
 
     def reuse(self, ids: History) -> int:
-        self._stretches = []
-        self._own.reuse(self._draft_tokens(ids, 0))
+        self._picture_runs = []
+        self._own.reuse(self._draft_ids(ids, 0))
         return self.num_past
 
     def prefill(self, ids: History) -> Iterator[int]:
         """See `CachedSequence.prefill`; yields a count of the draft's tokens."""
-        yield from self._own.prefill(self._draft_tokens(ids, self.num_past))
+        yield from self._own.prefill(self._draft_ids(ids, self.num_past))
 
     def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         """See `LanguageModel.forward`; the last ``n_rows`` must be text."""
-        return self._own.forward(self._draft_tokens(ids, self.num_past), n_rows)
+        return self._own.forward(self._draft_ids(ids, self.num_past), n_rows)
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        return self._own.forward_candidates(self._draft_tokens(ids, self.num_past))
+        return self._own.forward_candidates(self._draft_ids(ids, self.num_past))
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
         self._own.checkpoint(num_uncertain)
 
     def rollback(self, num_past: int) -> bool:
-        hidden = sum(min(end, num_past) - begin - 1 for begin, end in self._stretches if begin < num_past)
+        hidden = sum(min(end, num_past) - begin - 1 for begin, end in self._picture_runs if begin < num_past)
         return self._own.rollback(num_past - hidden)
 
     def clear(self) -> None:
         self._own.clear()
 
-    def _draft_tokens(self, ids: TokenIds, begin: int) -> History:
+    def _draft_ids(self, ids: TokenIds, begin: int) -> History:
         """The draft's tokens for ``ids``, which begin at index ``begin`` of the conversation."""
-        if self._stretches and self._stretches[-1][1] > begin:
-            self._stretches = [one for one in self._stretches if one[1] <= begin]
+        if self._picture_runs and self._picture_runs[-1][1] > begin:
+            self._picture_runs = [one for one in self._picture_runs if one[1] <= begin]
         given = np.asarray(ids, dtype=np.int32)
         hidden = given < 0
         if not hidden.any():
             return given
         edges = np.flatnonzero(np.diff(np.concatenate(([False], hidden, [False])).astype(np.int8))).reshape(-1, 2)
-        self._stretches += [(begin + int(first), begin + int(end)) for first, end in edges]
+        self._picture_runs += [(begin + int(first), begin + int(end)) for first, end in edges]
         kept = ~hidden
         kept[edges[:, 0]] = True
         return np.where(hidden, np.int32(self._word_id), given)[kept]

@@ -18,21 +18,21 @@ from engine.sampling.top_k import Row
 
 _EMPTY = Draft([], Source.DRAFT)
 _STAND_IN = 0
-_MOST_AT_ONCE = 32  # unread tokens in the pass that gives the first row; more are read before, which can be stopped
+_MOST_AT_ONCE = 32  # most tokens of the pass that gives the first row; passes that can be stopped read the others
 
 
 class Gate(Protocol):
-    """Decides how far to draft. Whether a token is sampled never depends on the token itself."""
+    """Decides how far to draft. The decision to sample a token must not depend on that token."""
 
     def worth_sampling(self, confidence: float) -> bool:
-        """Whether to sample one more token, whose distribution is known; a sampled token is always proposed."""
+        """Whether to sample one more token from a known distribution; a sampled token is always proposed."""
 
     def worth_running(self, sampled_id: int) -> bool:
         """Whether to run the draft model once more, after this token was sampled."""
 
 
 class DraftSequence(Protocol):
-    """The part of `CachedSequence` that a draft model's drafter uses; see there and `LanguageModel`."""
+    """The methods of `CachedSequence` and `LanguageModel` that `DraftModelDrafter` uses."""
 
     @property
     def n_vocab(self) -> int: ...
@@ -64,8 +64,8 @@ class DraftSequence(Protocol):
 class DraftModelDrafter:
     """Implements `Drafter` over a `LanguageModel` that shares the target's vocabulary.
 
-    At temperature 0 it proposes its argmax; above, it *samples* from q, its distribution after the target's whole
-    sampling chain: a sampled draft is accepted with probability 1 - TV(p, q), a greedy one only with p(argmax q).
+    At temperature 0 it proposes the argmax. Above 0 it *samples* from q, the draft's distribution after the target's
+    sampling chain: a sampled token is accepted with probability 1 - TV(p, q), the argmax only with p(argmax q).
     """
 
     def __init__(
@@ -78,29 +78,29 @@ class DraftModelDrafter:
     ) -> None:
         """``n_vocab`` is the target's: ids beyond it are masked in q. After a token of ``eog_ids`` nothing follows.
 
-        If such a token is the most likely, nothing is proposed: that is known before one is sampled. If the target's
-        vocabulary is larger, ids that the model lacks are read as another token, since llama.cpp would fail; q is exact
+        If such a token is the most likely, nothing is proposed; this is decided before sampling. If the target's
+        vocabulary is larger, the draft reads a stand-in for ids that it lacks, since llama.cpp would fail; q is exact
         anyway. If ``should_stop`` returns True, reading a long prompt ends early, and nothing is proposed.
         """
         self._model, self.source = model, source
         self._should_stop = should_stop
-        self.was_stopped = False  # while it read the prompt, in the last `propose`
-        self.failure = ""  # why it proposes nothing any more
+        self.was_stopped = False  # whether the last `propose` was stopped while the prompt was read
+        self.failure = ""  # why the drafter gave up; empty: it works
         self.on_failure: Callable[[str], None] | None = None
         self._n_vocab = min(n_vocab, model.n_vocab)
         self._lacks_ids = n_vocab > model.n_vocab
         self._eog_ids = eog_ids
         self.sampler: Sampler | None = None  # set by `begin`
         self._num_prompt = self._num_history = 0
-        self.on_prompt_read: Callable[[float], None] | None = None  # called with the seconds that the prompt took
+        self.on_prompt_read: Callable[[float], None] | None = None  # called with the seconds of the draft's prefill
         self.num_read = 0  # unread tokens in the last `propose`
-        self.read_s = 0.0  # seconds for these, with the row of the first token
-        # Called after a proposal with the average milliseconds of its passes of one token, if there were any.
+        self.read_s = 0.0  # seconds to read these, including the row of the first token
+        # Called after a proposal with the mean milliseconds of its one-token passes, if it had any.
         self.on_steps: Callable[[float], None] | None = None
         self._steps_s, self._num_steps = 0.0, 0
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        """Keep the part of the cache that ``history`` shares."""
+        """Keep the prefix that the cache shares with ``history``."""
         self.sampler, self._num_prompt = sampler, len(history)
         try:
             self._model.reuse(history)
@@ -108,17 +108,17 @@ class DraftModelDrafter:
             self._fail(error)
 
     def num_unread(self, num_history: int) -> int:
-        """How many tokens it has to read before it drafts after ``num_history`` tokens."""
+        """How many tokens the draft must read before it can draft after ``num_history`` tokens."""
         return max(num_history - self._model.num_past, 0)
 
     def would_delay_first_token(self, num_history: int) -> bool:
-        """Whether it would read a long prompt now, while the target could give the first token without a draft."""
+        """Whether `propose` would read a long prompt first, which delays the answer's first token."""
         return num_history == self._num_prompt and self.num_unread(num_history) > _MOST_AT_ONCE
 
     def propose(self, history: History, limit: int, gate: Gate | None = None, pending: Sequence[int] = ()) -> Draft:
         """Read new tokens, then draft up to ``limit`` tokens, as far as ``gate`` allows.
 
-        ``pending`` are tokens of the same proposal that precede its own.
+        ``pending`` are tokens of the same proposal, from another drafter, that precede these.
         """
         model = self._model
         self.num_read, self.read_s, self.was_stopped = 0, 0.0, False
@@ -134,20 +134,20 @@ class DraftModelDrafter:
             self.read_s = perf_counter() - started
             if row is not None:
                 self._run_ahead(draft, row, before, limit, gate)
-        except DecodeError as error:  # tokens sampled by then are proposed: dropping them would bias the output
+        except DecodeError as error:  # keep the tokens sampled so far: dropping them would bias the output
             self._fail(error)
-        except GrammarError:  # no token of the draft's is allowed next
+        except GrammarError:  # the grammar allows none of the draft's tokens
             pass
         self._report_steps()
         return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
 
     def _read(self, before: History, *, ahead: bool) -> Row | Candidates | None:
-        """Read the new tokens of ``before``; return the row that follows, None if it was stopped."""
+        """Read the new tokens of ``before``; return the row after the last, None if stopped."""
         model, uncertain = self._model, len(before) > self._num_history
-        # What comes before may be rejected as well; if a part of it was read already, a checkpoint after it is useless.
+        # Pending tokens may be rejected as well; if some of them were already read, a checkpoint after them is useless.
         if uncertain and model.num_past <= self._num_history:
             model.checkpoint()
-        if model.num_past >= len(before):  # all were read, but the row is gone
+        if model.num_past >= len(before):  # all were read, but the row was overwritten
             self.truncate(len(before) - 1)
         unread: History = before[model.num_past :]
         if self._lacks_ids:
@@ -163,7 +163,7 @@ class DraftModelDrafter:
         return row
 
     def _prefill(self, unread: History) -> bool:
-        """Read all of ``unread``, and report the seconds of the prompt's share; False if it was stopped."""
+        """Read ``unread``, and report the seconds of the prompt's part; False if stopped."""
         num_of_prompt, started = self._num_prompt - self._model.num_past, perf_counter()
         for _ in self._model.prefill(unread):
             self.was_stopped = self._should_stop()
@@ -183,7 +183,7 @@ class DraftModelDrafter:
             self.on_failure(error.message)
 
     def _pass(self, ids: TokenIds) -> Row | Candidates:
-        """Candidates that may follow ``ids`` if the model selects them itself, else a row."""
+        """Read ``ids``; return candidates if the model selects them itself, else a row."""
         model, started = self._model, perf_counter()
         row = model.forward_candidates(ids) if model.num_candidates else model.forward(ids, 1)[0][: self._n_vocab]
         if len(ids) == 1:
@@ -200,7 +200,7 @@ class DraftModelDrafter:
         self._steps_s, self._num_steps = 0.0, 0
 
     def _run_ahead(self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: Gate | None) -> None:
-        """Sample tokens from ``row`` on and append them to ``draft``."""
+        """Sample tokens, the first from ``row``, and append them to ``draft``."""
         ids, q, scores, sampler = draft.ids, draft.q, draft.scores, self.sampler
         assert q is not None and scores is not None and sampler is not None  # noqa: S101, PT018  (`propose` sets them)
         while True:
@@ -209,8 +209,8 @@ class DraftModelDrafter:
                 return
             next_id, confidence, distribution = found
             if distribution is not None and distribution.ids is not None:
-                next_id = _most_likely(distribution)  # of a whole vocabulary it would take longer than it saves
-            if next_id in self._eog_ids:  # the pass gives it anyway if all tokens before it are accepted
+                next_id = _most_likely(distribution)  # for a whole vocabulary this would take longer than it saves
+            if next_id in self._eog_ids:  # the pass emits it anyway if all tokens before it are accepted
                 return
             if gate is not None and not gate.worth_sampling(confidence):
                 return
@@ -226,11 +226,10 @@ class DraftModelDrafter:
             row = self._pass((next_id,))
 
     def observe(self, num_accepted: int) -> None:
-        """Drop the rejected tokens. The last proposed one need not be in the cache."""
+        """Drop the rejected tokens. The last proposed token may be missing from the cache."""
         self.truncate(self._num_history + num_accepted)
 
     def truncate(self, num_tokens: int) -> None:
-        """Keep at most the first ``num_tokens``."""
         try:
             if self._model.rollback(num_tokens):
                 return
@@ -243,7 +242,7 @@ class DraftModelDrafter:
     ) -> tuple[int, float, Distribution | None] | None:
         """The argmax (temperature 0) or the distribution to sample from, and the confidence of the draft.
 
-        None if no token may follow: all candidates are unknown to the target, or banned.
+        None if no token may follow: the target lacks all candidates, or a bias bans them.
         """
         sampler = self.sampler
         assert sampler is not None  # noqa: S101  (`propose` has checked it)

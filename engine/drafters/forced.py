@@ -1,4 +1,4 @@
-"""Drafts under a grammar: proposes forced tokens at no cost, and drops tokens that the grammar refuses."""
+"""Drafts under a grammar: proposes forced tokens at no cost, and drops tokens that the grammar forbids."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from engine.sampling.sampler import History, Sampler
 
 
 class GrammarDrafter:
-    """Implements `Drafter` around another one.
+    """Wraps another drafter.
 
-    If the grammar leaves no choice of characters, the tokens of that text are proposed: they are nearly always
-    accepted. Else the other drafter is asked. A draft model samples under the same grammar, so only n-gram tokens can
-    be refused here. The draft is cut there, with sampled tokens after it: whether a token is proposed then depends on
-    those before it alone, so that the output stays exact.
+    If the grammar leaves no choice of characters, it proposes the tokens of that text, which are nearly always
+    accepted. Else the inner drafter proposes. A draft model samples under the same grammar, so only n-gram tokens can
+    be forbidden. The draft ends before the first forbidden token: then proposing a token depends only on the tokens
+    before it, and the output stays exact.
     """
 
     def __init__(self, inner: Drafter, constraint: GrammarConstraint, forced: ForcedText) -> None:
         self.inner = inner
         self._constraint = constraint
         self._forced = forced
-        self._is_forced = False  # the last proposal
-        self._num_seen = 0  # tokens of the history that `forced` has read
+        self._is_forced = False  # whether the grammar made the last proposal
+        self._num_seen = 0  # tokens of the history that the constraint has read
         self.source = inner.source
 
     def begin(self, history: History, sampler: Sampler) -> None:
@@ -30,7 +30,7 @@ class GrammarDrafter:
         self.inner.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
-        """Forced tokens, or the other drafter's as far as the grammar allows them."""
+        """Propose forced tokens, or the inner drafter's as far as the grammar allows."""
         state = self._constraint.state(history)
         self._is_forced = False
         if state is None or limit <= 0:
@@ -45,7 +45,7 @@ class GrammarDrafter:
 
     def _as_far_as_allowed(self, draft: Draft, history: History) -> Draft:
         for count in range(1, len(draft.ids) + 1):
-            # After an end-of-generation token there is no state; it is the last token of a draft.
+            # An end-of-generation token leads to no state, but is allowed as the last token of a draft.
             if self._constraint.state(history, draft.ids[:count]) is None:
                 last = draft.ids[count - 1]
                 may_end = self._constraint.allows(history, draft.ids[: count - 1], [last])
@@ -53,6 +53,6 @@ class GrammarDrafter:
         return draft
 
     def observe(self, num_accepted: int) -> None:
-        """Let the other drafter learn, if the proposal was its own."""
+        """Forward the result to the inner drafter if it made the proposal."""
         if not self._is_forced:
             self.inner.observe(num_accepted)

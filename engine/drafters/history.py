@@ -1,7 +1,7 @@
-"""The text of past conversations, as token ids of one vocabulary: indexed in idle time, bounded, saved in one file.
+"""The text of past conversations as token ids of one vocabulary: bounded, indexed in idle time, saved in one file.
 
-Everything stays on this machine. A file of another vocabulary or version or with a wrong checksum is not read. The file
-does not say which conversation a token is from: to delete one, all have to be deleted.
+Everything stays on this machine. A file of another vocabulary or version, or with a wrong checksum, is not read. The
+file does not record the conversation of a token, so one conversation cannot be deleted alone.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from engine.storage.atomic import write_atomically
 
 log = logging.getLogger(__name__)
 
-MAX_TOKENS = 600_000  # at about 85 bytes each in memory, four on disk
-_KEPT_SHARE = 0.75  # the newest part that stays if there are too many
+MAX_TOKENS = 600_000  # each takes about 85 bytes in memory, four on disk
+_KEPT_SHARE = 0.75  # share of `MAX_TOKENS` that stays, the newest, once the limit is exceeded
 _MAGIC = b"paceline past 1\n"
 _DIGEST = 32
 _PATTERN = "past-*.ids"
 _UNFINISHED_S = 3600.0
-_SLICE = 256  # tokens between two reads of the clock
-_SAME_START = 64  # tokens: a common beginning of conversations is learnt once if it is this long
-_NUM_RECENT = 8  # conversations whose beginning is known: chats that alternate
+_SLICE = 256  # tokens indexed between two reads of the clock
+_MIN_COMMON_PREFIX = 64  # tokens; a prefix of conversations that is at least this long is learnt once
+_NUM_RECENT = 8  # latest conversations whose common prefix is looked up, for chats that alternate
 
 
 class VocabularyIdentity:
-    """SHA-256 of all tokens' texts: the same ids stand for the same texts. Computed a little at a time."""
+    """SHA-256 of all tokens' texts, which identifies a vocabulary. Computed in slices."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -53,23 +53,23 @@ class VocabularyIdentity:
         return self._next == n_vocab
 
     def digest(self) -> bytes:
-        """The 32 bytes; completes the computation."""
+        """Complete the computation; return the 32 bytes."""
         self.work(math.inf)
         return self._sum.digest()
 
 
 class PastTextIndex:
-    """The index of past text, and the tokens that wait to be indexed."""
+    """The index of past text, and the tokens that are not indexed yet."""
 
     def __init__(self, folder: Path | None, vocabulary: VocabularyIdentity, max_tokens: int = MAX_TOKENS) -> None:
-        """Without a ``folder`` nothing is saved. `work` reads the file, since identifying it takes some passes."""
+        """Without a ``folder`` nothing is saved. `work` reads the file, since the vocabulary's hash takes a while."""
         self._vocabulary = vocabulary
         self._folder = folder
         self._is_read = folder is None
         self._max_tokens = max_tokens
         self._pending = array("i")
-        self._next = 0  # index of the first waiting token
-        self._recent: list[History] = []  # the latest last
+        self._next = 0  # index of the first token to be indexed
+        self._recent: list[History] = []  # latest last
         self._changed = False
         self.index = SuffixIndex()
 
@@ -81,16 +81,16 @@ class PastTextIndex:
         """Add a conversation that ended or continued; `work` indexes it."""
         learnt = np.array(ids, dtype=np.int32)
         shared, number = max(((_num_shared(one, learnt), i) for i, one in enumerate(self._recent)), default=(0, 0))
-        start = max(0, shared - DEPTH) if shared >= _SAME_START else 0
+        start = max(0, shared - DEPTH) if shared >= _MIN_COMMON_PREFIX else 0
         if shared < len(ids):
             self._pending.extend((BOUNDARY, *ids[start:]))
             self._changed = True
-        if self._recent and 2 * shared > len(self._recent[number]):  # it continued, or was answered again
+        if self._recent and 2 * shared > len(self._recent[number]):  # the conversation continued, or was answered again
             del self._recent[number]
         self._recent = [*self._recent, learnt][-_NUM_RECENT:]
 
     def work(self, budget_s: float) -> None:
-        """Read or index for about ``budget_s`` seconds, save at the end. Not while an answer is made."""
+        """Read or index for about ``budget_s`` seconds, and save when done. Must not run during an answer."""
         ends = time.perf_counter() + budget_s
         if not self._is_read:
             if self._vocabulary.work(ends):
@@ -110,7 +110,7 @@ class PastTextIndex:
             self.save()
 
     def save(self) -> None:
-        """Write everything, indexed or not; a failure is logged."""
+        """Write all tokens, indexed or not; a failure is only logged."""
         if not self._changed or self._folder is None:
             self._changed = False
             return
@@ -127,7 +127,7 @@ class PastTextIndex:
         self._changed = False
 
     def forget(self) -> None:
-        """Delete everything, in memory and on disk, of every vocabulary.
+        """Delete the text of every vocabulary in memory and on disk.
 
         Raises:
             OSError: a file cannot be deleted.
@@ -141,7 +141,7 @@ class PastTextIndex:
         return folder / _PATTERN.replace("*", self._vocabulary.digest().hex()[:16])
 
     def _load(self) -> None:
-        """Put the saved text before the text learnt since."""
+        """Insert the saved text before the text learnt since."""
         self._is_read = True
         if self._folder is not None:
             self._pending = self._read(self._file(self._folder)) + self._pending
@@ -173,7 +173,7 @@ def forget_files(folder: Path) -> None:
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Delete files whose writer was ended; writing one takes a moment, not an hour."""
+    """Delete old partial files, whose writer was killed."""
     for path in folder.glob(_PATTERN.replace(".ids", ".part")):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > _UNFINISHED_S:
@@ -187,41 +187,41 @@ def _num_shared(left: History, right: History) -> int:
 
 
 class PastText:
-    """The past text of a session and its slots. ``folder`` is where it is saved; None: nowhere."""
+    """The past text of a session and its slots, saved in ``folder``; None: not saved."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._of_vocab: PastTextIndex | None = None
+        self._current: PastTextIndex | None = None
 
     @property
     def index(self) -> SuffixIndex | None:
-        """The part read so far; None before anything was."""
-        return self._of_vocab.index if self._of_vocab is not None else None
+        """The part indexed so far; None if nothing is."""
+        return self._current.index if self._current is not None else None
 
     @property
     def has_work(self) -> bool:
-        return self._of_vocab.has_work if self._of_vocab is not None else self._folder is not None
+        return self._current.has_work if self._current is not None else self._folder is not None
 
     def learn(self, ids: list[int], vocab: Tokenizer) -> None:
-        self._of(vocab).learn(ids)
+        self._index_of(vocab).learn(ids)
 
     def work(self, budget_s: float, vocab: Tokenizer) -> None:
-        self._of(vocab).work(budget_s)
+        self._index_of(vocab).work(budget_s)
 
     def forget(self) -> None:
         """Delete the text of every vocabulary; raises `OSError` if a file cannot be deleted."""
-        if self._of_vocab is not None:
-            self._of_vocab.forget()
+        if self._current is not None:
+            self._current.forget()
         elif self._folder is not None:
             forget_files(self._folder)
 
     def leave(self) -> None:
-        """Save: another vocabulary follows, or none. The current vocabulary must still be loaded."""
-        if self._of_vocab is not None:
-            self._of_vocab.save()
-        self._of_vocab = None
+        """Save and drop the index, before the model of its vocabulary is unloaded."""
+        if self._current is not None:
+            self._current.save()
+        self._current = None
 
-    def _of(self, vocab: Tokenizer) -> PastTextIndex:
-        if self._of_vocab is None:
-            self._of_vocab = PastTextIndex(self._folder, VocabularyIdentity(vocab))
-        return self._of_vocab
+    def _index_of(self, vocab: Tokenizer) -> PastTextIndex:
+        if self._current is None:
+            self._current = PastTextIndex(self._folder, VocabularyIdentity(vocab))
+        return self._current

@@ -1,4 +1,4 @@
-"""Checks whether the vocabularies of a draft and a target match, and if not, which token or setting differs.
+"""Checks whether the vocabularies of a draft and a target match; errors name the token or setting that differs.
 
 The rules are llama.cpp's (common/speculative.cpp, `common_speculative_are_compatible`): same kind of vocabulary, same
 BOS and EOS handling, sizes within 128 of each other, equal token texts from id 5 on.
@@ -11,11 +11,11 @@ from engine.llama.vocab import Vocab
 from engine.sentences import said
 
 MAX_SIZE_DIFFERENCE = 128
-FIRST_COMPARED_ID = 5  # the first ids are control tokens whose texts differ between otherwise equal files
+FIRST_COMPARED_ID = 5  # earlier ids are control tokens whose texts differ between otherwise equal files
 
 
 def check_pair(target: Vocab, draft: Vocab) -> None:
-    """Raise `DraftRefusedError` if ``draft`` may not propose for ``target``; it names the first difference."""
+    """Raise `DraftRefusedError`, which names the first difference, if ``draft`` may not propose for ``target``."""
     for difference in (_kind, _special, _size, _texts):
         reason = difference(target, draft)
         if reason:

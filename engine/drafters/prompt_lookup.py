@@ -1,7 +1,7 @@
-"""Prompt lookup: propose what followed the same few tokens earlier in the conversation.
+"""Prompt lookup: propose the tokens that followed the same few tokens earlier in the conversation.
 
-Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding; with an index instead of a search, so that the cost
-per token does not grow with the conversation.
+Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding; an index replaces the search, so that the cost per
+token does not grow with the conversation.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 MAX_MATCH = 5
-MAX_COUNTED_MATCH = 16  # counted tokens of a match: the longer it is, the more likely it continues
-MIN_MATCH = 2  # a single token matches nearly always and is nearly always wrong
+MAX_COUNTED_MATCH = 16  # limit of the reported match length; longer matches continue more likely
+MIN_MATCH = 2  # a match of a single token is nearly always found and nearly always wrong
 
 
 class PromptLookupDrafter:
-    """Implements `Drafter`: longest match first, the most recent of equal ones.
+    """Implements `Drafter` with the longest match; of equally long matches, the most recent.
 
     Example:
-        With matches of 2 to 3 tokens, after [1, 2, 3, 4, 2, 3] a proposal of up to 4 tokens is [4, 2, 3]: the last two
-        tokens, 2 and 3, occurred before, and these followed.
+        With matches of 2 to 3 tokens, [1, 2, 3, 4, 2, 3] gives the proposal [4, 2, 3]: the last two tokens, 2 and 3,
+        occurred before, followed by 4, 2, 3.
     """
 
     source = Source.NGRAM
@@ -32,16 +32,16 @@ class PromptLookupDrafter:
     def __init__(
         self, min_match: int = MIN_MATCH, max_match: int = MAX_MATCH, ends: frozenset[int] = frozenset()
     ) -> None:
-        """A token of ``ends`` ends an answer: neither it nor what followed it is proposed."""
+        """A token of ``ends`` ends an answer: a proposal stops before it."""
         self.ends = ends
         self._sizes = range(max_match, min_match - 1, -1)
         self._ids = array("i")
-        # For each size: the last tokens of a match -> index of its most recent continuation. Keys are bytes, since
-        # the garbage collector would visit tuples, and there are five for each token.
+        # For each match size, maps the matched tokens to the index of the most recent continuation. Keys are bytes,
+        # since the garbage collector would visit tuples, and each token adds five keys.
         self._continuations: dict[int, dict[bytes, int]] = {size: {} for size in self._sizes}
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
-        """Keep the index if ``history`` continues the indexed text, else start over."""
+        """Keep the index if ``history`` extends the indexed text, else start a new one."""
         known = len(self._ids)
         indexed = np.array(self._ids, dtype=np.int32)
         if known > len(history) or not np.array_equal(history[:known], indexed):
@@ -51,7 +51,7 @@ class PromptLookupDrafter:
         self._follow(history)
 
     def propose(self, history: History, limit: int) -> Draft:
-        """Propose what followed the longest earlier match of the end of ``history``."""
+        """Propose the tokens that followed the longest earlier match of the end of ``history``."""
         self._follow(history)
         ids = self._ids
         for size in self._sizes if limit > 0 else ():
@@ -60,7 +60,7 @@ class PromptLookupDrafter:
             start = self._continuations[size].get(ids[-size:].tobytes())
             if start is not None:
                 proposed = ids[start : start + limit].tolist()
-                # A match that reaches the end repeats with this period: continue it periodically.
+                # A match that reaches the end of the text is periodic: repeat the period.
                 while len(proposed) < limit:
                     proposed += proposed[: limit - len(proposed)]
                 length = self._match_length(start, size)
@@ -68,7 +68,7 @@ class PromptLookupDrafter:
         return Draft([], self.source)
 
     def _match_length(self, start: int, size: int) -> int:
-        """Extend a match of ``size`` tokens before ``start`` and at the end of the text to its full length."""
+        """Full length of a match of ``size`` tokens that precede ``start`` and end the text."""
         ids, end = self._ids, len(self._ids)
         while size < MAX_COUNTED_MATCH and start > size and ids[start - size - 1] == ids[end - size - 1]:
             size += 1
@@ -77,7 +77,7 @@ class PromptLookupDrafter:
     def observe(self, num_accepted: int) -> None: ...
 
     def _follow(self, history: History) -> None:
-        """Index the matches that end before each new token: their continuation begins with it."""
+        """Index each new token as the continuation of the tokens before it."""
         ids = self._ids
         for token_id in history[len(ids) :].tolist():
             end = len(ids)

@@ -1,7 +1,7 @@
-"""Bytes of a context in each layer, from a header: keys and values, or a recurrent state.
+"""Bytes of each layer's cache, computed from a header: keys and values, or a recurrent state.
 
-The rules are those of llama.cpp (`llama_kv_cache`, `llama_hparams::n_embd_r` and `n_embd_s`): grouped heads, heads of
-different sizes in sliding-window layers, one shared latent (MLA), layers that share the cache of another, and states of
+The rules are those of llama.cpp (`llama_kv_cache`, `llama_hparams::n_embd_r` and `n_embd_s`): grouped heads, different
+head sizes in sliding-window layers, one shared latent (MLA), layers that share another layer's cache, and states of
 Mamba, RWKV, short convolutions and delta networks.
 """
 
@@ -13,11 +13,12 @@ from engine.gguf.header import GgufHeader, Value
 from engine.gguf.value_types import BLOCK_SIZES, BlockSize
 
 CACHE_TYPES = {block.name.lower(): block for block in BLOCK_SIZES.values() if block.name in ("F16", "Q8_0", "Q4_0")}
-_STEP = 256  # llama.cpp rounds a context up to this
+_STEP = 256  # llama.cpp rounds a context up to a multiple of this
 _STATE_BYTES = 4  # recurrent states are F32
-# A recurrent memory drops tokens by returning to a snapshot of its state, if llama.cpp supports that.
-MOST_SNAPSHOTS = 15  # a pass of 16 tokens is the largest that often pays
-UNKNOWN_SNAPSHOTS = 3  # if a header does not tell the size of a state
+# A recurrent memory drops tokens by returning to a snapshot of its state, if llama.cpp supports this for the
+# architecture.
+MOST_SNAPSHOTS = 15  # larger passes than 16 tokens rarely pay off
+UNKNOWN_SNAPSHOTS = 3  # for a header without the size of a state
 SNAPSHOTS_BYTES = 256 * 2**20
 _KEEPS_SNAPSHOTS = (
     "bailingmoe3",
@@ -28,15 +29,15 @@ _KEEPS_SNAPSHOTS = (
     "qwen35",
     "qwen35moe",
 )
-_INTERVAL = 4  # a hybrid has attention in every fourth layer if its header does not say otherwise
+_ATTENTION_INTERVAL = 4  # every fourth layer of a hybrid has attention if the header does not say
 
 
 @dataclass(frozen=True, slots=True)
 class CacheSetup:
-    """The tokens of a context, and the types of its keys and values: names in `CACHE_TYPES`.
+    """The size of a context in tokens, and the types of its keys and values, which are names in `CACHE_TYPES`.
 
     Without ``fused`` (flash) attention the scores of all heads are in memory at once; a quantized cache implies it.
-    Each of ``num_answers`` parallel answers has ``n_ctx`` tokens, or all together if ``shared``.
+    Each of ``num_answers`` parallel answers has ``n_ctx`` tokens; if ``shared``, all answers together have ``n_ctx``.
     """
 
     n_ctx: int
@@ -48,13 +49,13 @@ class CacheSetup:
 
     @property
     def num_cells(self) -> int:
-        """Tokens that llama.cpp allocates: one pool for all answers."""
+        """Number of tokens that llama.cpp allocates, in one pool for all answers."""
         return -(-self.n_ctx // _STEP) * _STEP * (1 if self.shared else self.num_answers)
 
 
 @dataclass(frozen=True, slots=True)
 class _Heads:
-    """Heads of keys and values in each layer, and their sizes (key, value) in full and in sliding-window attention."""
+    """KV heads of each layer, and their sizes (key, value) in full and in sliding-window attention."""
 
     per_layer: tuple[int, ...]
     usual: tuple[int, int]
@@ -65,7 +66,7 @@ def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
     """Bytes of each layer's cache; sliding-window layers keep the whole context, so that a rollback can return to it.
 
     Raises:
-        KeyError: a cache type that is not in `CACHE_TYPES`.
+        KeyError: the cache type is not in `CACHE_TYPES`.
     """
     num_layers, heads = num_cached_layers(header), _heads(header)
     key_type, value_type = CACHE_TYPES[setup.cache_type_k], CACHE_TYPES[setup.cache_type_v]
@@ -85,10 +86,10 @@ def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
 
 
 def head_layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> int:
-    """Bytes of the cache of one next-token layer: keys and values as in the last layer with attention.
+    """Bytes of one next-token layer's cache, whose keys and values are those of the last layer with attention.
 
     Raises:
-        KeyError: a cache type that is not in `CACHE_TYPES`.
+        KeyError: the cache type is not in `CACHE_TYPES`.
     """
     blocks, heads = first(header.own("block_count")), _heads(header)
     of_all = per_layer(header.own("attention.head_count_kv"), blocks)
@@ -100,9 +101,9 @@ def head_layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> int:
 
 
 def affordable_snapshots(state_bytes: int, *, is_small: bool) -> int:
-    """Number of states to keep beside the current one, if the states of all layers take ``state_bytes`` (0: unknown).
+    """Number of snapshots to keep; the states of all layers take ``state_bytes`` (0: unknown).
 
-    ``is_small``: a state has only a few rows, as those of short convolutions.
+    ``is_small``: a state has only a few rows, as in short convolutions.
     """
     if is_small:
         return MOST_SNAPSHOTS
@@ -110,17 +111,17 @@ def affordable_snapshots(state_bytes: int, *, is_small: bool) -> int:
 
 
 def num_cached_layers(header: GgufHeader) -> int:
-    """Layers of an ordinary pass: all but next-token layers."""
+    """Number of layers without next-token layers."""
     return max(0, first(header.own("block_count")) - first(header.own("nextn_predict_layers")))
 
 
 def is_recurrent(header: GgufHeader) -> bool:
-    """Whether some layers keep a state instead of keys and values, or beside them."""
+    """Whether some layers have a recurrent state, with or without keys and values."""
     return any(_recurrent_layers(header, num_cached_layers(header)))
 
 
 def per_layer(value: Value | None, num_layers: int) -> list[int]:
-    """One number per layer, from one number for all or a list."""
+    """Expand one number for all layers, or a list, to one number per layer."""
     if isinstance(value, tuple):
         numbers = [int(number) for number in value[:num_layers]]
         return numbers + [0] * (num_layers - len(numbers))
@@ -128,7 +129,7 @@ def per_layer(value: Value | None, num_layers: int) -> list[int]:
 
 
 def first(value: Value | None) -> int:
-    """A number, or the first of a list; 0 if there is none."""
+    """A number, or the first of a list; 0 for None."""
     if isinstance(value, tuple):
         return int(value[0]) if value else 0
     return int(value) if isinstance(value, int) else 0
@@ -145,21 +146,21 @@ def _heads(header: GgufHeader) -> _Heads:
         first(header.own(f"attention.{what}_length_swa")) or usual[i] for i, what in enumerate(("key", "value"))
     )
     latent = first(header.own("attention.kv_lora_rank"))
-    if _is_latent(header) and first(header.own("attention.key_length_mla")) == 0:  # as in the first files of the kind
+    if _is_latent(header) and first(header.own("attention.key_length_mla")) == 0:  # as in the first MLA files
         usual = sliding = (latent + first(header.own("rope.dimension_count")), 0)
         kv_heads = [1] * num_layers
     return _Heads(tuple(kv_heads), (usual[0], usual[1]), (sliding[0], sliding[1]))
 
 
 def _is_latent(header: GgufHeader) -> bool:
-    """One shared latent and one rotated key per layer, as in DeepSeek's models."""
+    """Whether layers store one shared latent and one rotated key (MLA, as in DeepSeek's models)."""
     one_head = first(header.own("attention.head_count_kv")) <= 1
     reported = first(header.own("attention.key_length_mla")) > 0
     return reported or (first(header.own("attention.kv_lora_rank")) > 0 and one_head)
 
 
 def _recurrent_layers(header: GgufHeader, num_layers: int) -> list[bool]:
-    """Whether each layer keeps a state instead of keys and values (in Falcon's hybrids: beside them)."""
+    """Whether each layer has a recurrent state instead of keys and values (Falcon's hybrids have both)."""
     if not _state_bytes(header):
         return [False] * num_layers
     named = header.own("attention.recurrent_layers")
@@ -172,7 +173,7 @@ def _recurrent_layers(header: GgufHeader, num_layers: int) -> list[bool]:
         return [number == 0 for number in per_layer(kv_heads, num_layers)]
     if not first(header.own("attention.head_count")) or header.own("wkv.head_size") is not None:
         return [True] * num_layers
-    interval = first(header.own("full_attention_interval")) or _INTERVAL
+    interval = first(header.own("full_attention_interval")) or _ATTENTION_INTERVAL
     return [(i + 1) % interval != 0 for i in range(num_layers)]
 
 

@@ -1,7 +1,7 @@
-"""Estimate of the main and GPU memory of a model from its header: weights, cache, compute buffers, and the rest.
+"""Estimates the main and GPU memory of a model from its header: weights, cache, compute buffers, and other memory.
 
-The figures follow the allocations of llama.cpp as this engine uses it (`engine.llama.context`). Only the header is
-needed, so a remote file will do; `engine.fit.table` compares the estimate with the free memory.
+The numbers follow the allocations of llama.cpp as this engine uses it (`engine.llama.context`). Only the header is
+needed, so remote files work as well; `engine.fit.table` compares the estimate with the free memory.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
 from engine.records import SplitMode
 
 CPU_BATCH, GPU_BATCH = 128, 512  # tokens of a micro-batch
-NUM_ROWS = 64  # rows of logits of the largest pass
+NUM_ROWS = 64  # rows of logits in the largest pass
 _FLOAT = 4
-_MASK = 2  # the attention mask is F16
-# Main memory beside the named buffers, measured: graph and scheduler; tables of the tokenizer.
+_MASK = 2  # bytes of an attention mask's value (F16)
+# Measured main memory outside of llama.cpp's buffers: graph and scheduler, and tables of the tokenizer.
 _BASE_BYTES = 12 * 2**20
 _TOKEN_BYTES, _MERGE_BYTES = 170, 100
-# Types that llama.cpp repacks for the processor's kernels; a shared embedding is then in memory in both layouts.
+# Types that llama.cpp repacks for the CPU's kernels. A tensor that is both embedding and output is then in memory in
+# both layouts.
 _REPACKED = ("Q4_0", "Q4_K", "IQ4_NL")
-# As LLM_FFN_EXPS_REGEX in llama.cpp's common.h; and the most layers that are listed.
+# LLM_FFN_EXPS_REGEX of llama.cpp's common.h, and the maximum number of layers in an expression.
 _EXPERTS, _MOST_LAYERS = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps", 1000
 
 
@@ -50,15 +51,15 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class DeviceSplit:
-    """How several devices share the layers that are not in main memory, and tensors that are placed elsewhere.
+    """The distribution of layers over devices, and tensors that are moved to other devices.
 
     Args:
-        shares: proportions of the devices, in order, as in ``--tensor-split``.
-        moved: regular expressions for names of tensors, and the number of their device; None is main memory. The first
-            match counts.
-        lends_weights: whether a device computes large batches with copies of weights in main memory: a graphics
-            processor does, a device of another machine does not.
-        mode: with `SplitMode.ROW` each device has a share of every weight, with `SplitMode.TENSOR` also of the cache.
+        shares: proportions of the devices, as in ``--tensor-split``.
+        moved: pairs of a regular expression for tensor names and a device number (None: main memory). The first match
+            counts.
+        lends_weights: whether a device computes large batches with copies of weights from main memory. A GPU does, a
+            remote device does not.
+        mode: with `SplitMode.ROW` each device has a part of every weight, with `SplitMode.TENSOR` also of the cache.
     """
 
     shares: tuple[float, ...] = (1.0,)
@@ -71,8 +72,8 @@ class DeviceSplit:
         """Number of devices with a share above 0."""
         return sum(share > 0 for share in self.shares)
 
-    def shared_out(self, sizes: Sizes) -> Sizes:
-        """Distribute the total of all devices by their shares."""
+    def distribute(self, sizes: Sizes) -> Sizes:
+        """Distribute the bytes of all devices by their shares."""
         together, total = sizes.total() - sizes[None], sum(self.shares)
         parts: Sizes = Counter({None: sizes[None]})
         for number, share in enumerate(self.shares):
@@ -80,14 +81,14 @@ class DeviceSplit:
         return parts
 
     def device_of(self, name: str, usual: int | None) -> int | None:
-        """The device of a tensor whose layer is on ``usual``."""
+        """The device of a tensor whose layer is on device ``usual``."""
         return next((device for pattern, device in self.moved if re.search(pattern, name)), usual)
 
     def devices(self, num_layers: int, gpu_layers: int) -> list[int | None]:
-        """The device of each layer and, last, of the output; None is main memory. The last ``gpu_layers`` have one.
+        """The device of each layer and finally of the output; None is main memory.
 
         Raises:
-            ValueError: no device has a share.
+            ValueError: all shares are 0.
         """
         total, ends = sum(self.shares), list(accumulate(self.shares))
         if not total:
@@ -99,14 +100,14 @@ class DeviceSplit:
 
 
 ONE_DEVICE = DeviceSplit()
-ENCODER_BYTES = 256 << 20  # compute buffers of an encoder for a small picture
+ENCODER_BYTES = 256 << 20  # an encoder's compute buffers for a small picture
 
 
 @dataclass(frozen=True, slots=True)
 class ModelMemory:
     """The memory of a loaded model. ``compute`` includes the rows of logits; ``other`` is outside llama.cpp's buffers.
 
-    ``devices_bytes``: the total of each device.
+    ``devices_bytes``: total bytes of each device.
     """
 
     weights: Share
@@ -121,9 +122,9 @@ class ModelMemory:
 
 
 def with_encoder(memory: ModelMemory, side: GgufHeader, gpu_layers: int) -> tuple[ModelMemory, Share]:
-    """Add the encoder of a side file to a target's memory; it is on the first GPU if the target uses one.
+    """Add the encoder of a side file to a target's memory. The encoder is on the first GPU if the target uses one.
 
-    Returns the sum (in ``devices_bytes`` only, not in the shares) and the encoder's share.
+    Returns the sum, which changes only ``devices_bytes``, and the encoder's share.
     """
     needed = side.weights_bytes + ENCODER_BYTES
     if not gpu_layers:
@@ -133,10 +134,10 @@ def with_encoder(memory: ModelMemory, side: GgufHeader, gpu_layers: int) -> tupl
     return replace(memory, devices_bytes=more), Share(0, needed)
 
 
-def experts_of(num_layers: int) -> str:
-    """The expression for the expert tensors of the first ``num_layers`` layers, as ``--n-cpu-moe`` moves them.
+def experts_pattern(num_layers: int) -> str:
+    """Regular expression for the expert tensors of the first ``num_layers`` layers, as in ``--n-cpu-moe``.
 
-    One expression for all: llama.cpp compiles each override again for every tensor.
+    A single expression, because llama.cpp compiles each override again for every tensor.
     """
     if num_layers > _MOST_LAYERS:
         return _EXPERTS
@@ -153,7 +154,7 @@ def estimate_memory(
     """Estimate one model with its context.
 
     ``gpu_layers`` counts as in llama.cpp: the output layer first, then the last layers. ``weights_bytes``: size of all
-    parts, if ``header`` is the first of several.
+    parts if ``header`` is the first part of a split model.
     """
     num_layers = num_cached_layers(header)
     devices = spread.devices(num_layers, gpu_layers)
@@ -163,8 +164,8 @@ def estimate_memory(
         cache[device] += num_bytes
     compute = _compute(header, setup, devices, spread)
     if spread.mode in (SplitMode.ROW, SplitMode.TENSOR):
-        weights = spread.shared_out(weights)
-        cache = spread.shared_out(cache) if spread.mode is SplitMode.TENSOR else cache
+        weights = spread.distribute(weights)
+        cache = spread.distribute(cache) if spread.mode is SplitMode.TENSOR else cache
     together = weights + cache + compute
     return ModelMemory(
         weights=_share(weights),
@@ -180,28 +181,28 @@ def _share(sizes: Sizes) -> Share:
 
 
 def _weights(header: GgufHeader, devices: list[int | None], weights_bytes: int | None, spread: DeviceSplit) -> Sizes:
-    """Bytes by device; tensors outside of layers are with the output, except for the embedding."""
+    """Bytes of weights by device. Tensors outside of layers are on the output's device, except for the embedding."""
     num_layers, output = len(devices) - 1, devices[-1]
     sizes: Sizes = Counter()
     in_layers: Sizes = Counter()
     for tensor in header.tensors:
         match = BLOCK.match(tensor.name)
         is_layer = match is not None and int(match[1]) < num_layers
-        if match is not None and not is_layer:  # heads, which `engine.fit.heads` counts
+        if match is not None and not is_layer:  # next-token layers, which `engine.fit.heads` counts
             continue
         usual = devices[int(match[1])] if match is not None and is_layer else output
         if tensor.name == "token_embd.weight":
             usual = None
         (in_layers if is_layer else sizes)[spread.device_of(tensor.name, usual)] += tensor.num_bytes
-    if weights_bytes is not None and weights_bytes > header.weights_bytes:  # the other parts hold layers
-        in_layers = _of_all_parts(header, devices, weights_bytes - sizes.total(), spread)
+    if weights_bytes is not None and weights_bytes > header.weights_bytes:  # the other parts contain layers
+        in_layers = _all_layers_bytes(header, devices, weights_bytes - sizes.total(), spread)
     if _tensor(header, "output.weight") is None:
-        sizes[output] += _shared_copy(header, devices.count(None) <= num_layers)
+        sizes[output] += _tied_embedding_bytes(header, devices.count(None) <= num_layers)
     return sizes + in_layers
 
 
-def _of_all_parts(header: GgufHeader, devices: list[int | None], layers_bytes: int, spread: DeviceSplit) -> Sizes:
-    """Bytes of all layers by device, if the header has only some: the others are assumed to be like these."""
+def _all_layers_bytes(header: GgufHeader, devices: list[int | None], layers_bytes: int, spread: DeviceSplit) -> Sizes:
+    """Bytes of all layers by device if the header lists only some: the others are assumed to be equal."""
     kinds: Counter[str] = Counter()
     for tensor in header.tensors:
         if BLOCK.match(tensor.name):
@@ -217,8 +218,8 @@ def _of_all_parts(header: GgufHeader, devices: list[int | None], layers_bytes: i
     return sizes
 
 
-def _shared_copy(header: GgufHeader, on_gpu: bool) -> int:
-    """Bytes of the second copy, if embedding and output are one tensor."""
+def _tied_embedding_bytes(header: GgufHeader, on_gpu: bool) -> int:
+    """Bytes of a second copy of a tensor that is both embedding and output."""
     embedding = _tensor(header, "token_embd.weight")
     if embedding is None or len(embedding.dims) != 2:
         return 0
@@ -229,8 +230,8 @@ def _shared_copy(header: GgufHeader, on_gpu: bool) -> int:
 def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], spread: DeviceSplit) -> Sizes:
     """Compute buffers on each device and in main memory, which also has the output rows.
 
-    If several devices share only whole layers, and all of them, llama.cpp has inputs of four batches in memory, so that
-    the devices can work on different ones at once (measured on its plans for six models).
+    If several devices have all layers, each as a whole, llama.cpp pipelines: it holds the inputs of four batches, so
+    that devices work on different batches (measured on its plans for six models).
     """
     outputs = NUM_ROWS * num_tokens(header) * _FLOAT
     devices = sorted({device for device in placed if device is not None})
@@ -242,11 +243,11 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
     mask = _mask_bytes(header, setup, GPU_BATCH)
     is_pipelined = spread.num_used > 1 and None not in placed[:-1] and not spread.moved
     is_pipelined = is_pipelined and spread.mode is SplitMode.LAYER
-    in_main, have_experts = _largest_in_main(header, placed, spread), _with_experts(header, placed, spread)
+    in_main, have_experts = _largest_in_main(header, placed, spread), _expert_devices(header, placed, spread)
     for device in devices:
         has_output = device == placed[-1]
         part = _Part.ON_DEVICE if device in have_experts else _Part.WITHOUT_EXPERTS
-        if device not in placed[:-2]:  # the last layer is computed for few rows, so that attention dominates
+        if device not in placed[:-2]:  # the last layer computes few rows, so attention dominates
             part = _Part.WITHOUT_EXPERTS if device in placed[:-1] else _Part.OUTPUT
         sizes[device] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=has_output)
         sizes[device] += in_main if spread.lends_weights else 0
@@ -260,8 +261,8 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
     return sizes
 
 
-def _with_experts(header: GgufHeader, devices: list[int | None], spread: DeviceSplit) -> set[int | None]:
-    """The devices that compute the feed-forward part of a layer: for a dense model all that have layers."""
+def _expert_devices(header: GgufHeader, devices: list[int | None], spread: DeviceSplit) -> set[int | None]:
+    """The devices that compute the feed-forward part of a layer; for a dense model all devices with layers."""
     found = {
         spread.device_of(tensor.name, devices[int(match[1])])
         for tensor in header.tensors
@@ -285,7 +286,7 @@ class _Part(Enum):
     """The part of each layer that a device computes."""
 
     WHOLE = auto()
-    ON_DEVICE = auto()  # all of it, but tensors outside of layers are on the processor
+    ON_DEVICE = auto()  # the whole layer; tensors outside of layers are on the CPU
     WITHOUT_EXPERTS = auto()
     EXPERTS = auto()
     OUTPUT = auto()  # only the rows of logits
@@ -299,7 +300,7 @@ def _mask_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
 def _graph_bytes(
     header: GgufHeader, setup: CacheSetup, batch: int, part: _Part = _Part.WHOLE, *, with_logits: bool = True
 ) -> int:
-    """The largest of the buffers of a moment: scores, the feed-forward part of a layer, or the rows of logits."""
+    """Bytes of the largest step of a graph: scores, the feed-forward part of a layer, or the rows of logits."""
     count = min(batch, setup.num_cells)
     n_embd = first(header.own("embedding_length"))
     rows = min(NUM_ROWS, count)
@@ -315,9 +316,9 @@ def _graph_bytes(
 
 
 def _layer_values(header: GgufHeader, part: _Part) -> int:
-    """Values in memory at once per token in one layer; for experts measured on llama.cpp's plans for seven models."""
+    """Values per token that one layer holds at once; for experts measured on llama.cpp's plans for seven models."""
     n_embd, widest, used = first(header.own("embedding_length")), widest_layer(header), _num_used_experts(header)
-    together = used * n_embd  # the outputs of the experts, before their sum
+    together = used * n_embd  # the experts' outputs before their sum
     if part is _Part.OUTPUT:
         return 0
     if part is _Part.WITHOUT_EXPERTS:
@@ -333,7 +334,7 @@ def _num_used_experts(header: GgufHeader) -> int:
 
 
 def widest_layer(header: GgufHeader) -> int:
-    """Neurons per token in one layer: the dense ones, or those of the experts it is routed to."""
+    """Neurons per token of the widest layer, dense or of the experts that a token is routed to."""
     num_layers = num_cached_layers(header)
     dense = max(per_layer(header.own("feed_forward_length"), num_layers), default=0)
     used = _num_used_experts(header)

@@ -20,11 +20,11 @@ from engine.gguf.header import GgufHeader
 from engine.gguf.model_parts import all_parts
 from engine.sentences import said, size_of
 
-TIGHT_SHARE = 0.85  # of the free memory; above it other programs may have to swap
+TIGHT_SHARE = 0.85  # share of the free memory above which other programs may have to swap
 
 
 class FitVerdict(StrEnum):
-    """From good to bad."""
+    """Verdicts, from good to bad."""
 
     FITS = "fits"
     TIGHT = "tight"
@@ -33,7 +33,7 @@ class FitVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FitReport:
-    """The memory that loading takes, and the free memory, in bytes."""
+    """The memory that loading takes, and the available memory, in bytes."""
 
     weights_bytes: int
     cache_bytes: int
@@ -50,7 +50,6 @@ class FitReport:
 
     @property
     def sentence(self) -> str:
-        """The numbers as a sentence for the user."""
         return said(
             "It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.",
             needed=size_of(self.needed_bytes),
@@ -68,10 +67,10 @@ def estimate(
     *,
     heads: bool = False,
 ) -> FitReport:
-    """Estimate a target and, if there is one, a draft, with contexts of ``setup`` (a number: its tokens).
+    """Estimate a target and an optional draft, with contexts of ``setup`` (a number is ``n_ctx``).
 
-    ``weights_bytes``: for each model the size of all its parts; None if it is a single file.
-    ``heads``: the target's next-token layers are used.
+    ``weights_bytes``: for each model the size of all its parts, or None for a single file.
+    ``heads``: whether the target's next-token layers are used.
     """
     free = psutil.virtual_memory().available if available_bytes is None else available_bytes
     setup = CacheSetup(setup) if isinstance(setup, int) else setup
@@ -113,7 +112,7 @@ def judge(needed: int, free: int) -> FitVerdict:
 
 
 def check_head_fit(target: GgufHeader, head: GgufHeader, setup: CacheSetup, available_bytes: int | None = None) -> None:
-    """Refuse a head file that does not fit beside its loaded target.
+    """Refuse a head file that does not fit in memory after its target was loaded.
 
     Raises:
         NotEnoughMemoryError: it needs more than is free.
@@ -126,7 +125,7 @@ def check_head_fit(target: GgufHeader, head: GgufHeader, setup: CacheSetup, avai
 
 
 def all_parts_bytes(path: Path, header: GgufHeader) -> int | None:
-    """Bytes of the weights in all parts of a model; None if ``header`` is that of a single file."""
+    """Bytes of the weights in all parts of a split model; None for a single file."""
     parts = all_parts(path)
     if len(parts) == 1 or header.metadata.get("split.count", 1) in (0, 1):
         return None

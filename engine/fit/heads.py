@@ -1,6 +1,6 @@
-"""Memory estimates of heads, from headers alone: weights, cache, compute buffers, and kept rows.
+"""Estimates the memory of heads from headers: weights, cache, compute buffers, and recorded hidden rows.
 
-The figures follow the allocations of llama.cpp as this engine uses it (`engine.llama.head_context`,
+The numbers follow the allocations of llama.cpp as this engine uses it (`engine.llama.head_context`,
 `engine.heads.tap`).
 """
 
@@ -21,26 +21,26 @@ from engine.gguf.head_files import (
     num_next_token_layers,
 )
 from engine.gguf.header import GgufHeader
-from engine.gguf.medusa import lent_bytes, target_output
+from engine.gguf.medusa import borrowed_output_bytes, target_output
 
-HEAD_ROWS = 16  # of logits of the largest pass
-HEAD_BATCH = 32  # tokens per pass of EAGLE-3 and block heads, which have logits of all of them
+HEAD_ROWS = 16  # rows of logits in the largest pass
+HEAD_BATCH = 32  # tokens per pass of EAGLE-3 and block heads, which compute logits for each token
 BATCH = 512  # tokens of the largest pass
-TAP_ROWS = 256 + BATCH  # most rows of the target that are kept
+TAP_ROWS = 256 + BATCH  # most recorded rows of the target
 _FLOAT, _MASK = 4, 2
 
 
 def head_memory(
     target: GgufHeader, setup: CacheSetup, head: GgufHeader | None = None, gpu_layers: int = 0
 ) -> ModelMemory:
-    """Estimate the heads of a target, or the head in a file; ``setup`` is that of the head's context.
+    """Estimate the heads of a target, or the head in a file; ``setup`` describes the head's context.
 
-    It is on a GPU if the target's output layer is. The target's extra memory for giving its rows is included.
+    The head is on a GPU if the target's output layer is. The target's extra memory for its hidden rows is included.
     """
-    if head is not None and head_method(head) in OWN_PRODUCTS:  # computed on the processor
+    if head is not None and head_method(head) in OWN_PRODUCTS:  # computed on the CPU
         lent = target_output(target) if not any(one.name.endswith("output.weight") for one in head.tensors) else None
         return ModelMemory(
-            Share(head.weights_bytes + (lent_bytes(lent, head) if lent else 0)), Share(), Share(), Share()
+            Share(head.weights_bytes + (borrowed_output_bytes(lent, head) if lent else 0)), Share(), Share(), Share()
         )
     header = target if head is None else head
     is_eagle3 = head is not None and head_method(head) == EAGLE3
@@ -70,7 +70,7 @@ def head_memory(
 
 
 def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -> int:
-    """The largest of the buffers of a pass of one layer: its attention, its feed-forward part, or the logits."""
+    """Bytes of the largest step of a pass of one layer: attention, the feed-forward part, or the logits."""
     count, n_embd = min(batch, setup.num_cells), first(header.own("embedding_length"))
     attention = count * (setup.num_cells * _MASK + 1.5 * n_embd * _FLOAT)
     if not setup.fused and setup.cache_type_v == "f16":
@@ -82,7 +82,7 @@ def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -
 
 
 def with_heads(memory: ModelMemory, heads: ModelMemory) -> ModelMemory:
-    """Their sum; with several devices the heads are on the last, with the output layer."""
+    """Add both. With several devices the heads are on the last one, like the output layer."""
     on_devices = (heads.weights + heads.cache + heads.compute).gpu_bytes
     devices = (*memory.devices_bytes[:-1], memory.devices_bytes[-1] + on_devices) if memory.devices_bytes else ()
     return replace(

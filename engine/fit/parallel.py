@@ -1,6 +1,6 @@
-"""Number of parallel answers of a model: as many as fit the memory, and the reason for fewer.
+"""Chooses the number of parallel answers that fit in memory, with the reason for fewer.
 
-All answers share one pool of cells. Each may have a whole context in it, so that the pool grows with their number, or
+All answers use one pool of cells. Either each has a whole context in it, so that the pool grows with their number, or
 they share one context.
 """
 
@@ -14,14 +14,14 @@ from engine.fit.table import FitTable, FreeMemory, PairPlan, table_of
 from engine.gguf.header import GgufHeader
 from engine.sentences import said, size_of
 
-MOST_AUTOMATIC = 4  # the default of llama.cpp's server, too
-MOST_PARALLEL = 64  # sequences that one context is asked for
-_EXTRA_SHARE = 0.1  # of the machine's memory, for cells that the user did not ask for
+MOST_AUTOMATIC = 4  # the default of llama.cpp's server
+MOST_PARALLEL = 64  # limit of the sequences in one context
+_EXTRA_SHARE = 0.1  # share of the machine's memory for additional contexts in automatic mode
 
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """A number of parallel answers. ``reason``: why only one, or fewer than asked; otherwise empty."""
+    """A number of parallel answers. ``reason``: why it is 1 or less than requested; otherwise empty."""
 
     number: int
     reason: str = ""
@@ -30,15 +30,15 @@ class Parallel:
 def choose_parallel(
     pair: PairPlan, free: FreeMemory, asked: int = 0, *, shared: bool = False, obstacle: str = ""
 ) -> Parallel:
-    """Choose the number of parallel answers that fit the memory, without moving layers.
+    """Choose the number of parallel answers that fit in memory without moving layers.
 
     Args:
-        pair: as it is loaded for one answer: layers, experts and the draft's device are settled.
+        pair: the plan for one answer, with its final layers, experts and draft device.
         free: the free memory before loading.
-        asked: the most that the user wants; 0 is automatic: up to `MOST_AUTOMATIC` that fit well, with cells beyond the
-            first answer's of at most a tenth of the machine's memory.
-        shared: all answers share the cells of one context.
-        obstacle: why the model can only answer one at a time, regardless of memory; empty if it can.
+        asked: the user's maximum. 0 is automatic: up to `MOST_AUTOMATIC` answers that fit well and whose additional
+            cells take at most a tenth of the machine's memory.
+        shared: whether all answers share the cells of one context.
+        obstacle: why the model cannot answer in parallel, regardless of memory; empty if it can.
     """
     if obstacle or asked == 1:
         return Parallel(1, obstacle)
@@ -59,12 +59,12 @@ def choose_parallel(
     return Parallel(1, said("The memory has room for one answer at a time: a second one takes {size} more.", size=more))
 
 
-def obstacle_of(header: GgufHeader, *, shared: bool = False) -> str:
-    """Why a model can only answer one at a time, by its header; empty if it can answer several."""
+def parallel_obstacle(header: GgufHeader, *, shared: bool = False) -> str:
+    """Why a model with this header cannot answer in parallel; empty if it can."""
     if is_recurrent(header):
         return said("This model keeps a recurrent state of one conversation, so it answers one at a time.")
-    # llama.cpp selects one of two sets of RoPE factors by the size of the pool, so that a larger pool would use the
-    # factors for long texts.
+    # llama.cpp selects one of two sets of RoPE factors by the size of the pool: a larger pool would use the factors for
+    # long texts.
     if not shared and header.own("rope.scaling.original_context_length") is not None:
         return said("This model reads short and long contexts differently, so it answers one at a time.")
     return ""

@@ -1,6 +1,6 @@
-"""Whether a pair fits this machine: a table of its memory against the free memory, a verdict, and remedies.
+"""Compares the memory of a pair with the free memory: a table, a verdict, and remedies.
 
-Computed from headers and figures alone: nothing is loaded, and the machine is not asked.
+Everything is computed from headers and given numbers: no model is loaded, and the machine is not queried.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
-from engine.fit.estimate import ONE_DEVICE, DeviceSplit, ModelMemory, Share, estimate_memory, experts_of, with_encoder
+from engine.fit.estimate import (
+    ONE_DEVICE,
+    DeviceSplit,
+    ModelMemory,
+    Share,
+    estimate_memory,
+    experts_pattern,
+    with_encoder,
+)
 from engine.fit.fit import FitVerdict, judge
 from engine.fit.heads import head_memory, with_heads
 from engine.gguf.head_files import has_next_token_layers, head_method
@@ -21,15 +29,15 @@ from engine.sentences import said, size_of
 
 SMALLEST_N_CTX = 2048
 CONTEXT_ROW = "context"
-_USABLE = 0.95  # of the free memory of a device; drivers take some
+_USABLE = 0.95  # usable share of a device's free memory; drivers take some
 
 
 @dataclass(frozen=True, slots=True)
 class FreeMemory:
-    """Free bytes; ``gpu_bytes`` 0: no GPU, ``disk_bytes`` None: the disk does not matter.
+    """Free bytes. ``gpu_bytes`` 0: no GPU; ``disk_bytes`` None: the disk is not checked.
 
-    ``devices``: name and free bytes of each of several; ``gpu_bytes`` is their sum. ``machine_bytes``: all main memory;
-    0 if unknown.
+    ``devices``: name and free bytes of each of several devices; ``gpu_bytes`` is their sum. ``machine_bytes``: total
+    main memory; 0 if unknown.
     """
 
     main_bytes: int
@@ -41,9 +49,9 @@ class FreeMemory:
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """A model as it would be loaded; ``weights_bytes`` and ``download_bytes`` count all its parts.
+    """A model and its load options; ``weights_bytes`` and ``download_bytes`` count all parts.
 
-    ``spread`` numbers devices as `FreeMemory.devices`. ``side``: the header of a vision model's side file.
+    ``spread`` numbers devices like `FreeMemory.devices`. ``side``: the header of a vision model's side file.
     """
 
     header: GgufHeader
@@ -58,11 +66,11 @@ class ModelPlan:
     def has_experts(self) -> bool:
         return first(self.header.own("expert_count")) > 0
 
-    def leaving_experts(self, num_layers: int) -> ModelPlan:
+    def with_experts_on_cpu(self, num_layers: int) -> ModelPlan:
         """The plan with the experts of the first ``num_layers`` layers in main memory."""
         if not num_layers:
             return self
-        moved = (*self.spread.moved, (experts_of(num_layers), None))
+        moved = (*self.spread.moved, (experts_pattern(num_layers), None))
         return replace(self, spread=replace(self.spread, moved=moved))
 
 
@@ -74,7 +82,7 @@ class PairPlan:
     draft: ModelPlan | None = None
 
     def answering(self, number: int, *, shared: bool = False) -> PairPlan:
-        """The plan for ``number`` parallel answers, each with a whole context, or ``shared`` in one."""
+        """The plan for ``number`` parallel answers, each with a whole context, or ``shared`` in one context."""
 
         def changed(plan: ModelPlan) -> ModelPlan:
             return replace(plan, setup=replace(plan.setup, num_answers=number, shared=shared))
@@ -84,7 +92,7 @@ class PairPlan:
 
 @dataclass(frozen=True, slots=True)
 class FitRow:
-    """A row of the table; ``name`` such as "Target: weights"."""
+    """A row of the table; ``name`` is for example "Target: weights"."""
 
     name: str
     main_bytes: int
@@ -107,7 +115,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A remedy after which the pair fits; ``value`` is a setting (cache type, tokens, layers), or empty."""
+    """A remedy that makes the pair fit; ``value`` is a setting (cache type, tokens, layers), or empty."""
 
     kind: ChangeKind
     value: str
@@ -116,7 +124,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class FitTable:
-    """The table. ``changes``: remedies unless the pair fits well; ``devices_bytes``: needed of each device."""
+    """The table. ``changes``: remedies, empty if the pair fits well; ``devices_bytes``: needed bytes of each device."""
 
     rows: tuple[FitRow, ...]
     free: FreeMemory
@@ -125,7 +133,6 @@ class FitTable:
 
     @property
     def cache_bytes(self) -> int:
-        """Of all contexts, on any device."""
         return sum(row.main_bytes + row.gpu_bytes for row in self.rows if row.name.endswith(CONTEXT_ROW))
 
     @property
@@ -139,7 +146,7 @@ class FitTable:
 
     @property
     def verdict(self) -> FitVerdict:
-        """The worst of main memory, GPU memory and disk."""
+        """The worst verdict of main memory, GPU memory and disk."""
         needed = self.needed
         verdicts = [judge(needed.main_bytes, self.free.main_bytes), self.gpu_verdict]
         if self.free.disk_bytes is not None and needed.disk_bytes > self.free.disk_bytes:
@@ -148,7 +155,6 @@ class FitTable:
 
     @property
     def gpu_verdict(self) -> FitVerdict:
-        """The worst of all devices."""
         verdicts = [judge(self.needed.gpu_bytes, self.free.gpu_bytes)]
         if len(self.free.devices) > 1:
             pairs = zip(self.devices_bytes, self.free.devices, strict=False)
@@ -172,15 +178,15 @@ def table_of(pair: PairPlan, free: FreeMemory) -> FitTable:
 
 
 def fit_table(pair: PairPlan, free: FreeMemory) -> FitTable:
-    """Compare the memory of ``pair`` with ``free``, and find remedies if it is short."""
+    """Compare the memory of ``pair`` with ``free``, and find remedies if memory is short."""
     table = table_of(pair, free)
     return table if table.verdict is FitVerdict.FITS else replace(table, changes=tuple(_changes(pair, free)))
 
 
 def experts_to_leave(pair: PairPlan, free: FreeMemory) -> int:
-    """The fewest layers whose experts must stay in main memory for the rest to fit the devices; 0 if all fits.
+    """The smallest number of layers whose experts must stay in main memory so that the rest fits the devices.
 
-    All layers, if not even that is enough.
+    Returns the number of all layers even if that is not enough.
     """
     if not pair.target.has_experts or not pair.target.gpu_layers:
         return 0
@@ -188,7 +194,7 @@ def experts_to_leave(pair: PairPlan, free: FreeMemory) -> int:
     free = replace(free, gpu_bytes=round(_USABLE * free.gpu_bytes), devices=devices)
 
     def fits(num_layers: int) -> bool:
-        changed = replace(pair, target=pair.target.leaving_experts(num_layers))
+        changed = replace(pair, target=pair.target.with_experts_on_cpu(num_layers))
         return table_of(changed, free).gpu_verdict is not FitVerdict.TOO_LARGE
 
     everything = num_cached_layers(pair.target.header)
@@ -198,7 +204,7 @@ def experts_to_leave(pair: PairPlan, free: FreeMemory) -> int:
 
 
 def _memory(plan: ModelPlan, pair: PairPlan) -> ModelMemory:
-    """A head file does not run alone, and a target without a draft may have next-token layers."""
+    """Estimate a plan. A head file needs its target; the target's own heads count only without a draft."""
     if plan is pair.draft and head_method(plan.header):
         return head_memory(pair.target.header, plan.setup, plan.header, plan.gpu_layers)
     memory = estimate_memory(plan.header, plan.setup, plan.gpu_layers, plan.weights_bytes, plan.spread)
@@ -221,7 +227,7 @@ def _rows(role: str, plan: ModelPlan, memory: ModelMemory, encoder: Share | None
 
 
 def _changes(pair: PairPlan, free: FreeMemory) -> Iterator[Change]:
-    """Remedies that suffice alone, mildest first; the disk first if it is short."""
+    """Yield remedies that each suffice alone, mildest first; if the disk is short, that remedy comes first."""
     table = table_of(pair, free)
     if free.disk_bytes is not None and table.needed.disk_bytes > free.disk_bytes:
         missing = size_of(table.needed.disk_bytes - free.disk_bytes)
@@ -251,7 +257,7 @@ def _helps(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> bool:
 
 
 def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> PairPlan:
-    """The pair with shorter contexts, or another type of cache."""
+    """The pair with contexts of ``n_ctx`` tokens, and optionally another cache type."""
 
     def changed(plan: ModelPlan) -> ModelPlan:
         setup = replace(plan.setup, n_ctx=min(plan.setup.n_ctx, n_ctx))
@@ -293,7 +299,7 @@ def _draft_on_cpu(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Chang
 
 def _fewer_experts(pair: PairPlan, free: FreeMemory, before: FitVerdict) -> Change | None:
     number, most = experts_to_leave(pair, free), num_cached_layers(pair.target.header)
-    if not number or not _helps(replace(pair, target=pair.target.leaving_experts(number)), free, before):
+    if not number or not _helps(replace(pair, target=pair.target.with_experts_on_cpu(number)), free, before):
         return None
     words = said("Keep the experts of {number} of {most} layers in main memory.", number=number, most=most)
     return Change(ChangeKind.EXPERTS_ON_CPU, str(number), words)

@@ -1,1 +1,1 @@
-"""GGUF files, read without trust and without llama.cpp."""
+"""Reads untrusted GGUF files without llama.cpp."""

@@ -1,9 +1,9 @@
-"""The heads in a GGUF file, by its header: next-token layers (MTP), EAGLE-3, DFlash, DSpark, Medusa, Hydra.
+"""Finds the heads in a GGUF file by its header: next-token layers (MTP), EAGLE-3, DFlash, DSpark, Medusa, Hydra.
 
-Keys and tensors of the last two are defined by this project (`engine/gguf/medusa.py`), all others by llama.cpp.
-``nextn_predict_layers`` counts next-token layers, which come after the others in the target's file, or without the
-others in a file beside it; EAGLE-3, DFlash and assistant files have separate architectures. A DFlash file with a Markov
-head is a DSpark file.
+This project defines the keys and tensors of Medusa and Hydra (`engine/gguf/medusa.py`), llama.cpp those of the others.
+``nextn_predict_layers`` counts next-token layers, which are the last layers of the target's file, or alone in a
+separate file. EAGLE-3, DFlash and assistant files have separate architectures. A DFlash file with a Markov head is a
+DSpark file.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from engine.sentences import said
 
 MTP, EAGLE3, MEDUSA, HYDRA = "MTP", "EAGLE-3", "Medusa", "Hydra"
 DFLASH, DSPARK, ASSISTANT = "DFlash", "DSpark", "Gemma 4 assistant"
-BLOCKS = frozenset({DFLASH, DSPARK})  # draft several tokens in one pass, a block of masks
+BLOCKS = frozenset({DFLASH, DSPARK})  # methods that draft several tokens in one pass, from a block of masks
 OWN_PRODUCTS = frozenset({MEDUSA, HYDRA})  # computed by this engine, not by llama.cpp
 NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
 MEDUSA_ARCHITECTURE, DFLASH_ARCHITECTURE = "medusa", "dflash"
 _METHODS = {"eagle3": EAGLE3, DFLASH_ARCHITECTURE: DFLASH, "gemma4-assistant": ASSISTANT}
 HEAD_ARCHITECTURES = (MEDUSA_ARCHITECTURE, *_METHODS)
 MARKOV_HEAD = "markov_w1.weight"
-USUAL_BLOCK = 16  # tokens, if the file does not tell: llama.cpp's default
+USUAL_BLOCK = 16  # tokens of a block if the file has no entry: llama.cpp's default
 
 
 def num_next_token_layers(header: GgufHeader) -> int:
-    """Number of next-token layers that the file claims."""
+    """Number of next-token layers according to the header."""
     claimed = header.own("nextn_predict_layers")
     return claimed if isinstance(claimed, int) and not isinstance(claimed, bool) else 0
 
 
 def has_next_token_layers(header: GgufHeader) -> bool:
-    """Whether the claimed layers are in the file; assumed for the first part of a split model."""
+    """Whether the file contains its next-token layers; assumed for the first part of a split model."""
     if not num_next_token_layers(header):
         return False
     is_part = header.metadata.get("split.count", 1) not in (0, 1)
     return is_part or any(".nextn." in tensor.name for tensor in header.tensors)
 
 
-def are_stripped(header: GgufHeader) -> bool:
-    """Whether the file claims next-token layers that are not in it."""
+def are_heads_stripped(header: GgufHeader) -> bool:
+    """Whether the header has next-token layers that are missing in the file."""
     return num_next_token_layers(header) > 0 and not has_next_token_layers(header)
 
 
 def head_method(header: GgufHeader) -> str:
-    """The method, if the file holds heads of another model; otherwise empty."""
+    """The method of a file with heads for another model; otherwise empty."""
     if header.architecture == MEDUSA_ARCHITECTURE:
         return HYDRA if header.own("kind") == "hydra" else MEDUSA
     if header.architecture in _METHODS:
@@ -64,10 +64,10 @@ class BlockShape:
 
     Attributes:
         size: tokens of a block: the last token of the text (the anchor), then masks.
-        drafts_at_anchor: the anchor's row drafts as well (DSpark).
-        is_causal: a mask attends only to earlier tokens of the block.
-        num_candidates: per position, from which a selector chooses (DFlash2); 0: the rows have all tokens.
-        has_confidence: the head estimates the acceptance of each token (DSpark).
+        drafts_at_anchor: whether the anchor's row drafts as well (DSpark).
+        is_causal: whether a mask attends only to earlier tokens of the block.
+        num_candidates: candidates per position, from which a selector chooses (DFlash2); 0: the rows have all tokens.
+        has_confidence: whether the head estimates the acceptance of each token (DSpark).
     """
 
     size: int = USUAL_BLOCK
@@ -111,9 +111,9 @@ def next_token_weights(header: GgufHeader) -> tuple[int, int]:
 
 
 def own_heads_sentence(header: GgufHeader, name: str) -> str:
-    """Whether a target drafts for itself, as a sentence for the user."""
+    """A sentence for the user about the target's own heads."""
     count = num_next_token_layers(header)
-    if are_stripped(header):
+    if are_heads_stripped(header):
         return said(
             "{name} says that it has next-token layers (MTP), but they are not in the file: they were left out when "
             "it was made. A file with them drafts for itself.",

@@ -1,7 +1,7 @@
 """Reads the header of an untrusted GGUF file: every count, length, type and offset is checked before use.
 
-The source is a local file or the first part of a remote one. Memory stays small: long arrays (token texts, merges) are
-skipped. Only the format is checked; `engine.gguf.hyperparameters` checks the values.
+The source is a local file or the first part of a remote one. Long arrays (token texts, merges) are skipped to save
+memory. Only the format is checked; `engine.gguf.hyperparameters` checks the values.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ BLOCK = re.compile(r"blk\.(\d+)\.")  # prefix of the names of a layer's tensors
 MAX_ENTRIES = 65_536  # real files have 20 to 200
 MAX_TENSORS = 262_144  # the largest mixtures of experts, before experts were merged, had about 60,000
 MAX_KEY_BYTES = 65_535  # the format's own limit
-MAX_NAME_BYTES = 63  # ggml keeps a tensor's name in 64 bytes, the last of them zero
+MAX_NAME_BYTES = 63  # ggml stores a tensor's name in 64 bytes, including a final zero
 MAX_ARRAY_ITEMS = 2**24  # the largest vocabularies have about 300,000 tokens and 600,000 merges
 MAX_DIMS = 4  # ggml's own limit
-MAX_TYPES = 128  # of weights; there were some 40 in 2026
-SETTLED_S = 5.0  # a later change is certain to have another time stamp: file systems count 2 s at most
-MAX_NUM_VALUES = 2**53  # in one tensor; keeps every product below 64 bits, whatever the type
+MAX_TYPES = 128  # types of weights; about 40 existed in 2026
+SETTLED_S = 5.0  # age from which every change alters the time stamp; file systems resolve 2 s or less
+MAX_NUM_VALUES = 2**53  # values of a tensor; keeps every product below 64 bits for any type
 MAX_ALIGNMENT = 65_536  # real files use 32
-SMALL_ARRAY_ITEMS = 4096  # arrays of numbers up to this size are read: one number per layer, rope sections
-MAX_KEPT_ITEMS = 2**18  # of all those arrays together; real files have some hundreds
+SMALL_ARRAY_ITEMS = 4096  # arrays of numbers up to this size are read, for example one number per layer
+MAX_KEPT_ITEMS = 2**18  # numbers of all these arrays together; real files have a few hundred
 _MAGIC = b"GGUF"
-_SPLIT = "split."  # prefix of entries for which llama.cpp would look for other parts
-_COUNTED_BYTES = 1_000_000  # from here on shown in megabytes
+_SPLIT = "split."  # prefix of entries that make llama.cpp search for other parts
+_COUNTED_BYTES = 1_000_000  # larger sizes are shown in megabytes
 
 Value = int | float | bool | str | tuple[int | float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayRef:
-    """An array that was not read: its items begin at ``offset``."""
+    """An array that was skipped; its items begin at ``offset``."""
 
     item_type: ValueType
     length: int
@@ -56,7 +56,7 @@ class ArrayRef:
 
 @dataclass(frozen=True, slots=True)
 class TensorInfo:
-    """A tensor; ``dims`` fastest first, ``offset`` from the beginning of the data."""
+    """A tensor. ``dims``: fastest dimension first; ``offset``: from the beginning of the data."""
 
     name: str
     dims: tuple[int, ...]
@@ -71,10 +71,10 @@ class TensorInfo:
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """The header of a GGUF file, consistent in itself and with the file's size.
+    """The checked header of a GGUF file.
 
-    ``arrays`` has the location of every array; short ones of numbers are in ``metadata`` as well. ``entries`` has begin
-    and end of each metadata entry with its key.
+    ``arrays`` has the location of every array; ``metadata`` also has the values of short arrays of numbers. ``entries``
+    has the begin and end of each metadata entry.
     """
 
     version: int
@@ -87,7 +87,7 @@ class GgufHeader:
 
     @property
     def architecture(self) -> str:
-        """``general.architecture``, or empty."""
+        """``general.architecture``; empty if missing."""
         value = self.metadata.get("general.architecture")
         return value if isinstance(value, str) else ""
 
@@ -100,12 +100,12 @@ class GgufHeader:
         return sum(tensor.num_bytes for tensor in self.tensors)
 
     def own(self, key: str) -> Value | None:
-        """The architecture's entry, such as ``llama.block_count`` for ``block_count``."""
+        """The value of an entry of the architecture, such as ``llama.block_count`` for ``block_count``."""
         return self.metadata.get(f"{self.architecture}.{key}")
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Read the header of a local file, cached while the file is unchanged: a load needs it seven times.
+    """Read the header of a local file. It is cached while the file is unchanged, since a load needs it seven times.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
@@ -116,10 +116,10 @@ def read_header(path: Path) -> GgufHeader:
 
 
 def _settled_identity(path: Path) -> tuple[int, ...] | None:
-    """Device, inode, size and times in nanoseconds; None if the file may still change without a trace in these."""
+    """Device, inode, size and times of a file; None if it is so recent that a change might not alter them."""
     try:
         facts = path.stat()
-    except (OSError, ValueError):  # opening the file reports it
+    except (OSError, ValueError):  # opening the file reports the error
         return None
     if time.time() - max(facts.st_mtime, facts.st_ctime) < SETTLED_S:
         return None
@@ -191,9 +191,9 @@ def read_strings(read_at: ReadAt, array: ArrayRef) -> list[bytes]:
 
 
 def write_stub(header: GgufHeader, read_at: ReadAt, path: Path) -> Path:
-    """Write a stub without tensors, of which llama.cpp loads only the vocabulary: compares remote tokenizers.
+    """Write a stub without tensors, from which llama.cpp can load the vocabulary, to compare remote tokenizers.
 
-    ``header`` was parsed from ``read_at``. Returns ``path``.
+    ``header`` must have been parsed from ``read_at``. Returns ``path``.
     """
     kept = [span for key, span in header.entries.items() if not key.startswith(_SPLIT)]
     with path.open("wb") as file:
@@ -237,7 +237,7 @@ def _read_array(cursor: Cursor, key: str) -> ArrayRef:
 
 
 def _small_array(cursor: Cursor, array: ArrayRef, max_items: int) -> tuple[int | float, ...] | None:
-    """Read an array of numbers if it is short, skip it otherwise; the cursor is already after an array of strings."""
+    """Read an array of numbers if it is short, else skip it. An array of strings was already skipped."""
     if array.item_type is ValueType.STRING:
         return None
     if array.length > min(SMALL_ARRAY_ITEMS, max_items):
@@ -288,7 +288,7 @@ def _read_tensor(cursor: Cursor, alignment: int) -> TensorInfo:
 
 
 def _check_layout(tensors: tuple[TensorInfo, ...], num_data_bytes: int) -> None:
-    """Check that no tensor occurs twice, exceeds the file, or overlaps another."""
+    """Check that no tensor is duplicated, exceeds the file, or overlaps another."""
     check(len({tensor.name for tensor in tensors}) == len(tensors), "two of its tensors have the same name")
     end = 0
     for tensor in sorted(tensors, key=lambda tensor: tensor.offset):

@@ -1,7 +1,7 @@
-"""Checks whether a GGUF header can be that of a model: hyper-parameters, token lists, special values.
+"""Checks whether a GGUF header is plausible for a model: hyper-parameters, token lists, special values.
 
-llama.cpp trusts these numbers; an absurd one can end the process in an assertion, read beyond an array or allocate all
-memory. Only values that no real model has are refused; llama.cpp checks whether the rest is consistent.
+llama.cpp trusts these numbers: an absurd value can abort the process, read beyond an array, or allocate all memory.
+Only values that no real model has are refused; llama.cpp checks the consistency of the others.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from engine.gguf.value_types import ValueType
 _ESCAPE = re.compile(rb"\\(?:x(..)|x.?\Z|(.)|\Z)", re.DOTALL)
 _NAMED = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 _EMPTY = b"[EMPTY_"  # prefix of llama.cpp's name for a token without a text
-MAX_BYTES = 4 * 2**20  # the largest known, of XLM-RoBERTa, has 0.3 MB
-MAX_DEPTH = 1024  # bytes of the longest text with one replacement; real tables have 18
+MAX_BYTES = 4 * 2**20  # of a table of characters; the largest known, of XLM-RoBERTa, has 0.3 MB
+MAX_DEPTH = 1024  # bytes of the longest replaced text; real tables have 18
 _VALUE = 2**31 - 1
 MAX_TOKENS = 4_000_000  # the largest vocabularies have about 300,000
 MAX_TOKEN_BYTES = 65_536  # the longest real tokens, runs of spaces, have about 1,000
-# For tokenizers whose tables llama.cpp fills by a recursion per byte (the stack of the thread that loads the model is
-# smaller than that of the process that tries it), or fills or searches in the cube of the length.
+# For tokenizers whose tables llama.cpp fills by a recursion per byte (the loading thread has a smaller stack than the
+# process that tries the model), or in cubic time.
 MAX_NESTED_TOKEN_BYTES = 1_024
-# Of tokens that are found before a text is split: no long text is cut within one, and llama.cpp's splitting of a long
-# run ends the process (`engine.llama.vocab`). The longest real ones have about 50.
+# For tokens that are matched before a text is split: long texts must not be split within such a token, and llama.cpp
+# aborts on a long run without a split (`engine.llama.vocab`). The longest real ones have about 50 bytes.
 MAX_CONTROL_TOKEN_BYTES = 512
 _NESTED_TOKENIZERS = ("bert", "plamo2", "rwkv", "t5")
-# (smallest, largest) of the architecture's entries, each item if they are lists. The largest are at least ten times
-# those of any known model, and small enough that llama.cpp's products of them fit 64 bits. The smallest known context
-# is 128; one of a few tokens is too small for the passes that measure a model.
+# (smallest, largest) value of the architecture's entries, or of each item of a list. The largest values are at least
+# ten times those of known models, and small enough that llama.cpp's products fit 64 bits. The smallest known context is
+# 128 tokens; much smaller ones are too short for the passes that measure a model.
 _RANGES = {
     "attention.head_count": (0, 16_384),
     "attention.head_count_kv": (0, 16_384),
@@ -54,7 +54,7 @@ _RANGES = {
 _POSITIVE = ("rope.freq_base", "rope.freq_base_swa")
 _NOT_NEGATIVE = ("attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon", "rope.scaling.factor")
 _NEEDED = ("block_count", "context_length", "embedding_length")
-# Layers without attention have no heads; these entries belong to them.
+# Names of entries of layers without attention, which have no attention heads.
 _RECURRENT_MARKS = (".ssm.", ".wkv.", ".shortconv.", ".linear_attention.")
 _ARCHITECTURE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}", re.IGNORECASE)
 _BYTE_TOKEN = re.compile(rb"<0x[0-9A-Fa-f]{2}>")
@@ -63,7 +63,7 @@ _TOKENS, _SCORES, _TYPES, _CHARSMAP = (
     "tokenizer.ggml." + name for name in ("tokens", "scores", "token_type", "precompiled_charsmap")
 )
 _NO_TOKENIZERS = ("no_vocab", "none")
-# llama.cpp reads each of these arrays as one fixed type, unchecked.
+# llama.cpp reads each of these arrays as one fixed type, without a check.
 _LIST_TYPES = {
     _TOKENS: (ValueType.STRING,),
     "tokenizer.ggml.merges": (ValueType.STRING,),
@@ -73,16 +73,16 @@ _LIST_TYPES = {
 }
 
 
-# RWKV's tokenizer takes the longest token that a text begins with. If tokens begin with a byte that is no token alone,
-# llama.cpp finds none for a text with this byte and another continuation: it does not advance, and collects tokens
-# until the memory is full (`llm_tokenizer_rwkv_session::tokenize`). A trial of some texts cannot detect that.
+# RWKV's tokenizer takes the longest token at the beginning of a text. If some tokens begin with a byte that is not a
+# token itself, llama.cpp finds no token where another text follows this byte: it does not advance, and collects tokens
+# until memory is full (`llm_tokenizer_rwkv_session::tokenize`). A trial of a few texts cannot detect this.
 
 
 def check_rwkv_tokens(texts: Iterable[bytes]) -> None:
-    """Check that each first byte of a token is a token itself.
+    """Check that the first byte of each token is a token itself.
 
     Raises:
-        ModelHeaderError: one is not.
+        ModelHeaderError: a first byte is not a token.
     """
     tokens = set(map(token_bytes, texts))
     missing = min({token[:1] for token in tokens if token} - tokens, default=b"")
@@ -90,7 +90,7 @@ def check_rwkv_tokens(texts: Iterable[bytes]) -> None:
 
 
 def token_bytes(text: bytes) -> bytes:
-    """The bytes of a token: its text, up to a zero, with escapes as llama.cpp reads them."""
+    """The bytes of a token as llama.cpp reads them: its text up to a zero, with escapes replaced."""
     return _ESCAPE.sub(_read_escape, text.partition(b"\0")[0] or _EMPTY)
 
 
@@ -102,20 +102,20 @@ def _read_escape(found: re.Match[bytes]) -> bytes:
 
 
 def _digit(code: int) -> int:
-    """The value that llama.cpp computes for a character as a digit, whatever it is."""
+    """The value that llama.cpp computes for any character as a digit."""
     return code - (ord("a") - 10 if ord("a") <= code < 0x80 else ord("0"))
 
 
-# The table by which a unigram tokenizer normalises text, checked for every text.
+# Checks the table by which a unigram tokenizer normalises text, for every possible text.
 #
-# llama.cpp walks it byte by byte and throws at an index outside of it, which ends the process; a table that is broken
-# for one byte passes every trial without that byte. Layout (SentencePiece, as llama.cpp reads it in
+# llama.cpp walks the table byte by byte, and an index outside of it throws an exception that ends the process. A trial
+# misses an error at a byte that its texts lack. Layout (SentencePiece, as llama.cpp reads it in
 # `llm_tokenizer_ugm_session::normalize_prefix`): the length of an XOR-compressed compact double array in bytes, its
 # nodes of 32 bits, then the replacements, each ended by a zero byte.
 
 
 def check_charsmap(data: bytes) -> None:
-    """Walk through all nodes that a text can reach.
+    """Check all nodes that a text can reach.
 
     Raises:
         ModelHeaderError: the message says what is wrong.
@@ -130,7 +130,7 @@ def check_charsmap(data: bytes) -> None:
     if not len(nodes):
         return
     bases = (nodes >> 10) << ((nodes & (1 << 9)) >> 6)
-    # A node has the byte that leads to it, so its origin is known: each node is an edge from one origin.
+    # A node stores the byte that leads to it, which determines its parent: each node has one incoming edge.
     letters = nodes & 0xFF
     edges = ((letters > 0) & (nodes >> 31 == 0)).nonzero()[0]
     edges = edges[(edges ^ letters[edges]).argsort(kind="stable")]
@@ -138,7 +138,7 @@ def check_charsmap(data: bytes) -> None:
     seen = np.zeros(len(nodes), dtype=np.bool_)
     here, last_end = bases[:1], replacements.rfind(b"\0")
     for _depth in range(MAX_DEPTH):
-        # Any byte may follow, so all targets must be inside.
+        # Any byte may follow, so all targets must be inside the table.
         check(bool((here | 0xFF).max() < len(nodes)), "its table of characters points outside of itself")
         here = here[~seen[here]]
         if not len(here):
@@ -159,16 +159,16 @@ def check_charsmap(data: bytes) -> None:
 
 
 def read_checked_header(path: Path, *, writes_text: bool = True) -> GgufHeader:
-    """Read and check a local file's header: format, hyper-parameters, tokens; and that the model ``writes_text``.
+    """Read a local file's header; check its format, hyper-parameters and tokens, and whether the model ``writes_text``.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
         ModelHeaderError: the message says what is wrong.
-        ModelFileError: not a complete model, or one that does not write text; the message says what it is.
+        ModelFileError: not a complete model, or not a text model; the message says what the file is.
     """
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
-        check_first_part(header, path)  # later parts lack entries, and would be called damaged
+        check_first_part(header, path)  # first, since later parts lack entries and would look damaged
         if writes_text:
             check_writes_text(header, path.name)
         check_header(header)
@@ -178,7 +178,7 @@ def read_checked_header(path: Path, *, writes_text: bool = True) -> GgufHeader:
 
 
 def read_checked_head(path: Path) -> GgufHeader:
-    """The same for a file that holds only heads of another model.
+    """Read and check the header of a file that has only heads for another model.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
@@ -187,7 +187,7 @@ def read_checked_head(path: Path) -> GgufHeader:
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
         check_first_part(header, path)
-        if head_method(header) in OWN_PRODUCTS:  # not read by llama.cpp; `engine.gguf.medusa` checks them
+        if head_method(header) in OWN_PRODUCTS:  # llama.cpp does not read these; `engine.gguf.medusa` checks them
             return header
         check_header(header)
         check_tokens(header, read_at)
@@ -221,7 +221,7 @@ def check_header(header: GgufHeader) -> None:
 
 
 def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
-    """Check the vocabulary: equal lengths and right types of the lists, byte tokens, table of characters.
+    """Check the vocabulary: lengths and types of its lists, byte tokens, and the table of characters.
 
     Raises:
         ModelHeaderError: the message says what is wrong.
@@ -267,7 +267,7 @@ def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
 
 
 def _numbers(value: Value | None, key: str) -> tuple[int, ...]:
-    """One number, or one per layer; none if the entry is absent."""
+    """The number, or the numbers per layer; empty if the entry is absent."""
     if value is None:
         return ()
     numbers = value if isinstance(value, tuple) else (value,)
@@ -313,7 +313,7 @@ def _check_experts(header: GgufHeader) -> None:
 
 
 def _check_blocks(header: GgufHeader) -> None:
-    """Compare the number of blocks with the claim; a part has only some, and extra prediction layers may count."""
+    """Compare the blocks with the header's count; a part has only some, and next-token layers may be counted."""
     blocks = [int(match[1]) for tensor in header.tensors if (match := BLOCK.match(tensor.name))]
     if not blocks or _is_part(header):
         return
@@ -328,7 +328,7 @@ def _check_blocks(header: GgufHeader) -> None:
 
 
 def _is_part(header: GgufHeader) -> bool:
-    """Whether the model continues in other files; the first may hold none of its weights."""
+    """Whether the model has other files; the first may have no weights."""
     parts = header.metadata.get("split.count", 1)
     return isinstance(parts, int) and parts > 1
 

@@ -1,11 +1,11 @@
-"""The files of Medusa and Hydra heads (docs/heads.md): checks of their headers, and of their fit to a target.
+"""Checks the headers of files with Medusa and Hydra heads (docs/heads.md), and whether they fit a target.
 
 A file has the architecture ``medusa`` and these entries: ``kind`` ("medusa" or "hydra"), ``head_count``,
 ``block_count`` (residual blocks of a head), ``embedding_length``, ``vocab_size`` and ``tokenizer_sha256`` of the
-target, and ``target_name``. Head k, counted from 0, has the tensors ``head.k.block.n.weight`` and ``.bias``; of Hydra,
-whose first block is wider in than out, ``head.k.skip.weight`` and ``.bias``; and ``head.k.output.weight`` and
-``.bias``. One ``output.weight`` for all heads may replace these; without it the target's is used. ``vocab_map`` has the
-ids of the rows of the outputs, ascending; without it they are all tokens.
+target, and ``target_name``. Head k, counted from 0, has the tensors ``head.k.block.n.weight`` and ``.bias``, and
+``head.k.output.weight`` and ``.bias``. Hydra heads, whose first block has more inputs than outputs, also have
+``head.k.skip.weight`` and ``.bias``. One ``output.weight`` for all heads may replace their outputs; without any output
+the target's is used. ``vocab_map`` has the token ids of the output rows, ascending; without it the rows are all tokens.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.sentences import said
 MOST_HEADS, MOST_BLOCKS = 16, 8
 TOKENS = "tokenizer.ggml.tokens"
 VOCAB_MAP, SHARED_OUTPUT, EMBEDDING = "vocab_map", "output.weight", "token_embd.weight"
-# Types that ggml's processor backend multiplies; others end the process.
+# Types that ggml's CPU backend can multiply; others abort the process.
 MULTIPLIED = frozenset(
     {"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}
     | {"IQ4_NL", "IQ4_XS"}
@@ -33,7 +33,7 @@ MULTIPLIED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class MedusaLayout:
-    """The fields of a checked header. ``num_outputs``: tokens that the heads can propose."""
+    """The fields of a checked header. ``num_outputs``: number of tokens that the heads can propose."""
 
     method: str
     num_heads: int
@@ -43,14 +43,14 @@ class MedusaLayout:
     num_outputs: int
     target_name: str
 
-    def num_tokens(self, head: int) -> int:
-        """Number of tokens after the row that a head reads."""
+    def num_seen(self, head: int) -> int:
+        """Number of tokens that a head reads after the hidden row."""
         return head + 1 if self.method == HYDRA else 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """A tensor of such a file, fastest dimension first; ``needed`` if it is not optional."""
+    """An expected tensor, fastest dimension first; ``needed`` unless it is optional."""
 
     name: str
     dims: tuple[int, ...]
@@ -58,10 +58,10 @@ class _Expected:
 
 
 def medusa_layout(header: GgufHeader) -> MedusaLayout:
-    """Check a file by itself.
+    """Check the header of a head file.
 
     Raises:
-        DraftRefusedError: not a valid file of such heads; the message says why.
+        DraftRefusedError: the file is not valid; the message says why.
     """
     if header.own("kind") not in ("medusa", "hydra"):
         raise DraftRefusedError(said("The file does not say whether its heads are of the kind medusa or hydra."))
@@ -90,7 +90,7 @@ def medusa_layout(header: GgufHeader) -> MedusaLayout:
 
 
 def medusa_reason(target: GgufHeader, head: GgufHeader) -> str:
-    """Why the heads in a file cannot be a target's, by both headers; empty if they can."""
+    """Why heads do not fit a target, by both headers; empty if they fit."""
     try:
         layout = medusa_layout(head)
     except DraftRefusedError as error:
@@ -113,7 +113,7 @@ def medusa_reason(target: GgufHeader, head: GgufHeader) -> str:
 
 
 def tokenizer_sha256(path: Path, header: GgufHeader) -> str:
-    """SHA-256 (hex) of a model's list of tokens in its file; empty if it has none.
+    """SHA-256 (hex) of a model's list of tokens; empty if the file has none.
 
     Raises:
         ModelFileError: the file cannot be read.
@@ -126,7 +126,7 @@ def tokenizer_sha256(path: Path, header: GgufHeader) -> str:
 
 
 def token_bytes(header: GgufHeader, target: GgufHeader) -> dict[str, int]:
-    """Bytes of weights by kind per token that the heads draft: the mean of all heads."""
+    """Bytes of weights read per drafted token, by kind; the mean of all heads."""
     heads = max(1, number) if isinstance(number := header.own("head_count"), int) else 1
     read: dict[str, int] = {}
     has_output = False
@@ -137,19 +137,19 @@ def token_bytes(header: GgufHeader, target: GgufHeader) -> dict[str, int]:
             read[tensor.type_name] = read.get(tensor.type_name, 0) + tensor.num_bytes // share
     lent = None if has_output else target_output(target)
     if lent is not None:
-        number = lent_bytes(lent, header)
+        number = borrowed_output_bytes(lent, header)
         read[lent.type_name] = read.get(lent.type_name, 0) + number
     return read
 
 
-def lent_bytes(output: TensorInfo, head: GgufHeader) -> int:
-    """Bytes of the rows of the target's output matrix that heads without one use."""
+def borrowed_output_bytes(output: TensorInfo, head: GgufHeader) -> int:
+    """Bytes of the target's output rows that heads without an output matrix use."""
     used = next((tensor.num_values for tensor in head.tensors if tensor.name == VOCAB_MAP), output.dims[-1])
     return output.num_bytes // output.dims[-1] * min(used, output.dims[-1])
 
 
 def target_output(target: GgufHeader) -> TensorInfo | None:
-    """The matrix of a target's logits; None if it is not in this file."""
+    """The tensor of a target's output matrix; None if this file lacks it."""
     by_name = {tensor.name: tensor for tensor in target.tensors}
     return by_name.get(SHARED_OUTPUT) or by_name.get(EMBEDDING)
 

@@ -1,4 +1,4 @@
-"""Whether a GGUF file is a model that writes text, by its header; many GGUF files are something else."""
+"""Detects by its header whether a GGUF file is a text model, and what it is otherwise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import GgufHeader
 from engine.sentences import Sentence, said
 
-# Architectures that embed a text. llama.cpp loads them, but their contexts have no logits.
+# Architectures of embedding models. llama.cpp loads them, but their contexts have no logits.
 _ENCODERS = (
     "bert",
     "eurobert",
@@ -40,8 +40,8 @@ _ADVICE = said("Choose a GGUF file of a chat or text model.")
 _OF_HEADS = said("Open that model, and choose this file as its draft.")
 _NO_PICTURES = said("Open the model that it belongs to, and keep this file in the same folder.")
 PICTURES = "pictures"
-# Architectures whose models see or hear by a projector in a separate file.
-_SEEING = frozenset(
+# Architectures of vision and audio models, which need a projector in a separate file.
+_MULTIMODAL = frozenset(
     {
         "qwen2vl",
         "qwen3vl",
@@ -61,10 +61,10 @@ _NO_MODEL = frozenset({"mmproj", "model", "gguf", "f16", "bf16", "f32", "fp16", 
 
 
 def check_writes_text(header: GgufHeader, name: str) -> None:
-    """Check that the model can continue a text; ``name`` is for the message.
+    """Check that the model can continue a text; the error's message contains ``name``.
 
     Raises:
-        ModelFileError: it cannot; the message says what the file is.
+        ModelFileError: not a text model; the message says what the file is.
     """
     reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHERS.get(header.architecture)
     if reason is None and head_method(header) in OWN_PRODUCTS:
@@ -84,7 +84,7 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
 
 
 def weak_points(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
-    """What is missing in a model's file and makes its answers worse, a sentence each."""
+    """Sentences about facts missing in a model's file that make its answers worse."""
     found, metadata = list[Sentence](), header.metadata
     if metadata.get("tokenizer.ggml.model") == "gpt2" and not metadata.get("tokenizer.ggml.pre"):
         found.append(
@@ -104,15 +104,15 @@ def weak_points(header: GgufHeader, name: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
-def unused_parts(
+def missing_abilities(
     architecture: str, metadata: Callable[[str], str | None], name: str, siblings: Iterable[str]
 ) -> tuple[str, ...]:
-    """Abilities that a model has but cannot use. ``siblings``: names of the GGUF files in its folder.
+    """Abilities that a model lacks a side file for. ``siblings``: names of the GGUF files in its folder.
 
-    Chat templates of text models often mention pictures, so they do not count.
+    Chat templates are no evidence, since those of text models often mention pictures.
     """
-    has_vision = (
-        architecture in _SEEING
+    sees = (
+        architecture in _MULTIMODAL
         or any(metadata(f"{architecture}.{key}") for key in _VISION_KEYS)
         or any(is_own_projector(other, name, siblings) for other in siblings)
     )
@@ -120,9 +120,9 @@ def unused_parts(
 
 
 def is_own_projector(projector: str, name: str, siblings: Iterable[str]) -> bool:
-    """Whether a projector belongs to the model ``name``: it names it, or names none and there is no other model.
+    """Whether a projector belongs to the model ``name``: its name matches, or the folder has no other model.
 
-    Judged by names only. ``siblings``: names of the GGUF files in the model's folder.
+    ``siblings``: names of the GGUF files in the model's folder.
     """
     if "mmproj" not in projector.lower():
         return False
@@ -135,6 +135,6 @@ def _words(name: str) -> set[str]:
 
 
 def _is_encoder(header: GgufHeader) -> bool:
-    # A model of a text-writing architecture that was trained for embeddings has a pooling type.
+    # A pooling type means that a model of a text architecture was trained for embeddings.
     pools = header.own("pooling_type") not in (None, 0)
     return header.architecture in _ENCODERS or pools or header.own("attention.causal") is False

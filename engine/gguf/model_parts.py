@@ -1,6 +1,6 @@
-"""The files of a model: one file, or the parts of a split model.
+"""Finds the files of a model: one file, or the parts of a split model.
 
-Names: llama.cpp's `llama_split_path`, ``NAME-00001-of-00003.gguf``.
+Parts are named like ``NAME-00001-of-00003.gguf`` (llama.cpp's `llama_split_path`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ANY_PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf", re.IGNORECASE)
 
 
 def all_parts(path: Path) -> tuple[Path, ...]:
-    """The file and, if it is the first part of a model, the other existing parts, in order."""
+    """The file, followed by the other existing parts if it is the first part of a split model."""
     match = _FIRST_PART.fullmatch(path.name)
     if match is None:
         return (path,)
@@ -27,7 +27,6 @@ def all_parts(path: Path) -> tuple[Path, ...]:
 
 
 def size_of_files(path: Path) -> int:
-    """Bytes of all parts of a model on the disk."""
     return sum(part.stat().st_size for part in all_parts(path))
 
 
@@ -35,7 +34,7 @@ def check_first_part(header: GgufHeader, path: Path) -> None:
     """Check that the file is not a later part of a split model.
 
     Raises:
-        ModelFileError: it is; the advice names the first part.
+        ModelFileError: the file is a later part; the advice names the first part.
     """
     number, count = (header.metadata.get(f"split.{key}") for key in ("no", "count"))
     if not isinstance(number, int) or not isinstance(count, int) or not 0 < number < count:

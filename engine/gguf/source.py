@@ -1,4 +1,4 @@
-"""The source of a GGUF header, a local file or the first part of a remote one, and a cursor that never exceeds it."""
+"""Reads the bytes of a GGUF header, from a local file or the beginning of a remote one, with bounds checks."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any, BinaryIO
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.sentences import replace_field, said
 
-MAX_STRING_BYTES = 16 * 2**20  # the longest real ones are chat templates of about 100 kB
+MAX_STRING_BYTES = 16 * 2**20  # the longest real strings are chat templates of about 100 kB
 MAX_HEADER_BYTES = 512 * 2**20  # about twenty times the largest real header
 _CHUNK_BYTES = 256 * 1024
-SUBJECT = said("The file")  # until the name is known
+SUBJECT = said("The file")  # stands for the file's name until `named`
 
-ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> bytes, fewer at the end
+ReadAt = Callable[[int, int], bytes]  # (offset, num_bytes) -> bytes; fewer at the end of the file
 
 
 class MoreBytesNeededError(Exception):
-    """The source has too few bytes; at least ``num_bytes`` from the file's beginning are needed."""
+    """More of a remote file is needed: its first ``num_bytes``."""
 
     def __init__(self, num_bytes: int) -> None:
         super().__init__(f"the header goes on beyond {num_bytes} bytes")
@@ -41,9 +41,9 @@ def open_ordinary(path: Path) -> BinaryIO:
 
 
 class open_for_reading:  # noqa: N801  (used like open())
-    """A local file as a source: ``with open_for_reading(path) as (read_at, file_size)``.
+    """Opens a local file: ``with open_for_reading(path) as (read_at, file_size)``.
 
-    Errors that leave the block get the file's name.
+    Header errors in the block get the file's name.
     """
 
     def __init__(self, path: Path) -> None:
@@ -77,7 +77,7 @@ class open_for_reading:  # noqa: N801  (used like open())
 
 
 class Cursor:
-    """Reads a source in chunks; never beyond the file's end or the limit."""
+    """Reads a file in chunks, never beyond its end or the limit of a header."""
 
     def __init__(self, read_at: ReadAt, file_size: int, position: int = 0) -> None:
         self._read_at = read_at
@@ -93,12 +93,12 @@ class Cursor:
         return self._buffer[begin : begin + num_bytes]
 
     def number(self, letter: str) -> Any:  # noqa: ANN401
-        """The next number; ``letter`` is its type in `struct`."""
+        """Read a number; ``letter`` is its type in `struct`."""
         code = struct.Struct("<" + letter)
         return code.unpack(self.take(code.size))[0]
 
     def text(self, max_bytes: int, what: str) -> str:
-        """The next string; invalid UTF-8 is replaced."""
+        """Read a string; invalid UTF-8 is replaced."""
         length = self.number("Q")
         check(length <= max_bytes, "{what} claims {length:,} bytes", what=what, length=length)
         return self.take(length).decode("utf-8", "replace")
@@ -108,7 +108,7 @@ class Cursor:
         self.position += num_bytes
 
     def skip_strings(self, count: int) -> None:
-        """Skip ``count`` strings. The loop works on the buffer: a header has half a million of them."""
+        """Skip ``count`` strings. A fast loop over the buffer, since a header has half a million strings."""
         unpack = struct.Struct("<Q").unpack_from
         for _ in range(count):
             begin = self.position - self._begin
@@ -142,17 +142,17 @@ class Cursor:
 
 
 def check(good: bool, reason: str, /, **fields: object) -> None:
-    """Raise `broken` for a reason unless ``good``."""
+    """Raise `broken` with the reason unless ``good``."""
     if not good:
         raise broken(reason, **fields)
 
 
 def named(error: ModelHeaderError, name: str) -> ModelHeaderError:
-    """The same error with ``name`` in place of "The file"."""
+    """Copy an error, with ``name`` in place of "The file"."""
     return type(error)(replace_field(error.message, SUBJECT, name))
 
 
 def broken(reason: str, /, **fields: object) -> ModelHeaderError:
-    """The error for a reason: the end of a sentence about the file, a template for ``fields``."""
+    """Make an error. ``reason`` is a template for ``fields``, and the end of a sentence about the file."""
     reported = said(reason, **fields)
     return ModelHeaderError(said("{subject} is damaged or not a model: {reason}.", subject=SUBJECT, reason=reported))

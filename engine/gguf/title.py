@@ -1,8 +1,8 @@
-"""The title of a model, from its header and its file's name, either of which may be wrong.
+"""Finds the title of a model from its header and its file's name, either of which may be wrong.
 
-``general.name`` is whatever a converter found: "Qwen2.5 Coder 0.5B Instruct AWQ" for a file that is not AWQ, "Smollm2
-135M 8k Lc100K Mix1 Ep2", "hf", a folder, a commit, or the name of another model. So words about formats and training
-runs are dropped, a name with another size than that of the weights is ignored, and the file's name adds "Instruct".
+``general.name`` is often wrong: "Qwen2.5 Coder 0.5B Instruct AWQ" for a file that is not AWQ, "Smollm2 135M 8k Lc100K
+Mix1 Ep2", "hf", a folder, a commit, or the name of another model. So words about formats and training runs are dropped,
+a name whose size differs from the weights' is ignored, and "Instruct" may come from the file's name.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from math import prod
 
 MAX_CHARS = 60
-TITLE_KEYS = ("name", "basename", "size_label", "finetune")  # after ``general.``
-# Formats of a file; the quantization is shown beside the name.
+TITLE_KEYS = ("name", "basename", "size_label", "finetune")  # keys without the prefix ``general.``
+# Words for file formats. The window shows the quantization separately.
 _FORMATS = re.compile(
     r"(?:gguf|ggml|awq|gptq|exl[23]|hf|fp8|fp16|fp32|bf16|f16|f32|int[48]|[48]bit|bnb|imatrix|imat|ud|qat|mlx|unquantized"
     r"|i?q\d+|mxfp4|nvfp4)",
     re.IGNORECASE,
 )
-# Training runs: stages, steps, mixtures and context lengths.
+# Words for training runs: stages, steps, mixtures and context lengths.
 _TRAINING = re.compile(
     r"(?:ckpt|checkpoint|step|steps|epoch|ep|mix|iter|run|lc|seq|lr|bs)\d+[km]?|lc\d+k|\d+k|v?\d{8,}|[0-9a-f]{12,}",
     re.IGNORECASE,
@@ -43,11 +43,11 @@ _SPELT = {
 _SIZE = re.compile(r"(?:(\d+)x)?(\d+(?:\.\d+)?)([bm])", re.IGNORECASE)
 _ACTIVE = re.compile(r"a\d+(?:\.\d+)?[bm]", re.IGNORECASE)
 _SPLIT = re.compile(r"[\s_]+|-+|(?<![0-9])\.|\.(?![0-9])")
-_OFF = 2.1  # tolerance of a size in a name: embeddings count or not, experts share layers
+_SIZE_TOLERANCE = 2.1  # tolerated factor between a size in a name and the weights' size, since embeddings may not count
 
 
 def model_title(metadata: Mapping[str, object], file_stem: str, num_params: int = 0) -> str:
-    """The title, never empty. ``file_stem``: the file's name without extension; ``num_params``: 0 if unknown."""
+    """Return a title, never empty. ``file_stem``: the file's name without extension; ``num_params``: 0 if unknown."""
     named = _words(_text(metadata.get("general.name")).replace("\\", "/").rstrip("/").rsplit("/", 1)[-1])
     of_file = _words(file_stem)
     if _is_name(named) and _fits(named, num_params):
@@ -69,7 +69,7 @@ def _words(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Untrusted text without control characters."""
+    """Remove control characters from untrusted text."""
     return "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in text[:400]).strip()
 
 
@@ -78,7 +78,7 @@ def _text(value: object) -> str:
 
 
 def _clean(words: list[str]) -> list[str]:
-    """Without words about formats and, after a size, about the training run."""
+    """Remove words about formats and, after a size, about the training run."""
     kept: list[str] = []
     for word in words:
         is_size = _SIZE.fullmatch(word) or _ACTIVE.fullmatch(word)
@@ -102,7 +102,7 @@ def _with_variant(words: list[str], of_file: list[str]) -> list[str]:
 
 
 def _is_name(words: list[str]) -> bool:
-    """Whether a model is named: not just a folder of a tool, a number or a hash."""
+    """Whether the words name a model, instead of a tool's folder, a number or a hash."""
     telling = [
         word
         for word in words
@@ -117,18 +117,18 @@ def _is_name(words: list[str]) -> bool:
 
 
 def _fits(words: list[str], num_params: int) -> bool:
-    """Whether a size in the name is about that of the weights."""
+    """Whether a size in the name roughly equals the weights'."""
     reported = [match for word in words if (match := _SIZE.fullmatch(word))]
     if not reported or num_params <= 0:
         return True
     most = max(
         prod((int(match[1] or 1), float(match[2]))) * (1e9 if match[3].lower() == "b" else 1e6) for match in reported
     )
-    return most > 0 and 1.0 / _OFF <= num_params / most <= _OFF
+    return most > 0 and 1.0 / _SIZE_TOLERANCE <= num_params / most <= _SIZE_TOLERANCE
 
 
 def _finished(words: list[str]) -> str:
-    """Sizes in capitals, families as spelt by their makers, no word twice in a row, and at most one line."""
+    """Write sizes in capitals and families as their makers spell them, drop repeated words, and limit to one line."""
     shown: list[str] = []
     for word in words:
         spelt = _spelt(word, is_first=not shown)

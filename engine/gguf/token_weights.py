@@ -1,4 +1,4 @@
-"""The weights that a pass of one token reads, which decide its cost: by kind, from a header or from a size."""
+"""Computes the bytes of weights, by kind, that a pass of one token reads. They determine its cost."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from engine.gguf.head_files import OWN_PRODUCTS, head_method, next_token_tensors
 from engine.gguf.header import GgufHeader
 from engine.gguf.medusa import token_bytes
 
-# Time of a byte relative to Q4_0, Q4_K or Q8_0: the part of unpacking that the memory does not hide. Solved from plain
-# passes of five real models of mixed kinds on one core of Zen 5, with the kernels of the set-up.
+# Time per byte relative to Q4_0, Q4_K or Q8_0, because of unpacking. Fitted to plain passes of five real models of
+# mixed kinds on one core of Zen 5, with the kernels of the set-up.
 RELATIVE_COST = {"Q4_1": 1.35, "Q5_1": 2.2, "Q5_0": 2.3, "Q6_K": 1.5, "Q5_K": 1.4, "Q2_K": 1.6, "Q3_K": 1.6}
-OTHER_COST = 1.5  # of kinds with tables (IQ...), which unpack more
+OTHER_COST = 1.5  # for kinds with lookup tables (IQ...), which take longer to unpack
 _CHEAP = frozenset({"Q4_0", "Q4_K", "Q8_0", "F16", "BF16", "F32", "IQ4_NL", "IQ4_XS", "MXFP4"})
 _EXPERTS, _OUTPUT, _EMBEDDING = "_exps.", "output.weight", "token_embd.weight"
-# Number of layers by the bytes that a token reads, if only a size is known: (most bytes, layers).
+# Assumed number of layers if only the model's size is known: (largest bytes per token, layers).
 _LAYERS = ((150e6, 24), (2e9, 28), (12e9, 36), (30e9, 56), (float("inf"), 80))
 _EXPERTS_IN_NAME = re.compile(r"(\d+(?:\.\d+)?)B[-_]A(\d+(?:\.\d+)?)B", re.IGNORECASE)
 
@@ -35,20 +35,19 @@ class TokenWeights:
 
     @property
     def cost_bytes(self) -> float:
-        """The number of bytes of the cheapest kind that would take the same time."""
+        """Equivalent number of bytes of the cheapest kind."""
         return sum(number * relative_cost(kind) for kind, number in self.bytes_by_kind.items())
 
 
 def relative_cost(kind: str) -> float:
-    """Time of a byte of this kind relative to Q4_0."""
     return 1.0 if kind in _CHEAP else RELATIVE_COST.get(kind, OTHER_COST)
 
 
 def token_weights(header: GgufHeader, all_bytes: int | None = None) -> TokenWeights:
-    """From a model's header; ``all_bytes``: the size of all tensors, if ``header`` is the first of several parts.
+    """Weights per token by a header. ``all_bytes``: size of all tensors if ``header`` is the first of several parts.
 
-    Only the used experts are read, one row of an embedding that is not the output matrix, and nothing of next-token
-    layers: these are `head_weights`.
+    A token reads only the experts it is routed to, and one row of an embedding that is not the output matrix.
+    Next-token layers are not counted; see `head_weights`.
     """
     share = _expert_share(header)
     has_output = any(tensor.name == _OUTPUT for tensor in header.tensors)
@@ -66,9 +65,9 @@ def token_weights(header: GgufHeader, all_bytes: int | None = None) -> TokenWeig
 
 
 def head_weights(target: GgufHeader, head: GgufHeader | None = None) -> TokenWeights | None:
-    """Per token drafted by a head file, or by the target's next-token layers: a layer, and an output matrix.
+    """Weights per token that a head file, or the target's next-token layers, draft: a layer and an output matrix.
 
-    The matrix is the head's if it has one, otherwise the target's. None if these headers lack part of it.
+    The output matrix is the head's, or else the target's. None if the headers lack a tensor.
     """
     header = target if head is None else head
     if head is not None and head_method(head) in OWN_PRODUCTS:
@@ -97,13 +96,13 @@ def _expert_share(header: GgufHeader) -> float:
 
 
 def weights_by_size(size_bytes: int, quantization: str, name: str = "") -> TokenWeights:
-    """The same if only a size is known, as in a search: experts by a name like ``30B-A3B``."""
+    """Weights per token if only a size is known, as in a search; a name like ``30B-A3B`` tells the experts' share."""
     found = _EXPERTS_IN_NAME.search(name)
     share = float(found[2]) / float(found[1]) if found and float(found[1]) > float(found[2]) > 0 else 1.0
     read = size_bytes * share
     layers = next(layers for most, layers in _LAYERS if read <= most)
     kind = quantization.upper()
-    # Quantizations named _M and _L keep about a third in a finer kind: Q6_K beside Q4_K.
+    # Quantizations named _M and _L have about a third of the weights in a finer kind, such as Q6_K with Q4_K.
     if kind.endswith(("_M", "_L")):
         return TokenWeights({kind[:-2]: round(read * 0.65), "Q6_K": round(read * 0.35)}, layers)
     return TokenWeights({kind.removesuffix("_S"): round(read)}, layers)

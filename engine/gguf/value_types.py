@@ -1,4 +1,4 @@
-"""Numbers of the GGUF format: types of metadata values, block sizes of tensor types.
+"""Constants of the GGUF format: types of metadata values, and block sizes of tensor types.
 
 Source: ggml's docs/gguf.md and the tables of ggml.h as of October 2026.
 """
@@ -44,7 +44,7 @@ FORMATS = {
 
 
 class BlockSize(NamedTuple):
-    """A tensor's type: ``num_bytes`` hold ``num_values``."""
+    """A tensor's type, whose blocks of ``num_bytes`` store ``num_values`` values."""
 
     name: str
     num_values: int

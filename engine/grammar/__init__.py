@@ -1,1 +1,1 @@
-"""Output that follows a grammar: schemas and tool calls as grammars, and the tokens that may follow."""
+"""Constrained decoding: converts schemas and tool calls to grammars, and computes the allowed tokens."""

@@ -1,4 +1,4 @@
-"""The state of an answer in its grammar, after every token that is proposed; and the text that the grammar forces."""
+"""Tracks an answer's grammar state after each proposed token, and finds the text that the grammar forces."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from engine.interfaces import Tokenizer
 from engine.prompt.typed_text import tokens_amid
 
 History = NDArray[np.int32]
-MAX_FORCED_CHARS = 96  # look-ahead: more than any pass verifies
-_KEPT_STATES = 64  # more than the tokens of any proposal, so that no rollback goes further
+MAX_FORCED_CHARS = 96  # longest look-ahead; more than any pass verifies
+_KEPT_STATES = 64  # more states than any rollback drops
 _ASCII = [chr(code) for code in range(32, 127)] + ["\n", "\t"]
 
 
@@ -21,37 +21,36 @@ class State(Protocol):
     """An immutable state of a grammar."""
 
     def allows(self, ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each of ``ids`` [n] may follow. A token that ends the answer may, if the grammar is complete."""
+        """Whether each of ``ids`` [n] may follow. End-of-generation tokens may follow once the grammar is complete."""
 
     def all_allowed(self) -> NDArray[np.int64]:
         """The ids of all tokens that may follow, ascending."""
 
     def advanced(self, token_id: int) -> Self | None:
-        """The state after a token; None if the token must not follow, or ends the answer."""
+        """The state after a token; None if the token is forbidden or ends the answer."""
 
 
 class GrammarConstraint:
     """The grammar of one answer. Implements `engine.interfaces.Constraint`.
 
-    The states of the last tokens are kept, so that a shorter history, as after a rejection, costs nothing and needs no
-    notice.
+    The states of the last tokens are cached, so rejected tokens cost nothing and need not be reported.
     """
 
     def __init__(self, start: State) -> None:
         """``start`` is the state before the first token of the answer."""
         self._num_prompt = 0
-        self._first = 0  # index of the answer's token before which `_states[0]` is
-        self._ids: list[int] = []  # from there on, proposed tokens included
+        self._first = 0  # index of the answer's token that follows `_states[0]`
+        self._ids: list[int] = []  # tokens from that index on, including proposed tokens
         self._states: list[State | None] = [start]
 
     def begin(self, num_prompt: int) -> None:
-        """The prompt has ``num_prompt`` tokens."""
+        """Set the number of tokens of the prompt."""
         self._num_prompt = num_prompt
 
     def state(self, history: History, pending: Sequence[int] = ()) -> State | None:
         """The state after ``history`` (prompt included) and the ``pending`` tokens of a proposal.
 
-        None if the grammar refused one of the tokens, or one ended the answer: anything may follow.
+        None if the grammar forbids one of the tokens, or one ended the answer: then any token may follow.
         """
         tail = history[self._num_prompt + self._first :].tolist()
         tail += pending
@@ -76,21 +75,21 @@ class GrammarConstraint:
     def allows(
         self, history: History, pending: Sequence[int], ids: Sequence[int] | NDArray[np.int64]
     ) -> NDArray[np.bool_] | None:
-        """Whether each of ``ids`` [n] may follow; None if anything may."""
+        """Whether each of ``ids`` [n] may follow; None if any token may."""
         state = self.state(history, pending)
         return None if state is None else state.allows(ids)
 
     def all_allowed(self, history: History, pending: Sequence[int]) -> NDArray[np.int64] | None:
-        """The ids of all tokens that may follow; None if any may."""
+        """The ids of all tokens that may follow; None if any token may."""
         state = self.state(history, pending)
         return None if state is None else state.all_allowed()
 
 
 class ForcedText:
-    """The text that a grammar forces, in the tokens that the tokenizer makes of it.
+    """Finds the text that a grammar forces, tokenized by the model's tokenizer.
 
-    Other tokens of the same text are as valid, so these are proposals. Only ASCII is tested: if another character may
-    follow as well, the proposal is a guess like any other.
+    Other tokenizations are valid too, so the tokens are only proposed. Only ASCII is tested for alternatives; a
+    proposal may miss a non-ASCII alternative.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -102,12 +101,12 @@ class ForcedText:
             if len(ids) == 1 and tokenizer.piece(ids[0]) == character.encode()
         }
         self._asked = np.array([*self._tokens, *sorted(tokenizer.eog_ids)], dtype=np.int64)
-        self._rest = b""  # forced text that is not yet emitted
+        self._rest = b""  # forced text that was not emitted yet
 
     def after(self, state: State, written: Sequence[int] = ()) -> list[int]:
-        """The tokens of the forced text; none if there is a choice.
+        """The tokens of the forced text; empty if the grammar leaves a choice.
 
-        ``written`` are the answer's tokens since the last call, so that text that was found before is not sought again.
+        ``written`` are the answer's tokens since the last call, which allow reusing text found earlier.
         """
         data = b"".join(self._tokenizer.piece(token_id) for token_id in written)
         self._rest = self._rest[len(data) :] if self._rest.startswith(data) else b""

@@ -1,8 +1,8 @@
-"""JSON schemas (2020-12, and the common part of draft 7) as grammars.
+"""Converts JSON schemas (2020-12, and the common part of draft 7) to grammars.
 
-What a grammar allows is valid by its schema, except for the keywords that no grammar can express; warnings name those.
-It may be less than all that is valid: properties come in the schema's order, unnamed keys are left out if the schema
-names some, and spaces are those of Python's json.
+Every text of a grammar is valid by its schema, except for keywords that no grammar can express; warnings name these.
+Not every valid text is allowed: properties follow the schema's order, unnamed keys are forbidden if the schema names
+some, and spaces are those of Python's json.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.grammar.schema_preparation import Schema, SchemaPreparation
 from engine.sentences import said
 
 _UNIMPLEMENTED = re.compile(r'"([^"]+)"')
-# In messages of llguidance about a valid schema that asks for too much.
+# Parts of llguidance's messages about valid schemas that exceed its limits.
 _TOO_MUCH = ("circular references", "stack level", "not disjoint", "Unable to determine", "not supported", "too many")
 _TOO_DEEP = "recursion limit exceeded"
 _NOTHING = "Unsatisfiable schema: "
@@ -25,19 +25,19 @@ _NOTHING = "Unsatisfiable schema: "
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The ``text`` of a grammar, and a sentence for each part of its schemas that it does not express."""
+    """The ``text`` of a grammar, and a warning for each part of its schemas that it does not express."""
 
     text: str
     warnings: tuple[str, ...] = ()
 
 
 def grammar_of(schema: object, *, strict: bool = False) -> Grammar:
-    """The grammar of the JSON texts that are valid by ``schema``, itself JSON.
+    """Convert ``schema`` to a grammar of valid JSON texts.
 
     ``strict`` refuses keywords that no grammar can express; otherwise the warnings name them.
 
     Raises:
-        GrammarError: not a schema, nothing is valid by it, or ``strict`` refuses it.
+        GrammarError: not a schema, no text is valid by it, or ``strict`` refuses it.
     """
     made, warnings = prepared_schema(schema, strict=strict)
     text, _ = checked([f"start: {lark.json_of(made)}"])
@@ -45,21 +45,21 @@ def grammar_of(schema: object, *, strict: bool = False) -> Grammar:
 
 
 def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tuple[str, ...]]:
-    """A schema that a grammar can express, and warnings. ``strict`` and errors: as for `grammar_of`."""
+    """Convert a schema to one that a grammar can express; return it and warnings. Errors are those of `grammar_of`."""
     try:
         preparation = SchemaPreparation(schema)
-        made, unheld = _held(preparation.schema, preparation.unheld)
+        made, dropped = _expressible(preparation.schema, preparation.dropped)
     except (TypeError, AttributeError, ValueError, RecursionError) as error:
         raise GrammarError("The JSON schema is none: a value in it is of the wrong type.") from error
-    if strict and unheld:
-        name = next(iter(unheld))
+    if strict and dropped:
+        name = next(iter(dropped))
         raise GrammarError(
             said("The schema has {name}, which a grammar cannot promise.", name=name),
             "Leave it out, or leave out strict.",
         )
     places = (
         said("No grammar can hold {name} of the schema (at {place}): the answer may break it.", name=name, place=at)
-        for name, at in unheld.items()
+        for name, at in dropped.items()
     )
     formats = (
         said("The format {name} of the schema is not known here: it was passed over.", name=name)
@@ -68,12 +68,12 @@ def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tu
     return made, (*places, *formats)
 
 
-def _held(schema: object, unheld: dict[str, str]) -> tuple[Schema, dict[str, str]]:
-    """The schema (only its type, if llguidance cannot follow it) and the keywords that are lost."""
+def _expressible(schema: object, dropped: dict[str, str]) -> tuple[Schema, dict[str, str]]:
+    """The schema, or only its type if llguidance cannot express it, and the keywords that are lost."""
     if isinstance(schema, bool):
         if not schema:
             raise GrammarError("Nothing is valid by a schema that is false.")
-        return {}, unheld
+        return {}, dropped
     assert isinstance(schema, dict)  # noqa: S101  (the preparation gives nothing else)
     try:
         _, messages = checked([f"start: {lark.json_of(schema)}"])
@@ -88,15 +88,15 @@ def _held(schema: object, unheld: dict[str, str]) -> tuple[Schema, dict[str, str
         if not any(words in reason for words in _TOO_MUCH):
             raise GrammarError(said("The JSON schema cannot be followed: {reason}.", reason=first_line)) from error
         kept = {key: value for key, value in schema.items() if key == "type"}
-        return kept, {**unheld, said("more than the type"): "#"}
+        return kept, {**dropped, said("more than the type"): "#"}
     for message in messages:
-        for name in _unheld_by(message):
-            unheld = {name: "#", **unheld}
-    return schema, unheld
+        for name in _dropped_keywords(message):
+            dropped = {name: "#", **dropped}
+    return schema, dropped
 
 
-def _unheld_by(message: str) -> list[str]:
-    """The keywords of a schema that a warning of llguidance is about."""
+def _dropped_keywords(message: str) -> list[str]:
+    """The keywords of a schema in a warning of llguidance."""
     if message.startswith("Unimplemented keys"):
         return _UNIMPLEMENTED.findall(message)
     if message.startswith("oneOf"):

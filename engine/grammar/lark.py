@@ -9,16 +9,16 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# Any tokens of a text may be emitted; otherwise forced text would only have the tokens that the tokenizer makes of it.
+# Allow every tokenization of a text; otherwise forced text could have only the tokenizer's own tokens.
 HEADER = '%llguidance {"no_forcing": true}\n'
-# Spaces as in Python's json: all text between two values is then forced, and no model emits spaces without end.
-# Lenient: keywords that the schema's preparation overlooked are left out with a warning instead of refused.
+# Spaces as in Python's json: then all text between two values is forced, and no model can emit endless spaces. Lenient:
+# keywords that `schema_preparation` overlooked give a warning instead of an error.
 _OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "lenient": True}
 _JSON, _OPTIONS_KEY = "%json ", "x-guidance"
 
 
 def is_lark(grammar: str) -> bool:
-    """Whether a grammar is in this dialect; otherwise it is in GBNF."""
+    """Whether a grammar is in this dialect; otherwise it is GBNF."""
     return grammar.startswith(HEADER)
 
 
@@ -31,16 +31,16 @@ def any_of(choices: Iterable[str]) -> str:
 
 
 def json_of(schema: Mapping[str, Any]) -> str:
-    """JSON that is valid by a prepared schema.
+    """A terminal for JSON that is valid by a prepared schema.
 
     Raises:
-        ValueError: the schema has a number that JSON cannot express.
+        ValueError: the schema has a number that JSON cannot represent.
     """
     return _JSON + json.dumps({**schema, _OPTIONS_KEY: _OPTIONS}, allow_nan=False)
 
 
 def schema_of(grammar: str) -> dict[str, Any] | None:
-    """The schema of a grammar that consists of one; otherwise None."""
+    """The schema of a grammar that consists of a single schema; otherwise None."""
     begin = f"{HEADER}start: {_JSON}"
     if not grammar.startswith(begin) or grammar.count("\n") > 2:
         return None

@@ -1,8 +1,8 @@
-"""A grammar of llguidance over a vocabulary: which tokens may follow in each state.
+"""Computes with llguidance which tokens of a vocabulary may follow in each state of a grammar.
 
-One matcher serves all states of an answer: it returns to the token where two histories part, a microsecond per token,
-as is every token forward. The tokens that may follow take 20 microseconds for a vocabulary of 49k and 45 for 262k on
-average over an answer in JSON (SmolLM2 and Gemma 3 on one core of a server), some milliseconds at worst.
+One matcher serves all states of an answer: it rolls back to the last common token of two histories. A token takes a
+microsecond in either direction. Computing the allowed tokens takes 20 microseconds for a vocabulary of 49k and 45 for
+262k on average over an answer in JSON (SmolLM2 and Gemma 3 on one core of a server), and some milliseconds at worst.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from engine.interfaces import Tokenizer
 from engine.sentences import said
 
 TokenArray = NDArray[np.int64]
-Mask = NDArray[np.uint8]  # a bit for each token, the lowest first
+Mask = NDArray[np.uint8]  # one bit per token, lowest first
 MAX_CHARS = 4_000_000
 _SPECIAL = b"\xff"  # llguidance's mark of control tokens
 _NOTHING = "Nothing can be written that the grammar or the schema allows."
 _ENDED = ("NoExtension", "NoExtensionBias")
-_KEPT_MASKS = 64  # of 20 KB each, say
-# An optional property takes some items of a row, so a schema may have about 2,000 of them; other limits are defaults.
+_KEPT_MASKS = 64  # cached masks, each of about 20 KB
+# An optional property takes several items of a row, so this allows about 2,000 properties. Other limits are defaults.
 LIMITS = LLParserLimits(max_items_in_row=10_000, verbose_errors=False)
 _known: WeakKeyDictionary[Tokenizer, LLTokenizer] = WeakKeyDictionary()
 
 
 class _Pieces:
-    """A vocabulary in llguidance's form: the bytes of each token, control tokens marked."""
+    """A vocabulary for llguidance: the bytes of each token, with a mark before control tokens."""
 
     is_tokenizer_wrapper = True
     bos_token_id = None
@@ -50,31 +50,31 @@ class _Pieces:
         return piece or _SPECIAL + (tokenizer.token_text(token_id) or str(token_id)).encode("utf-8", "replace")
 
     def __call__(self, _text: str | bytes) -> list[int]:
-        """Text as tokens: never called, since no tokens of a text are preferred."""
+        """Never called, since no tokenization of a text is preferred."""
         return []
 
 
 def _tokenizer_of(tokenizer: Tokenizer) -> LLTokenizer:
-    """The vocabulary in llguidance's form, cached for the life of the tokenizer.
+    """Convert the vocabulary for llguidance; cached for the life of the tokenizer.
 
-    It takes 0.3 s for 49k tokens and 3 s for 262k, and 23 and 128 MB (SmolLM2 and Gemma 3 on one core of a server), so
-    it waits for the first answer with a grammar.
+    This takes 0.3 s and 23 MB for 49k tokens, 3 s and 128 MB for 262k (SmolLM2 and Gemma 3 on one core of a server), so
+    it is deferred to the first answer with a grammar.
     """
     found = _known.get(tokenizer)
     if found is None:
         pieces = _Pieces(tokenizer)
-        # The library's annotation asks for its own class, which does no more.
+        # The annotation requires llguidance's own class, but any object with these attributes works.
         found = LLTokenizer(pieces, n_vocab=tokenizer.n_vocab, eos_token=sorted(tokenizer.eog_ids))  # type: ignore[arg-type]
-        pieces.tokens = []  # llguidance copied them into a trie, and keeps a reference to this object
+        pieces.tokens = []  # free them: llguidance has copied them, but keeps a reference to this object
         _known[tokenizer] = found
     return found
 
 
 def checked(rules: Iterable[str]) -> tuple[str, list[str]]:
-    """The grammar of rules, the first of them ``start``, and llguidance's warnings about it.
+    """Join rules, the first named ``start``, to a grammar; return it with llguidance's warnings.
 
     Raises:
-        GrammarError: too long, or llguidance refuses it, with its message.
+        GrammarError: too long, or refused by llguidance, with its message.
     """
     text = HEADER + "\n".join(rules) + "\n"
     if len(text) > MAX_CHARS:
@@ -89,7 +89,7 @@ def start_of(tokenizer: Tokenizer, text: str) -> MatcherState:
     """The state before the first token of an answer that follows a grammar written by `engine.grammar.lark`.
 
     Raises:
-        GrammarError: llguidance refuses it, the vocabulary has no token that ends an answer, or nothing can follow.
+        GrammarError: llguidance refuses it, the vocabulary has no end-of-generation token, or no token can follow.
     """
     if not tokenizer.eog_ids:
         raise GrammarError(
@@ -106,7 +106,7 @@ def start_of(tokenizer: Tokenizer, text: str) -> MatcherState:
 
 @dataclass(eq=False)
 class _Run:
-    """The matcher of an answer, and its current state."""
+    """The matcher of an answer, with its current state."""
 
     matcher: LLMatcher
     tokenizer: Tokenizer
@@ -114,10 +114,10 @@ class _Run:
     with_mask: deque[MatcherState] = field(default_factory=deque)
 
     def check(self) -> None:
-        """Raise the matcher's error, if it has one.
+        """Raise the matcher's error, if any.
 
         Raises:
-            GrammarError: it has; it keeps the error from now on.
+            GrammarError: the matcher has failed, which is permanent.
         """
         if not self.matcher.is_error():
             return
@@ -127,7 +127,7 @@ class _Run:
         raise GrammarError(said("The grammar cannot be followed: {reason}.", reason=reason[:300]))
 
     def go_to(self, state: MatcherState) -> None:
-        """Roll the matcher back to the common history, then forward to ``state``."""
+        """Roll the matcher back to the common history, then advance to ``state``."""
         here, num_back, ahead = self.here, 0, list[int]()
         there: MatcherState | None = state
         while here is not there:
@@ -146,12 +146,12 @@ class _Run:
 
 
 class MatcherState:
-    """Implements `engine.grammar.constraint.State`: the tokens so far, as a chain."""
+    """Implements `engine.grammar.constraint.State` as a linked list of tokens."""
 
     __slots__ = ("_run", "before", "depth", "mask", "token_id")
 
     def __init__(self, run: _Run, before: MatcherState | None = None, token_id: int = -1) -> None:
-        """The state after ``before`` and ``token_id``, which may follow there."""
+        """The state after ``before`` and ``token_id``, which ``before`` must allow."""
         self._run = run
         self.before = before
         self.token_id = token_id

@@ -1,8 +1,8 @@
-"""Changes JSON schemas into ones that llguidance can express.
+"""Converts JSON schemas to schemas that llguidance can express.
 
-All that is then allowed is valid by the original schema, except for the keywords that were left out, which are named.
-It may be less: objects with named properties get no others, integers have at most 15 digits, and if a schema names no
-type, its keywords imply one.
+Every allowed value is valid by the original schema, except for keywords that were dropped and are reported. Some valid
+values are not allowed: objects with named properties have no other properties, integers have at most 15 digits, and a
+schema without a type allows only the type that its keywords imply.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from engine.errors import GrammarError
 from engine.sentences import said
 
 Schema = dict[str, Any]
-MAX_STEPS = 20_000  # parts of a schema: a few references can mean an unbounded number of parts
+MAX_STEPS = 20_000  # limit of visited parts, since a few references can expand to an unbounded number
 MAX_DEPTH = 100
-_MAX_DIGITS = 15  # of whole numbers; a double has no more
-_EXACT = 2**53  # up to here llguidance counts exactly
-_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})  # from names to schemas
+_MAX_DIGITS = 15  # digits of an integer that a double can represent
+_EXACT = 2**53  # largest integer that llguidance represents exactly
+_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})  # keywords that map names to schemas
 _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _SINGLE = frozenset({"items", "additionalProperties", "additionalItems"})
 _CHOICES = ("anyOf", "oneOf")
 _IGNORED = frozenset({"$id", "id", "$schema", "x-guidance", "title", "description", "default", "examples", "$comment"})
-_REFERENCE = _IGNORED | {"$ref"}  # keywords of a plain reference
-_MAX_COMPARED = 100  # alternatives that are compared pairwise
+_REFERENCE = _IGNORED | {"$ref"}  # keywords allowed in a plain reference
+_MAX_COMPARED = 100  # most alternatives that are compared pairwise
 _COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
-# Where to round them to, so that no more is allowed.
+# Direction in which each bound is rounded, so that nothing more is allowed.
 _BOUNDS = {"minimum": math.inf, "exclusiveMinimum": math.inf, "maximum": -math.inf, "exclusiveMaximum": -math.inf}
-# No grammar expresses these; ``then``, ``else`` and the counts of ``contains`` depend on them.
-_UNHELD = frozenset(
+# No grammar can express these keywords; ``then``, ``else`` and the counts of ``contains`` depend on them.
+_INEXPRESSIBLE = frozenset(
     {
         "not",
         "if",
@@ -50,17 +50,17 @@ _UNHELD = frozenset(
         "$recursiveRef",
     }
 )
-_BESIDE = frozenset({"then", "else", "minContains", "maxContains", "unevaluatedProperties"})
-_ABOUT = {
+_DEPENDENT = frozenset({"then", "else", "minContains", "maxContains", "unevaluatedProperties"})
+_KEYWORDS_BY_TYPE = {
     "object": {"properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"},
     "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"},
     "string": {"pattern", "minLength", "maxLength", "format"},
     "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
 }
-_ALL_TYPES = frozenset({"integer", "null", "boolean", *_ABOUT})
+_ALL_TYPES = frozenset({"integer", "null", "boolean", *_KEYWORDS_BY_TYPE})
 _NAMING = ("properties", "required")
-# llguidance's own formats allow the 29th of February in every year, seconds that Python's datetime refuses, and capital
-# letters in a UUID.
+# Replacements for llguidance's formats, which allow the 29th of February in every year, seconds that Python's datetime
+# refuses, and capital letters in a UUID.
 _DATE = (
     r"[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
 )
@@ -79,8 +79,8 @@ class SchemaPreparation:
 
     Attributes:
         schema: the prepared schema.
-        unheld: keywords that were left out, each with the JSON pointer of its first occurrence.
-        annotations: unknown formats, which demand nothing by the standard.
+        dropped: keywords that were left out, each with the JSON pointer of its first occurrence.
+        annotations: unknown formats, which the standard does not enforce.
 
     Raises:
         GrammarError: not a schema, or it has too many parts.
@@ -89,8 +89,8 @@ class SchemaPreparation:
     def __init__(self, root: object) -> None:
         self._root = root
         self._num_steps = 0
-        self._composed: set[int] = set()  # ids of schemas that apply with others, so that they may not forbid names
-        self.unheld: dict[str, str] = {}
+        self._composed: set[int] = set()  # ids of schemas combined with others; these must not forbid names
+        self.dropped: dict[str, str] = {}
         self.annotations: dict[str, None] = {}
         self._find_composed(root, 0)
         self.schema = self._prepared(root, "#", 0)
@@ -115,18 +115,18 @@ class SchemaPreparation:
     # ---- objects and their names ------------------------------------------------------------------------------------
 
     def _find_composed(self, node: object, depth: int) -> None:
-        """Visit all schemas, and note those that apply to the same value as others."""
+        """Visit all schemas, and record those that apply to the same value as another schema."""
         self._count_step(depth)
         if not isinstance(node, Mapping):
             return
-        for part in self._parts_beside(node):
+        for part in self._combined_parts(node):
             self._mark(part)
         for key, value in node.items():
-            for inner in _inner(key, value):
+            for inner in _subschemas(key, value):
                 self._find_composed(inner, depth + 1)
 
-    def _parts_beside(self, node: Mapping[str, Any]) -> list[object]:
-        """The parts of a schema that apply together with its other parts."""
+    def _combined_parts(self, node: Mapping[str, Any]) -> list[object]:
+        """The subschemas that apply to the same value as the schema itself."""
         choices = [part for key in _CHOICES for part in _listed(node.get(key))]
         found = _listed(node.get("allOf"))
         has_names = any(node.get(key) for key in (*_NAMING, "patternProperties"))
@@ -150,7 +150,7 @@ class SchemaPreparation:
                 waiting.append(self._target(one["$ref"]))
 
     def _names(self, node: object, skipped: Iterable[str] = (), seen: tuple[int, ...] = ()) -> dict[str, bool] | None:
-        """The properties that a schema and its parts name, in order; None if others may follow."""
+        """The properties that a schema and its parts name, in order; None if unnamed properties are allowed."""
         self._count_step(len(seen))
         if not isinstance(node, Mapping) or id(node) in seen:
             return {}
@@ -167,7 +167,7 @@ class SchemaPreparation:
         return found
 
     def _named_by(self, key: str, value: object, seen: tuple[int, ...]) -> list[dict[str, bool] | None]:
-        """The properties that a keyword names, in parts."""
+        """The properties that a keyword names, one item per part."""
         if key == "properties":
             return [dict.fromkeys(_mapped(value), True)]
         if key == "required":
@@ -178,12 +178,12 @@ class SchemaPreparation:
         return [self._names(part, (), seen) for part in parts]
 
     def _close(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
-        """Forbid unnamed properties, if some are named and no keyword allows others."""
+        """Forbid unnamed properties if the schema names some and no keyword allows others."""
         if id(node) in self._composed:
             if node.get("unevaluatedProperties") is False:
-                self._leave_out("unevaluatedProperties", pointer)
+                self._drop_keyword("unevaluatedProperties", pointer)
             return
-        if not self._parts_beside(node):
+        if not self._combined_parts(node):
             if "additionalProperties" not in node and "unevaluatedProperties" in node:
                 made["additionalProperties"] = self._prepared(node["unevaluatedProperties"], pointer, 0)
             elif "properties" in made and not made.keys() & {"additionalProperties", "patternProperties"}:
@@ -191,24 +191,24 @@ class SchemaPreparation:
                     made["properties"].setdefault(name, True)
                 made["additionalProperties"] = False
             return
-        self._close_together(node, made, pointer)
+        self._close_combined(node, made, pointer)
 
-    def _close_together(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
-        """The same for names in several schemas that apply together."""
+    def _close_combined(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
+        """Forbid unnamed properties if several combined schemas name some."""
         choices = [key for key in _CHOICES if key in node]
         base = self._names(node, choices)
         if base is None or len(choices) > 1:
             if node.get("unevaluatedProperties") is False:
-                self._leave_out("unevaluatedProperties", pointer)
+                self._drop_keyword("unevaluatedProperties", pointer)
         elif choices:
             pairs = zip(_listed(node[choices[0]]), made[choices[0]], strict=True)
             made[choices[0]] = [self._closed_choice(self._names(one), base, choice) for one, choice in pairs]
         elif base:
-            made["allOf"] = [*_listed(made.get("allOf")), _only_properties(base)]
+            made["allOf"] = [*_listed(made.get("allOf")), _names_only(base)]
 
     @staticmethod
     def _closed_choice(own: dict[str, bool] | None, base: dict[str, bool], choice: object) -> object:
-        return choice if own is None or not (base | own) else {"allOf": [choice, _only_properties(base | own)]}
+        return choice if own is None or not (base | own) else {"allOf": [choice, _names_only(base | own)]}
 
     # ---- the parts of a schema --------------------------------------------------------------------------------------
 
@@ -220,15 +220,15 @@ class SchemaPreparation:
             raise GrammarError("A JSON schema must be an object, true or false.")
         made: Schema = {}
         for key, value in node.items():
-            if key in _IGNORED or key in _BESIDE:
+            if key in _IGNORED or key in _DEPENDENT:
                 continue
-            if key in _UNHELD:
-                self._weigh(key, value, node, pointer)
+            if key in _INEXPRESSIBLE:
+                self._check_keyword(key, value, node, pointer)
             else:
                 made[key] = self._value(key, value, f"{pointer}/{key}", depth)
         if not _types_of(made) <= _ALL_TYPES:
             raise GrammarError("A type of the schema is none of JSON's.")
-        if "type" not in made and (kinds := [kind for kind, words in _ABOUT.items() if words & node.keys()]):
+        if "type" not in made and (kinds := [kind for kind, words in _KEYWORDS_BY_TYPE.items() if words & node.keys()]):
             made["type"] = kinds
         self._names_by_rule(node, made)
         self._text(made, pointer)
@@ -254,7 +254,7 @@ class SchemaPreparation:
     # ---- oneOf ------------------------------------------------------------------------------------------------------
 
     def _exclude_each_other(self, choices: list[Any]) -> bool:
-        """Whether evidently nothing is valid by two of them: oneOf then equals anyOf."""
+        """Whether the choices are provably disjoint, so that oneOf equals anyOf."""
         listed = [self._values_of(choice) for choice in choices]
         if all(values is not None for values in listed):
             spelled = [json.dumps(value, sort_keys=True) for values in listed for value in values or ()]
@@ -295,8 +295,8 @@ class SchemaPreparation:
 
     # ---- keywords ---------------------------------------------------------------------------------------------------
 
-    def _weigh(self, key: str, value: object, node: Mapping[str, Any], pointer: str) -> None:
-        """Leave out a keyword that cannot be expressed, and note it unless it demands nothing."""
+    def _check_keyword(self, key: str, value: object, node: Mapping[str, Any], pointer: str) -> None:
+        """Drop a keyword that cannot be expressed, and report it unless it has no effect."""
         asks_nothing = {
             "not": value is False,
             "if": not node.keys() & {"then", "else"},
@@ -306,19 +306,19 @@ class SchemaPreparation:
             "propertyNames": value is True or _rules_of_names(value) is not None,
         }
         if not asks_nothing.get(key, value in ({}, [])):
-            self._leave_out(key, pointer)
+            self._drop_keyword(key, pointer)
 
     def _names_by_rule(self, node: Mapping[str, Any], made: Schema) -> None:
-        """Express propertyNames if they are a list or a pattern, and no property is named beside them."""
+        """Convert propertyNames if it is a list or a pattern and no property is named."""
         rules = _rules_of_names(node.get("propertyNames"))
         if not rules:
             return
         if made.keys() & {"properties", "patternProperties"}:
-            self._leave_out("propertyNames", "#")
+            self._drop_keyword("propertyNames", "#")
             return
         value = made.get("additionalProperties", True)
         if "pattern" in rules and _refusal({"pattern": rules["pattern"]}):
-            self._leave_out("propertyNames", "#")
+            self._drop_keyword("propertyNames", "#")
         elif "pattern" in rules:
             made |= {"patternProperties": {rules["pattern"]: value}, "additionalProperties": False}
         else:
@@ -339,13 +339,13 @@ class SchemaPreparation:
         pattern = made.get("pattern")
         if isinstance(pattern, str) and _refusal({"pattern": pattern}):
             del made["pattern"]
-            self._leave_out("pattern", pointer)
+            self._drop_keyword("pattern", pointer)
         patterns = made.get("patternProperties")
         if isinstance(patterns, dict) and patterns and _refusal({"patternProperties": dict.fromkeys(patterns, True)}):
             del made["patternProperties"]
-            if made.get("additionalProperties") is False:  # it was about names outside the patterns
+            if made.get("additionalProperties") is False:  # it was about names that match no pattern
                 del made["additionalProperties"]
-            self._leave_out("patternProperties", pointer)
+            self._drop_keyword("patternProperties", pointer)
 
     def _numbers(self, made: Schema, pointer: str, *, may_bound: bool) -> None:
         for key, towards in _BOUNDS.items():
@@ -360,12 +360,12 @@ class SchemaPreparation:
             made |= {"minimum": 1 - 10**_MAX_DIGITS, "maximum": 10**_MAX_DIGITS - 1}
         if "multipleOf" in made and _refusal({"type": "number", "multipleOf": made["multipleOf"]}):
             del made["multipleOf"]
-            self._leave_out("multipleOf", pointer)
+            self._drop_keyword("multipleOf", pointer)
         for key, values in (("enum", _listed(made.get("enum"))), ("const", [made.get("const")])):
             if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
                 del made[key]
                 made.setdefault("type", ["integer", "string", "null", "boolean"] if key == "enum" else "integer")
-                self._leave_out(key, pointer)
+                self._drop_keyword(key, pointer)
 
     def _reference(self, made: Schema, pointer: str) -> None:
         reference = made["$ref"]
@@ -376,10 +376,10 @@ class SchemaPreparation:
             raise GrammarError("A $ref of the schema must be a string.")
         elif not reference.startswith("#"):
             del made["$ref"]
-            self._leave_out("$ref", pointer)
+            self._drop_keyword("$ref", pointer)
 
-    def _leave_out(self, key: str, pointer: str) -> None:
-        self.unheld.setdefault(key, pointer)
+    def _drop_keyword(self, key: str, pointer: str) -> None:
+        self.dropped.setdefault(key, pointer)
 
     def _count_step(self, depth: int) -> None:
         self._num_steps += 1
@@ -398,12 +398,12 @@ def _mapped(value: object) -> Mapping[str, Any]:
 
 
 def _types_of(schema: Mapping[str, Any]) -> Set[str]:
-    """The types that may be valid; an integer is a number as well."""
+    """The types that a schema allows; "number" includes "integer"."""
     named = {str(name) for name in _listed(schema.get("type"))} or _ALL_TYPES
     return named | {"integer"} if "number" in named else named
 
 
-def _inner(key: str, value: object) -> list[object]:
+def _subschemas(key: str, value: object) -> list[object]:
     if key in _MAPS:
         return list(value.values()) if isinstance(value, Mapping) else []
     if key in _LISTS or key in _SINGLE:
@@ -411,12 +411,12 @@ def _inner(key: str, value: object) -> list[object]:
     return []
 
 
-def _only_properties(names: Mapping[str, bool]) -> Schema:
+def _names_only(names: Mapping[str, bool]) -> Schema:
     return {"properties": dict(names), "additionalProperties": False}
 
 
 def _rules_of_names(value: object) -> Schema | None:
-    """The demand of propertyNames: an enum, a pattern, nothing (every name is valid), or None for anything else."""
+    """Simplify propertyNames to an enum, a pattern, or {} (every name is valid); None for any other schema."""
     if not isinstance(value, Mapping):
         return None
     rules = {key: one for key, one in value.items() if key not in _IGNORED and (key, one) != ("type", "string")}
@@ -428,14 +428,14 @@ def _rules_of_names(value: object) -> Schema | None:
 
 
 def _rounded(bound: int, towards: float) -> float:
-    """The nearest double in a direction."""
+    """Round an integer to the nearest double in a direction."""
     near = float(bound) if abs(bound) < 10**300 else math.copysign(1e300, bound)
     is_looser = int(near) < bound if towards > 0 else int(near) > bound
     return math.nextafter(near, towards) if is_looser else near
 
 
 def _refusal(schema: Mapping[str, Any]) -> str:
-    """Llguidance's reason for refusing a part of a schema alone; empty if it accepts it."""
+    """Llguidance's reason for refusing a subschema by itself; empty if accepted."""
     return _refusal_of(LLMatcher.grammar_from_json_schema(dict(schema)))
 
 

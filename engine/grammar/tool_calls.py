@@ -1,4 +1,4 @@
-"""The grammars of answers that must call a tool, or may, in the model's tool format."""
+"""Grammars of answers that must or may call a tool, in the model's tool format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.grammar.matcher import checked
 from engine.grammar.schema_preparation import Schema
 from engine.records import ChatRequest
 from engine.sentences import said
-from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
 
 log = logging.getLogger(__name__)
 
@@ -25,9 +25,9 @@ log = logging.getLogger(__name__)
 MAX_CALLS = 16
 _START = "start:"
 _SLOTS = re.compile(r"\{(id|index|type)\}")
-_IN_SLOTS = {"id": "/[a-zA-Z0-9]{9}/", "index": "/[0-9]{1,2}/", "type": "/number|boolean|object|array|null/"}
-_HOLDERS = ("properties", "$defs", "definitions")
-# Gemma's values that are neither a string nor a number or word.
+_SLOT_PATTERNS = {"id": "/[a-zA-Z0-9]{9}/", "index": "/[0-9]{1,2}/", "type": "/number|boolean|object|array|null/"}
+_DEFINITIONS = ("properties", "$defs", "definitions")
+# Gemma's syntax of arrays and objects.
 _GEMMA_RULES = (
     'gemma: gemma_text | GEMMA_WORD | "[" (gemma ("," gemma)*)? "]" | "{" (gemma_member ("," gemma_member)*)? "}"',
     'gemma_member: /[a-zA-Z0-9_-]+/ ":" gemma',
@@ -38,13 +38,13 @@ _GEMMA_RULES = (
 def calls_grammar(
     tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]], *, many: bool, otherwise: str = ""
 ) -> Grammar:
-    """The grammar of calls of ``functions``: name and JSON schema of the ``parameters``, as in OpenAI's API.
+    """A grammar of calls of ``functions``, which have ``name`` and ``parameters`` as in OpenAI's API.
 
-    One call, or several if ``many`` is set and the format has them. ``otherwise`` is the grammar of a schema that an
-    answer may follow in place of calls. Parameters of a ``strict`` function must be expressed completely.
+    It allows one call, or several if ``many`` is set and the format supports it. An answer may follow ``otherwise``,
+    the grammar of a schema, instead of calls. The schema of a ``strict`` function must be fully expressible.
 
     Raises:
-        GrammarError: not a schema, nothing is valid by it, or a strict one cannot be expressed.
+        GrammarError: not a schema, no value is valid by it, or a strict schema cannot be expressed.
     """
     syntax = SYNTAXES[tool_format]
     calls = _Calls(syntax)
@@ -64,8 +64,8 @@ def calls_grammar(
     return Grammar(text, tuple(calls.warnings))
 
 
-def call_constraint_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
-    """Any text, but the beginning of a call must continue as one of ``functions``; empty for a format without a mark.
+def valid_calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]]) -> Grammar:
+    """A grammar of any text in which begun calls are valid by ``functions``; empty if calls have no opening mark.
 
     Raises:
         GrammarError: as for `calls_grammar`.
@@ -77,23 +77,23 @@ def call_constraint_grammar(tool_format: ToolFormat, functions: Sequence[Mapping
     call = any_of(calls.add(function) for function in functions)
     text_before = calls.text_before(syntax.block, syntax.mark)
     more = "" if syntax.is_block_each else f"({_sequence(*_literals(syntax.separator), 'call')}){{0,{MAX_CALLS - 1}}}"
-    rest = text_before.replace("VALUE", "TEXT")  # no further call: a text without the end
+    rest = text_before.replace("VALUE", "TEXT")  # text without a further call
     start = f"start: ({_sequence(text_before, 'call', more, *_literals(syntax.block_end))})* {rest}"
     text, _ = checked([start, f"call: {call}", *calls.rules])
     return Grammar(text, tuple(calls.warnings))
 
 
-def call_constraint(request: ChatRequest, tool_format: ToolFormat) -> str:
-    """The `call_constraint_grammar` of a request that asks for it; empty if it does not, or its tools allow none."""
-    if not request.constrains_calls or not request.tools or tool_format is ToolFormat.NONE:
+def valid_calls(request: ChatRequest, tool_format: ToolFormat) -> str:
+    """The `valid_calls_grammar` of a request; empty if it does not want one, or its tools do not allow one."""
+    if not request.holds_calls or not request.tools or tool_format is ToolFormat.NONE:
         return ""
-    return _call_constraint(tool_format, json.dumps(request.tools))
+    return _valid_calls(tool_format, json.dumps(request.tools))
 
 
 @lru_cache(maxsize=8)
-def _call_constraint(tool_format: ToolFormat, tools: str) -> str:
+def _valid_calls(tool_format: ToolFormat, tools: str) -> str:
     try:
-        return call_constraint_grammar(tool_format, [tool["function"] for tool in json.loads(tools)]).text
+        return valid_calls_grammar(tool_format, [tool["function"] for tool in json.loads(tools)]).text
     except GrammarError as error:
         log.warning("Calls of tools are not held in their form: %s", error.message)
         return ""
@@ -107,25 +107,25 @@ def _sequence(*parts: str) -> str:
     return " ".join(filter(None, parts))
 
 
-def _filled(pattern: str, **names: str) -> str:
-    """A part of a call with names filled in; other slots take any text of their kind."""
+def _fill_names(pattern: str, **names: str) -> str:
+    """A part of a call's pattern with names filled in; the other slots match any text of their kind."""
     for name, value in names.items():
         pattern = pattern.replace(f"{{{name}}}", value)
     pieces, begin = list[str](), 0
     for slot in _SLOTS.finditer(pattern):
-        pieces += [*_literals(pattern[begin : slot.start()]), _IN_SLOTS[slot[1]]]
+        pieces += [*_literals(pattern[begin : slot.start()]), _SLOT_PATTERNS[slot[1]]]
         begin = slot.end()
     return _sequence(*pieces, *_literals(pattern[begin:]))
 
 
 class _Calls:
-    """The rules of single calls, one per function."""
+    """Builds the grammar's rules for calls, one per function."""
 
     def __init__(self, syntax: CallSyntax) -> None:
         self.rules: list[str] = []
         self.warnings: dict[str, None] = {}
         self._syntax = syntax
-        self._texts: dict[tuple[str, ...], str] = {}  # rules by the texts that they exclude
+        self._texts: dict[tuple[str, ...], str] = {}  # names of rules by the texts that they exclude
         if syntax.body is Body.GEMMA:
             quote = literal(GEMMA_QUOTE)
             self.rules += [f"gemma_text: {quote} {self.text_before(GEMMA_QUOTE)}", *_GEMMA_RULES]
@@ -143,7 +143,7 @@ class _Calls:
         self.warnings |= {said("{tool}: {reason}", tool=name[:100], reason=one): None for one in warnings}
         body = self._syntax.body
         if body in (Body.TAGS, Body.PYTHON, Body.GEMMA):
-            return self._rule(self._one_by_one(name, parameters, prepared))
+            return self._rule(self._listed_parameters(name, parameters, prepared))
         return self._rule(self._as_json(name, self._rule(lark.json_of(prepared))))
 
     def _rule(self, body: str) -> str:
@@ -154,15 +154,15 @@ class _Calls:
     def _as_json(self, name: str, arguments: str) -> str:
         syntax, said_name = self._syntax, json.dumps(name, ensure_ascii=False)
         if syntax.body is Body.ARGUMENTS:
-            return _sequence(_filled(syntax.begin, name=name), arguments, *_literals(syntax.end))
+            return _sequence(_fill_names(syntax.begin, name=name), arguments, *_literals(syntax.end))
         begin = f'{{"{syntax.name_key}": {said_name}, "{syntax.arguments_key}": '
         begin = f"{{{said_name}: " if syntax.body is Body.NAMED_OBJECT else begin
         return f"{literal(begin)} {arguments} {literal('}')}"
 
-    def _one_by_one(self, name: str, given: Mapping[str, Any], prepared: Schema) -> str:
-        """A call whose parameters come one by one, in the schema's order.
+    def _listed_parameters(self, name: str, given: Mapping[str, Any], prepared: Schema) -> str:
+        """A call that lists its parameters one by one, in the schema's order.
 
-        Of unquoted strings only the ``enum`` is expressed: other keywords of a string are about its JSON.
+        For unquoted strings only ``enum`` is enforced, since other keywords constrain the string's JSON.
         """
         properties, whole = given.get("properties"), given.get("required")
         required = whole if isinstance(whole, list) else []
@@ -173,10 +173,10 @@ class _Calls:
         syntax = self._syntax
         if syntax.body is Body.TAGS:
             tagged = (part if key in required else f"({part})?" for key, part in parts.items())
-            return _sequence(_filled(syntax.begin, name=name), *tagged, *_literals(syntax.end))
+            return _sequence(_fill_names(syntax.begin, name=name), *tagged, *_literals(syntax.end))
         if syntax.body is Body.PYTHON:
             return _sequence(literal(f"{name}("), self._joined(parts, required, ", "), literal(")"))
-        begin = f"{_filled(syntax.begin, name=name)} {literal('{')}"
+        begin = f"{_fill_names(syntax.begin, name=name)} {literal('{')}"
         return _sequence(begin, self._joined(parts, required, ","), literal("}" + syntax.end))
 
     def _argument(self, key: str, schema: object, prepared: Schema) -> str:
@@ -185,8 +185,8 @@ class _Calls:
             return f"{literal(key + '=')} {self._rule(lark.json_of(_property(prepared, key)))}"
         if syntax.body is Body.GEMMA:
             return f"{literal(key + ':')} {self._gemma_value(key, schema, prepared)}"
-        is_text, value_end = takes_text(schema), syntax.value_end.replace("{key}", key)
-        tag = _filled(syntax.key if is_text or not syntax.json_key else syntax.json_key, key=key)
+        is_text, value_end = is_plain_text(schema), syntax.value_end.replace("{key}", key)
+        tag = _fill_names(syntax.key if is_text or not syntax.json_key else syntax.json_key, key=key)
         if values := _texts_of(schema):
             return f"{tag} {any_of(map(literal, values))} {literal(value_end)}"
         if is_text:
@@ -196,7 +196,7 @@ class _Calls:
     def _gemma_value(self, key: str, schema: object, prepared: Schema) -> str:
         if values := _texts_of(schema):
             return any_of(literal(f"{GEMMA_QUOTE}{one}{GEMMA_QUOTE}") for one in values)
-        if takes_text(schema):
+        if is_plain_text(schema):
             return "gemma_text"
         kind = schema.get("type") if isinstance(schema, Mapping) else None
         if kind in ("integer", "number", "boolean", "null"):
@@ -204,12 +204,13 @@ class _Calls:
         return "gemma"
 
     def text_before(self, end: str, *others: str) -> str:
-        """A text and its end; the text contains neither the end nor the others."""
+        """A rule for a text up to and including ``end``; the text contains neither ``end`` nor ``others``."""
         marks = tuple(mark for mark in (end.strip(), *others) if mark)
         if (end, *marks) not in self._texts:
             number = len(self._texts)
             forbidden = "|".join(re.escape(mark).replace("/", r"\/").replace("\\\n", r"\n") for mark in marks)
-            # One terminal with its end: a text that contains the beginning of the end would be ambiguous otherwise.
+            # The end is in the same terminal, since a text that contains a prefix of the end would be ambiguous
+            # otherwise.
             self.rules += [
                 f"TEXT_{number}: /(?s:.*)/ & ~/(?s:.*)({forbidden})(?s:.*)/",
                 f"VALUE_{number}: TEXT_{number} {literal(end)}",
@@ -218,8 +219,8 @@ class _Calls:
         return self._texts[end, *marks]
 
     def _joined(self, parts: Mapping[str, str], required: Iterable[str], separator: str) -> str:
-        """Parts with a separator; those that are not required may be left out."""
-        first, later, needed = "", "", set(required)  # the rest before any part was emitted, and after one was
+        """Join parts with a separator; parts that are not in ``required`` are optional."""
+        first, later, needed = "", "", set(required)  # the remaining parts before the first emitted part, and after it
         for key, part in reversed(tuple(parts.items())):
             item = self._rule(_sequence(part, later))
             next_item = self._rule(_sequence(literal(separator), part, later))
@@ -232,15 +233,15 @@ class _Calls:
 
 
 def _texts_of(schema: object) -> list[str]:
-    """The texts that a value is limited to; none if it may be anything else."""
+    """The texts of a schema's enumerated values; empty if other values are allowed."""
     values = schema.get("enum") if isinstance(schema, Mapping) else None
-    return [str(one) for one in values] if takes_text(schema) and isinstance(values, list) else []
+    return [str(one) for one in values] if is_plain_text(schema) and isinstance(values, list) else []
 
 
 def _property(root: Schema, key: str) -> Schema:
-    """The schema of a property, complete with the definitions that its references need."""
+    """The schema of a property, with the definitions that its references need."""
     schema = root["properties"][key]
     if not isinstance(schema, dict) or '"$ref"' not in json.dumps(schema):
         return schema if isinstance(schema, dict) else {}
     pointer = key.replace("~", "~0").replace("/", "~1")
-    return {"$ref": f"#/properties/{pointer}", **{name: value for name, value in root.items() if name in _HOLDERS}}
+    return {"$ref": f"#/properties/{pointer}", **{name: value for name, value in root.items() if name in _DEFINITIONS}}

@@ -1,1 +1,1 @@
-"""Heads that draft from the target's hidden rows: next-token layers (MTP), EAGLE-3, Medusa and Hydra."""
+"""Heads, which draft from the target's hidden rows: next-token layers (MTP), EAGLE-3, Medusa, Hydra and block heads."""

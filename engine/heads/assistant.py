@@ -1,8 +1,9 @@
-"""Gemma 4's assistant as a language model, so that `DraftModelDrafter` can use it.
+"""Wraps Gemma 4's assistant as a language model for `DraftModelDrafter`.
 
-It has no cache: a token is read with the target's keys and values, always at the position after the target's last
-token, and with a hidden row: the target's of that last token or, for a drafted token, the assistant's own. So reading a
-text costs nothing (llama.cpp's common/speculative.cpp, `common_speculative_impl_draft_mtp` with shared memory).
+The assistant has no cache: it reads a token with the target's keys and values, always at the position after the
+target's last token, together with a hidden row. The row is the target's for its last token, and the assistant's own for
+drafted tokens. So reading a text costs nothing (llama.cpp's common/speculative.cpp, `common_speculative_impl_draft_mtp`
+with shared memory).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from engine.sequence import CachedSequence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedAssistant(LoadedHead):
-    """An assistant of a target."""
+    """A loaded assistant of a target."""
 
     context: AssistantContext
     tap: HiddenTap
@@ -35,7 +36,7 @@ class LoadedAssistant(LoadedHead):
 
 
 def load_assistant(model: LlamaModel, target: LoadedModel, params: ContextParams, info: ModelInfo) -> LoadedAssistant:
-    """Make a context of an assistant for its target; raises `ContextError` if there is no memory for it."""
+    """Create an assistant's context for its target; raises `ContextError` if memory is short."""
     tap = HiddenTap(target.context, (RowPart(),), target.model.n_embd_out)
     context = AssistantContext(model, params, target.context, tap.n_embd)
     return LoadedAssistant(
@@ -58,12 +59,12 @@ class AssistantModel(UncachedModel):
         self._context, self._tap = context, tap
         self.n_vocab, self.n_ctx, self.n_ubatch = context.n_vocab, context.n_ctx, context.n_ubatch
         self.num_candidates = context.n_vocab
-        self._base, self._read = -1, list[int]()  # tokens read after the first `_base`
+        self._base, self._read = -1, list[int]()  # tokens read after position `_base`
         self._scores: Rows = context.no_rows
-        self._row: HiddenRows | None = None  # input of the next drafted token
+        self._row: HiddenRows | None = None  # hidden row to read the next token with
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`; minus infinity if the target gave no row.
+        """See `LanguageModel.forward`; logits are -inf if the target gave no row.
 
         Raises:
             DecodeError: a pass failed, or there are more tokens than the target's cache holds.
@@ -74,16 +75,16 @@ class AssistantModel(UncachedModel):
         if not n_rows:
             return self._context.no_rows
         end = self.num_past - num_padding
-        return np.concatenate([self._scores_after(count) for count in range(end - n_rows + 1, end + 1)])
+        return np.concatenate([self._logits_after(count) for count in range(end - n_rows + 1, end + 1)])
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`: none if the target gave no row."""
+        """See `LanguageModel.forward_candidates`; empty if the target gave no row."""
         return likely(self.forward(ids, 1)[0])
 
-    def _scores_after(self, count: int) -> Rows:
+    def _logits_after(self, count: int) -> Rows:
         """Logits after the first ``count`` tokens [1, n_vocab]."""
         tap = self._tap
-        base = tap.num_past if tap.is_on else count - 1  # off: its speed is being measured
+        base = tap.num_past if tap.is_on else count - 1  # the tap is off while speed is measured
         ahead = self._ids[base:count].tolist()
         if base != self._base or ahead[: len(self._read)] != self._read or not ahead:
             self._base, self._read = base, []

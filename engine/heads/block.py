@@ -1,14 +1,14 @@
-"""DFlash and DSpark heads as a language model, so that `DraftModelDrafter` can use them.
+"""Wraps DFlash and DSpark heads as a language model for `DraftModelDrafter`.
 
 Such a head drafts a block of tokens in one pass. Its input is the target's rows of all earlier tokens, the last token
 of the text (the anchor), and mask tokens (DFlash: https://arxiv.org/abs/2602.06036, DSpark:
 https://arxiv.org/abs/2607.05147; llama.cpp's common/speculative.cpp, `common_speculative_impl_draft_dflash`). Each row
-of the block is the distribution of one token. It depends on the text alone (for DFlash2 also on the token sampled
-before), so that it is verified like any draft. llama.cpp computes DSpark's Markov head with the block, along its most
-likely tokens: if another token is sampled, the rows after it do not change.
+of the block is the distribution of one token. It depends only on the text (for DFlash2 also on the previous sampled
+token), so it is verified like any draft. llama.cpp computes DSpark's Markov head together with the block, along the
+most likely tokens: sampling another token does not change the rows after it.
 
-A token is read with the row of the token before it, as for other heads: the cache holds that row one position later
-than llama.cpp's server does. Attention depends on distances only, so that the result is the same.
+As in other heads, a token is read with the row of the token before it, so rows are one position later in the cache than
+in llama.cpp's server. Attention depends on distances only, so the result is the same.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from engine.llama.head_context import BlockContext
 
 
 class BlockModel(RowModel[BlockContext]):
-    """Implements `engine.interfaces.LanguageModel`; reading ahead of the target takes no pass."""
+    """Implements `engine.interfaces.LanguageModel`; reading drafted tokens takes no pass."""
 
     def __init__(self, context: BlockContext, tap: HiddenTap) -> None:
         super().__init__(context, tap, HeadShape(reads_first=False))
         self.num_candidates = context.shape.num_candidates or context.n_vocab
-        self._block: Rows | None = None  # drafted after the last token that was read
+        self._block: Rows | None = None  # the block drafted after the last token that was read
         self._confidences: NDArray[np.float32] | None = None
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`: none after the end of the block."""
+        """See `LanguageModel.forward_candidates`; empty after the end of the block."""
         scores = self.forward(ids, 1)[0]
         number, known = len(self._unsettled), self._confidences
         return likely(scores, float(known[number]) if known is not None and number < len(known) else None)
 
     def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
-        if n_rows > 1:  # a block for each row
+        if n_rows > 1:  # each row needs its own block
             first = len(ids) - n_rows
             if first:
                 self._read_chunk(ids[:first], 0)
@@ -54,7 +54,7 @@ class BlockModel(RowModel[BlockContext]):
         return self._row([])
 
     def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
-        if not n_rows and not self._tap.is_on:  # its speed is being measured
+        if not n_rows and not self._tap.is_on:  # the head's speed is being measured
             self._context.add_rows(np.zeros((len(ids), self._context.width), dtype=np.float32))
         self._context.check_room(self.num_past + len(ids))
         rows = list[Rows]()
@@ -65,7 +65,7 @@ class BlockModel(RowModel[BlockContext]):
         return np.concatenate(rows) if rows else self._context.no_rows
 
     def _row(self, sampled: Sequence[int]) -> Rows:
-        """Logits after the anchor and the tokens ``sampled`` since [1, n_vocab]; -inf after the end of the block."""
+        """Logits [1, n_vocab] after the anchor and the ``sampled`` tokens; -inf after the end of the block."""
         block, number, count = self._block, len(sampled), self._context.shape.num_candidates
         if block is not None and number < len(block) and not count:
             return block[number : number + 1].copy()

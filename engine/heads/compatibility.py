@@ -1,4 +1,4 @@
-"""Checks whether a head's file can serve a target, by their headers and by the functions of this build of llama.cpp."""
+"""Checks whether a head file fits a target, by their headers and by the functions of this build of llama.cpp."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from engine.llama.head_graph import missing_functions
 from engine.llama.hidden_rows import missing_for
 from engine.sentences import said
 
-# Architectures whose graphs keep the inputs of their layers (`t_layer_inp` in llama.cpp's src/models): for any other,
-# llama.cpp ends the process when asked for them.
+# Architectures whose graphs provide the inputs of their layers (`t_layer_inp` in llama.cpp's src/models). For others,
+# requesting them aborts the process.
 KEEPS_LAYER_INPUTS = frozenset(
     {
         "bailingmoe3",
@@ -91,7 +91,7 @@ def _mtp_reason(target: GgufHeader, head: GgufHeader) -> str:
 
 
 def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
-    """Why an assistant cannot read the target's keys and values; llama.cpp checks none of this."""
+    """Why an assistant cannot read the target's keys and values, which llama.cpp does not check; empty if it can."""
     if target.architecture != "gemma4":
         return said(
             "The head is made for models of the architecture {of_head}, and the target is {of_target}.",
@@ -110,14 +110,14 @@ def _assistant_reason(target: GgufHeader, head: GgufHeader) -> str:
             return said("The head's {key} is not the target's: it belongs to another model.", key=key)
     for layer in range(number):
         source = blocks - 2 if own_windows[layer] else blocks - 1
-        if _of_layer(of_head, layer) != _of_layer(of_target, source):
+        if _value_of_layer(of_head, layer) != _value_of_layer(of_target, source):
             return said(
                 "The head's {key} is not the target's: it belongs to another model.", key="attention.head_count_kv"
             )
     return _width_reason(target, head.own("embedding_length_out"))
 
 
-def _of_layer(value: Value | None, layer: int) -> Value | None:
+def _value_of_layer(value: Value | None, layer: int) -> Value | None:
     return value[layer] if isinstance(value, tuple) and layer < len(value) else value
 
 
@@ -133,7 +133,7 @@ def _eagle3_reason(target: GgufHeader, head: GgufHeader) -> str:
 
 
 def _block_reason(target: GgufHeader, head: GgufHeader) -> str:
-    """Why a DFlash or DSpark head cannot draft for the target; llama.cpp checks little of this."""
+    """Why a DFlash or DSpark head cannot draft for the target (llama.cpp checks little of this); empty if it can."""
     shape = block_shape(head)
     if not 2 <= shape.size <= MAX_BLOCK or (shape.num_candidates and not 2 <= shape.num_candidates <= MAX_CANDIDATES):
         return said("The head drafts blocks of {size} tokens, which is not a valid size.", size=shape.size)
@@ -147,7 +147,7 @@ def _block_reason(target: GgufHeader, head: GgufHeader) -> str:
 
 
 def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_below: int) -> str:
-    """Why the target lacks the layers that a head reads; EAGLE-3 also reads the output of the last layer."""
+    """Why a head cannot read these layers of a target; empty if it can. EAGLE-3 also reads the last layer's output."""
     if target.architecture not in KEEPS_LAYER_INPUTS:
         return said(
             "{method} heads read the target's layers, and llama.cpp does not provide those of {architecture} models.",
@@ -167,7 +167,7 @@ def _layers_reason(target: GgufHeader, layers: Value | None, method: str, num_be
 
 
 def _borrowing_reason(target: GgufHeader, head: GgufHeader) -> str:
-    """Why a head without embedding or output layer cannot use the target's."""
+    """Why a head without embedding or output layer cannot use the target's; empty if it can."""
     tensors = {tensor.name for tensor in head.tensors}
     borrows = not {"token_embd.weight", "output.weight"} <= tensors
     if borrows and head.own("embedding_length") != target.own("embedding_length"):

@@ -1,4 +1,4 @@
-"""Base classes of heads beside a target: what a session needs of them, and models without a cache."""
+"""Base classes of loaded heads, and of models without a cache."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from engine.sequence import CachedSequence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedHead(Loaded, ABC):
-    """A head, or several, that can draft for ``target``; ``is_own`` if they are in the target's file.
+    """One or several heads that draft for ``target``; ``is_own`` if they are in the target's file.
 
-    ``reach`` is how many tokens it can draft in a row; None for any number.
+    ``reach`` is the maximum number of drafted tokens in a row; None: no limit.
     """
 
     target: CachedSequence
@@ -30,20 +30,20 @@ class LoadedHead(Loaded, ABC):
     reach: int | None = None
 
     def close(self) -> None:
-        """Free everything but the target."""
+        """Free all memory except the target's."""
         self.follow(on=False)
         Loaded.close(self)
 
     def follow(self, *, on: bool) -> None:
-        """Record the hidden rows of the target's following passes, or stop recording."""
+        """Start or stop recording the hidden rows of the target's passes."""
         self.tap.switch(on=on)
 
     @abstractmethod
     def beside(self, target: LoadedModel) -> LoadedHead:
-        """Open it again for another context of its target; weights are shared. Close the result before this head.
+        """Open the head for another context of the target, with shared weights. Close the result before this head.
 
         Raises:
-            ContextError: there is no memory for it.
+            ContextError: memory is short.
         """
 
 
@@ -60,7 +60,7 @@ def described(info: ModelInfo, context: RowContext) -> ModelInfo:
 
 
 class UncachedModel:
-    """The part of a `LanguageModel` that has no cache: reading costs nothing, and any tail can be dropped."""
+    """Base of a `LanguageModel` without a cache: reading costs nothing, and any tail can be dropped."""
 
     num_snapshots = None
     state_bytes = 0

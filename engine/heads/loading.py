@@ -1,4 +1,4 @@
-"""Opens heads beside a loaded target: those in its file, and separate files."""
+"""Opens heads for a loaded target, from the target's file or from a separate file."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ from engine.sequence import CachedSequence, shared_tokens
 log = logging.getLogger(__name__)
 
 _ROW_BYTES = 4
-_REREAD_S = 2.0  # maximum time in which the target may decode a prefix again whose rows are lost
-_UNTIMED = 64  # tokens that any machine reads quickly
+_REREAD_S = 2.0  # the target may read tokens whose rows are lost again for this number of seconds
+_UNTIMED = 64  # tokens that every machine reads quickly, used without a measured speed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +78,14 @@ class LoadedLayers(LoadedHead):
             context = HeadContext(self.model, params, target.context, own.width, is_mtp=own.is_mtp)
         tap = HiddenTap(target.context, self.tap.parts, self.tap.n_embd)
         other = _loaded(target, self.model, context, tap, self.shape, self.info)
-        return _tried(replace(other, owns_weights=False), None)
+        return _check_rollback(replace(other, owns_weights=False), None)
 
     def _with_rows(self, num_shared: int) -> int:
-        """Limit the tokens of the target's cache that are reused to those that the head knows, or can soon read.
+        """Limit the reused tokens of the target's cache to tokens whose rows the head has, or can soon get.
 
-        Tokens that the target read while no head was in use have no rows, and without the beginning of a conversation a
-        head drafts poorly. If it takes a moment only, the target reads it again, but no picture and nothing before it.
+        Tokens that the target read while no head was used have no rows, and a head drafts poorly without the beginning
+        of a conversation. The target reads the beginning again if that is fast, but never a picture or tokens before
+        it.
         """
         held = self.target.ids[:num_shared]
         known = floor = int(np.flatnonzero(held < 0)[-1]) + 1 if (held < 0).any() else 0
@@ -95,7 +96,7 @@ class LoadedLayers(LoadedHead):
                 known = min(num_shared, max(known, self.tap.end))
         if num_shared - known <= MOST_LOST:
             return num_shared
-        if self.target.num_snapshots is not None:  # it can only start over
+        if self.target.num_snapshots is not None:  # a recurrent memory can only start over
             if floor:
                 return num_shared
             known = 0
@@ -109,12 +110,12 @@ class LoadedLayers(LoadedHead):
         return known
 
     def _read_along(self) -> None:
-        """Read all but the last passes once many rows wait; the last passes may be rolled back."""
+        """Read waiting rows once they are many, except those of the last passes, which may be rolled back."""
         if self.tap.end - self.tap.first >= FOLLOW_AT:
             self._read(self.target.ids[: self.target.num_past - MAX_ROWS])
 
     def _read_all(self) -> None:
-        """Read all tokens before a picture, since its rows replace theirs."""
+        """Read all waiting tokens before a picture, whose rows would overwrite theirs."""
         if self.tap.end > self.tap.first:
             self._read(self.target.ids)
 
@@ -124,7 +125,7 @@ class LoadedLayers(LoadedHead):
             sequence.reuse(ids)
             for first in range(sequence.num_past, len(ids), N_BATCH):
                 sequence.forward(ids[first : first + N_BATCH], 0)
-        except DecodeError as error:  # a stop may interrupt a pass; missing tokens are read without their rows
+        except DecodeError as error:  # a stop may interrupt the pass; missing tokens are later read without rows
             log.info("the head could not read along: %s", error.message)
 
 
@@ -133,8 +134,8 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayers:
 
     Raises:
         DraftRefusedError: this build of llama.cpp cannot run them.
-        ContextError: there is no memory for their context.
-        DecodeError: they cannot compute.
+        ContextError: memory for their context is short.
+        DecodeError: a test pass failed.
     """
     reason = missing_sentence(MTP)
     if reason:
@@ -147,7 +148,7 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedLayers:
     memory = reported_memory(reported, 0, target.model.device_of_buffer, context_only=True)
     info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head=MTP)
     layers = _loaded(target, target.model, context, tap, HeadShape(target.model.n_layer_nextn), info)
-    return _tried(layers, memory)
+    return _check_rollback(layers, memory)
 
 
 def open_head_file(
@@ -176,12 +177,12 @@ def open_head_file(
             raise
     memory = reported_memory(reported, model.size_bytes, model.device_of_buffer)
     if isinstance(opened, LoadedLayers):
-        return _tried(opened, memory)
+        return _check_rollback(opened, memory)
     return replace(opened, info=replace(opened.info, memory=memory))
 
 
 def _opened(model: LlamaModel, target: LoadedModel, options: LoadOptions, header: GgufHeader) -> LoadedHead:
-    """Make the context of a head from a file; raises `ContextError` if there is no memory for it."""
+    """Create the context of a head from a file; raises `ContextError` if memory is short."""
     params, method = _params(target, options), head_method(header)
     info = replace(
         target.info,
@@ -244,8 +245,8 @@ def _loaded(
     )
 
 
-def _tried(head: LoadedLayers, memory: MemoryUse | None) -> LoadedLayers:
-    """Check that it can roll back, and complete its facts; ``memory`` gets the buffers of the target's rows as well."""
+def _check_rollback(head: LoadedLayers, memory: MemoryUse | None) -> LoadedLayers:
+    """Check that the head can roll back, and complete its info; adds the buffers of the target's rows to ``memory``."""
     context, tap = head.context, head.tap
     if memory is not None:
         given = len(tap.parts) * min(N_BATCH, context.n_ctx) * tap.n_embd * _ROW_BYTES

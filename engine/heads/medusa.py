@@ -1,8 +1,8 @@
-"""Medusa and Hydra heads as a language model, so that `DraftModelDrafter` can use them.
+"""Wraps Medusa and Hydra heads as a language model for `DraftModelDrafter`.
 
-Head k, counted from 0, predicts the token k + 2 positions after the target's last token: the target itself has given
-the next one, which was emitted. It reads the target's row of that last token; for Hydra, the tokens since as well. So
-reading costs nothing, only the scores do; beyond the last head there are none.
+Head k, counted from 0, predicts the token k + 2 positions after the target's last token, since the target itself gives
+the token in between. A head reads the target's hidden row of that last token; a Hydra head also reads the tokens since.
+So reading costs nothing, and only computing scores does. There are no scores beyond the last head.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from engine.records import CacheType, MemoryUse, ModelInfo
 from engine.sentences import said
 from engine.sequence import CachedSequence
 
-_BYTES_PER_THREAD = 16 * 2**20  # weights of a head, below which handing work to another thread does not pay off
+_BYTES_PER_THREAD = 16 * 2**20  # least weights of a head per thread; using a thread for less does not pay off
 _NO_IDS, _NO_SCORES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
 
 
 class TensorRows:
-    """The rows of one tensor, mapped from its file: ``row_bytes`` bytes each, of type ``kind``."""
+    """The rows of a memory-mapped tensor of type ``kind``, with ``row_bytes`` bytes each."""
 
     def __init__(self, path: Path, header: GgufHeader, tensor: TensorInfo) -> None:
         self.kind, self.columns, number = tensor.type_name, tensor.dims[0], tensor.num_values // tensor.dims[0]
@@ -58,7 +58,7 @@ class TensorRows:
 
 @dataclass(frozen=True, slots=True)
 class MedusaWeights:
-    """``ids`` [num_outputs], ascending, are the tokens of the scores; ``embedding`` is set if heads read tokens."""
+    """``ids`` [num_outputs], ascending, are the scored tokens; ``embedding`` is set if heads read tokens."""
 
     layout: MedusaLayout
     heads: tuple[HeadWeights, ...]
@@ -67,7 +67,7 @@ class MedusaWeights:
 
 
 def read_medusa(path: Path, target: Path) -> MedusaWeights:
-    """Read heads for a target whose header they fit (`engine.gguf.medusa.medusa_reason`).
+    """Read heads that fit the target's header (`engine.gguf.medusa.medusa_reason`).
 
     Raises:
         DraftRefusedError: they belong to another tokenizer, or the target lacks a matrix that they use.
@@ -82,10 +82,10 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
         ids = _vocabulary(reader, layout)
         shared = reader.matrix(SHARED_OUTPUT)
         if shared is None and "head.0.output.weight" not in tensors:
-            shared = _lent_output(target, layout, ids)
+            shared = _borrowed_output(target, layout, ids)
         heads = tuple(reader.head(k, layout, shared) for k in range(layout.num_heads))
-    sees = layout.num_tokens(0) > 0
-    embedding = _lent_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
+    sees = layout.num_seen(0) > 0
+    embedding = _borrowed_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
     return MedusaWeights(layout, heads, ids, embedding)
 
 
@@ -140,14 +140,14 @@ def _vocabulary(reader: _Reader, layout: MedusaLayout) -> NDArray[np.int64]:
     return ids
 
 
-def _lent_output(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> Matrix:
-    """The rows of the target's output matrix that the heads use."""
-    rows = _lent_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
+def _borrowed_output(target: Path, layout: MedusaLayout, ids: NDArray[np.int64]) -> Matrix:
+    """The rows of the target's output matrix for the tokens of the heads."""
+    rows = _borrowed_rows(target, layout.width, layout.n_vocab, (SHARED_OUTPUT, EMBEDDING))
     return Matrix(rows.take(ids.astype(np.int32)).ravel(), rows.kind, layout.width, len(ids))
 
 
-def _lent_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
-    """Find the first of these matrices in the target's files, with a row [width] for each token."""
+def _borrowed_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> TensorRows:
+    """Find the first of these matrices [n_vocab, width] in the target's files."""
     parts = [(part, read_header(part)) for part in all_parts(target)]
     for name in names:
         for part, header in parts:
@@ -159,7 +159,7 @@ def _lent_rows(target: Path, width: int, n_vocab: int, names: Sequence[str]) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedMedusa(LoadedHead):
-    """Medusa or Hydra heads; ``model`` is the target's."""
+    """Loaded Medusa or Hydra heads; ``model`` is the target's."""
 
     context: HeadGraphs
     weights: MedusaWeights
@@ -170,11 +170,11 @@ class LoadedMedusa(LoadedHead):
 
 
 def open_medusa(path: Path, target: LoadedModel, options: LoadOptions) -> LoadedMedusa:
-    """Open heads whose header fits the target's.
+    """Open heads that fit the target's header.
 
     Raises:
         DraftRefusedError: they belong to another tokenizer, or the target lacks a matrix that they use.
-        ContextError: there is no memory for them.
+        ContextError: memory is short.
         ModelFileError: a file cannot be read.
     """
     header = read_header(path)
@@ -247,7 +247,7 @@ class MedusaModel(UncachedModel):
         return rows
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`: none beyond the last head, or without a row.
+        """See `LanguageModel.forward_candidates`; empty beyond the last head, or without a hidden row.
 
         Raises:
             DecodeError: ggml failed.
@@ -260,10 +260,10 @@ class MedusaModel(UncachedModel):
         return Candidates(self._weights.ids[found.ids], found.logits)
 
     def _scores(self, count: int) -> Row | None:
-        """Scores of the head for the token after the first ``count``; None if no head reaches so far.
+        """Scores of the head for the token after the first ``count`` tokens; None beyond the last head.
 
-        None also if the target gave no row, as after a prompt, whose last token it reads in the first pass. While the
-        speed is being measured every position has a head, which reads zeros without a row.
+        Also None if the target gave no row, as after prefill, since the first pass reads the prompt's last token. While
+        speed is measured, every position gets a head, which reads zeros if there is no row.
         """
         tap, layout = self._tap, self._weights.layout
         ahead = count - tap.num_past
@@ -276,7 +276,7 @@ class MedusaModel(UncachedModel):
         return self._graphs.scores(ahead - 1, row, self._embeddings(count, layout.num_tokens(ahead - 1)))
 
     def _embeddings(self, end: int, count: int) -> NDArray[np.uint8]:
-        """The embeddings of the ``count`` tokens before index ``end``, as in the target's file."""
+        """The embeddings of the ``count`` tokens before index ``end``, in the type of the target's file."""
         embedding = self._weights.embedding
         if embedding is None:
             return np.empty(0, dtype=np.uint8)

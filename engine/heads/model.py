@@ -1,12 +1,12 @@
-"""A head as a language model, so that `DraftModelDrafter` can use it.
+"""Wraps a head as a language model for `DraftModelDrafter`.
 
-A token is read with the hidden row of the token before it: the target's if the target has read that token, else the
-head's own. Tokens read ahead are read again once the target's rows are available, in the same pass as the following
-tokens. (So does llama.cpp's common/speculative.cpp: `common_speculative_impl_draft_mtp` and `..._eagle3`. There EAGLE-3
-reads a token at the position of the row; attention depends on distances only, so that the result is the same.)
+A head reads a token together with the hidden row of the token before it: the target's row if the target has read that
+token, else the head's own. Tokens read ahead of the target are read again once its rows are available, in the same pass
+as later tokens. llama.cpp does the same in common/speculative.cpp (`common_speculative_impl_draft_mtp` and
+`..._eagle3`), except that its EAGLE-3 reads a token at the position of the row. Attention depends on distances only, so
+the result is the same.
 
-Pictures are skipped: the head's cache continues after them at the same position, and the next token is read without a
-row.
+Pictures are skipped: the head's cache has no positions for them, and the next token is read without a row.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama.context import N_BATCH
 from engine.llama.head_context import HeadContext, HiddenRows, RowContext
 
-MOST_LOST = 16  # tokens in the middle that are read without rows; if more rows are lost, the head starts over
+MOST_LOST = 16  # most tokens that are read without rows; if more rows are lost, the head starts over
 
 
 @dataclass(frozen=True, slots=True)
 class HeadShape:
-    """How a head reads.
+    """Properties of a head.
 
     Attributes:
-        num_layers: next-token layers, each trained for one step ahead and with a separate cache.
-        encodes: the target's rows are projected first (EAGLE-3).
-        reads_first: also the first token, which has no row before it (MTP: with zeros).
+        num_layers: next-token layers, each trained for one drafting step and with a separate cache.
+        encodes: whether the target's rows are projected first (EAGLE-3).
+        reads_first: whether the head reads the first token, which has no row before it, with zeros (MTP).
     """
 
     num_layers: int = 1
@@ -46,12 +46,12 @@ class HeadShape:
 
 @dataclass(slots=True)
 class _Ahead:
-    """Tokens read ahead of the target, after the last one that was not, and the row that each was read with."""
+    """Tokens read ahead of the target, and the row that each was read with."""
 
-    base: int = 0  # position of the first of `ids`: the last token that was read with the target's row
+    base: int = 0  # position of `ids[0]`, which is the last token read with the target's row
     ids: list[int] = field(default_factory=list)
     rows: list[HiddenRows] = field(default_factory=list)
-    layer: int = 0  # the layer that has read all tokens
+    layer: int = 0  # layer that has read all of `ids`
 
     def clear(self) -> None:
         self.ids.clear()
@@ -63,7 +63,7 @@ ContextT = TypeVar("ContextT", bound=RowContext)
 
 
 class RowModel(ABC, Generic[ContextT]):
-    """The part of `engine.interfaces.LanguageModel` that reads the target's rows; subclasses read ahead."""
+    """Base `engine.interfaces.LanguageModel` that reads the target's rows; subclasses implement reading ahead."""
 
     num_snapshots = None
     num_candidates = 0
@@ -71,21 +71,21 @@ class RowModel(ABC, Generic[ContextT]):
     def __init__(self, context: ContextT, tap: HiddenTap, shape: HeadShape) -> None:
         self._context, self._tap, self._shape = context, tap, shape
         self.n_vocab, self.n_ctx, self.n_ubatch = context.n_vocab, context.n_ctx, context.n_ubatch
-        self._num_read = 0  # tokens that were read with the target's rows
-        self._unsettled: list[int] = []  # tokens that were read ahead
-        self._begin = 0  # tokens at the beginning that were skipped, since their rows were lost
-        self._passed: list[tuple[int, int]] = []  # begin and end of the pictures after those tokens, ascending
+        self._num_read = 0  # number of tokens read with the target's rows
+        self._unsettled: list[int] = []  # tokens read ahead of the target
+        self._begin = 0  # number of first tokens that were skipped, since their rows were lost
+        self._pictures: list[tuple[int, int]] = []  # begin and end of later pictures, ascending
 
     @property
     def num_past(self) -> int:
         return self._num_read + len(self._unsettled)
 
     def has_lost_beginning(self, floor: int = 0) -> bool:
-        """Whether tokens after ``floor`` were skipped because their rows were lost; the first never has a row."""
+        """Whether tokens after ``floor`` were skipped because their rows were lost, apart from the first token."""
         return self._begin > max(1, floor)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`. Any number of ids, and `MAX_HEAD_ROWS` rows.
+        """See `LanguageModel.forward`. Takes any number of ids, and gives up to `MAX_HEAD_ROWS` rows.
 
         Raises:
             DecodeError: a pass failed; tokens read ahead of the target may be dropped.
@@ -104,7 +104,7 @@ class RowModel(ABC, Generic[ContextT]):
             raise
 
     def _forward(self, ids: list[int], num_new: int, n_rows: int) -> Rows:
-        """Read ``ids``, which begin with the tokens that were read ahead."""
+        """Read ``ids``, whose first tokens were already read ahead."""
         settled = min(len(ids), max(0, self._tap.num_past + 1 - self._num_read))
         if settled and self._unsettled:
             self._context.rollback(self._num_read)
@@ -122,27 +122,27 @@ class RowModel(ABC, Generic[ContextT]):
     # ---- after the target -----------------------------------------------------------------------------------------
 
     def _read(self, ids: list[int], n_rows: int) -> Rows:
-        """Read tokens whose rows the target has made at some time, and skip pictures among them."""
+        """Read tokens that the target has read, and skip pictures."""
         if min(ids) >= 0:
             rows = self._read_text(ids, n_rows)
         else:
             stretches = [(is_run, list(stretch)) for is_run, stretch in groupby(ids, lambda one: one < 0)]
             for is_run, stretch in stretches[:-1]:
-                _ = self._pass_over(len(stretch)) if is_run else self._read_text(stretch, 0)
+                _ = self._skip_picture(len(stretch)) if is_run else self._read_text(stretch, 0)
             is_run, stretch = stretches[-1]
-            rows = self._pass_over(len(stretch)) if is_run else self._read_text(stretch, n_rows)
+            rows = self._skip_picture(len(stretch)) if is_run else self._read_text(stretch, n_rows)
         self._tap.release(self._num_read - 1)
         return rows
 
-    def _pass_over(self, num_places: int) -> Rows:
-        """Skip tokens of pictures, which take no positions here."""
+    def _skip_picture(self, num_places: int) -> Rows:
+        """Skip tokens of pictures, which take no positions in the head's cache."""
         end = self._num_read + num_places
-        if self._num_read == self._begin:  # nothing is before them
+        if self._num_read == self._begin:  # no token was read before the picture
             self._context.move_to(end)
             self._begin = end
         else:
             self._context.append_run(num_places, 0, lambda _handle, _position: 0)
-            self._passed.append((self._num_read, end))
+            self._pictures.append((self._num_read, end))
         self._num_read = end
         self._forget_ahead()
         return self._context.no_rows
@@ -153,7 +153,7 @@ class RowModel(ABC, Generic[ContextT]):
         if skipped:
             self._context.move_to(self._num_read + skipped)
             self._num_read = self._begin = self._num_read + skipped
-            self._passed.clear()
+            self._pictures.clear()
             ids = ids[skipped:]
         rows = self._context.no_rows
         for first in range(0, len(ids), N_BATCH):
@@ -168,27 +168,27 @@ class RowModel(ABC, Generic[ContextT]):
 
     @abstractmethod
     def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
-        """Read tokens that the target has not read, and add them to `_unsettled`."""
+        """Read tokens ahead of the target, and add them to `_unsettled`."""
 
     def _forget_ahead(self) -> None:
-        """Called if other tokens follow than those read ahead."""
+        """Called if the tokens read ahead turn out wrong."""
 
     def _num_lost(self, ids: list[int], n_rows: int) -> int:
-        """How many of ``ids`` to skip, with all before them, since their rows are lost.
+        """Number of first ``ids`` to skip because their rows are lost.
 
-        All such tokens if the cache is empty anyway; else only if there are many.
+        All tokens without rows are skipped if the cache is empty, else only if more than `MOST_LOST` rows are lost.
         """
         position, tap, most = self._num_read, self._tap, len(ids) - n_rows
-        if not tap.is_on:  # its speed is being measured
+        if not tap.is_on:  # the head's speed is being measured
             return 0
-        known = tap.first + 1 if tap.end > tap.first else tap.num_past + 1  # the first token with a row
-        if position == 0 and known <= 1:  # the first token never has one
+        known = tap.first + 1 if tap.end > tap.first else tap.num_past + 1  # first token that can be read with a row
+        if position == 0 and known <= 1:  # the first token never has a row
             return 0 if self._shape.reads_first else min(1, most)
         lost = max(0, min(known - position, most))
         return lost if position == self._begin or lost > MOST_LOST else 0
 
     def _hidden(self, position: int, count: int) -> HiddenRows:
-        """The rows for ``count`` tokens from ``position`` on; zeros if they are lost."""
+        """The rows to read ``count`` tokens from ``position`` on with; zeros for lost rows."""
         tap, hidden = self._tap, np.zeros((count, self._context.width), dtype=np.float32)
         first, end = max(position - 1, tap.first), min(position - 1 + count, tap.end)
         if end > first:
@@ -198,7 +198,7 @@ class RowModel(ABC, Generic[ContextT]):
         return hidden
 
     def _encoded(self, rows: HiddenRows) -> HiddenRows:
-        """Convert rows of the target to inputs of the context."""
+        """Convert rows of the target to inputs of the head's context."""
         return rows
 
     def _drop_ahead(self) -> None:
@@ -210,7 +210,7 @@ class RowModel(ABC, Generic[ContextT]):
     def rollback(self, num_past: int) -> bool:
         if num_past >= self.num_past:
             return True
-        run = next((one for one in self._passed if one[0] < num_past < one[1]), None)
+        run = next((one for one in self._pictures if one[0] < num_past < one[1]), None)
         if not self._context.rollback(num_past if run is None else run[0]):
             return False
         self._forget_ahead()
@@ -218,17 +218,17 @@ class RowModel(ABC, Generic[ContextT]):
             del self._unsettled[num_past - self._num_read :]
             return True
         self._unsettled, self._num_read = [], num_past
-        self._passed = [one for one in self._passed if one[1] <= num_past]
+        self._pictures = [one for one in self._pictures if one[1] <= num_past]
         if run is not None:
             self._num_read = run[0]
-            self._pass_over(num_past - run[0])
+            self._skip_picture(num_past - run[0])
         if num_past <= self._begin:
             self._context.move_to(num_past)
             self._begin = num_past
         return True
 
     def save(self) -> bool:
-        """See `LanguageModel.save`: not needed, since any tail can be dropped."""
+        """See `LanguageModel.save`; does nothing, since any tail can be dropped."""
         return False
 
     def restore(self) -> bool:
@@ -254,16 +254,16 @@ class RowModel(ABC, Generic[ContextT]):
         self._context.clear()
         self._drop_ahead()
         self._num_read = self._begin = 0
-        self._passed = []
+        self._pictures = []
 
 
 class HeadModel(RowModel[HeadContext]):
-    """MTP and EAGLE-3: ahead of the target a token is read with the head's own row."""
+    """MTP and EAGLE-3 heads, which read tokens ahead of the target with their own rows."""
 
     def __init__(self, context: HeadContext, tap: HiddenTap, shape: HeadShape) -> None:
         super().__init__(context, tap, shape)
         self._ahead = _Ahead()
-        self._own_row: HiddenRows | None = None  # after the last token
+        self._own_row: HiddenRows | None = None  # the head's row after the last token
         self._zeros = np.zeros(context.width, dtype=np.float32)
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
@@ -273,7 +273,7 @@ class HeadModel(RowModel[HeadContext]):
     def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
         context, position = self._context, self._num_read
         hidden = self._hidden(position, len(ids))
-        for layer in range(self._shape.num_layers - 1, 0, -1):  # each fills its cache; the first gives the logits
+        for layer in range(self._shape.num_layers - 1, 0, -1):  # each layer fills its cache; layer 0 gives the logits
             context.use_layer(layer)
             context.read(ids, hidden, 0)
             context.rollback(position)
@@ -295,8 +295,8 @@ class HeadModel(RowModel[HeadContext]):
         self._ahead.clear()
 
     def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
-        """Read tokens that the target has not read: one by one if rows are wanted, as each needs the row before."""
-        if not n_rows:  # its speed is being measured
+        """Read tokens ahead of the target, one by one if rows are needed, since each needs the previous row."""
+        if not n_rows:  # the head's speed is being measured
             for first in range(0, len(ids), N_BATCH):
                 chunk = ids[first : first + N_BATCH]
                 self._context.read(chunk, np.zeros((len(chunk), self._context.width), dtype=np.float32), 0)
@@ -308,7 +308,7 @@ class HeadModel(RowModel[HeadContext]):
         return given[-1] if n_rows == 1 else np.concatenate(given[-n_rows:])
 
     def _step(self, token_id: int) -> Rows:
-        """Read one token with the head's own row; all of them again if another layer is trained for this step."""
+        """Read one token with the head's own row, or all tokens again if another layer is trained for this step."""
         context, ahead = self._context, self._ahead
         row = self._own_row if self._own_row is not None else self._zeros
         layer = min(len(self._unsettled) + 1, self._shape.num_layers - 1)

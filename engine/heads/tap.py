@@ -1,4 +1,4 @@
-"""Records the hidden rows of a target's passes as long as a head may need them: all rows, or the last one."""
+"""Records the hidden rows of a target's passes for a head: all rows, or only the last."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from engine.llama.context import N_BATCH, LlamaContext
 from engine.llama.head_context import HiddenRows
 from engine.llama.hidden_rows import FinalRows, RowPart
 
-FOLLOW_AT = 256  # waiting rows at which a head reads them; the buffer holds these and the rows of one pass
+FOLLOW_AT = 256  # number of waiting rows at which a head reads them, which bounds the buffer
 CAPACITY = FOLLOW_AT + N_BATCH  # rows
-_KEPT = 16  # rows before the last one read, for a short rollback
+_KEPT = 16  # rows kept before the last read row, for a short rollback
 _BYTES = 4
 HiddenRow = NDArray[np.float32]
 
 
 class _Tap:
-    """The part of both taps that concerns the target's context."""
+    """Base of both taps: the target's context."""
 
     def __init__(self, context: LlamaContext) -> None:
         self._context = context
 
     @property
     def num_past(self) -> int:
-        """How many tokens the target's cache holds, with or without a row."""
+        """Number of tokens in the target's cache, with or without rows."""
         return self._context.num_past
 
     @property
     def is_on(self) -> bool:
-        own: object = self  # a `RowTap` only with the methods of a subclass
+        own: object = self  # typed as object, since only subclasses are a complete `RowTap`
         return self._context.tap is own
 
 
 class HiddenTap(_Tap):
-    """Implements `engine.llama.context.RowTap`: has the rows of positions ``first`` <= i < ``end``."""
+    """Implements `engine.llama.context.RowTap`; records the rows of positions ``first`` <= i < ``end``."""
 
     def __init__(self, context: LlamaContext, parts: Sequence[RowPart], n_embd: int) -> None:
         """A row consists of ``parts`` of ``n_embd`` numbers each."""
         super().__init__(context)
         self.parts, self.n_embd = tuple(parts), n_embd
         self._rows = np.zeros((len(self.parts), CAPACITY, n_embd), dtype=np.float32)
-        self._first = self._offset = self._end = 0  # `_offset`: index of the row of `_first` in the buffer
+        self._first = self._offset = self._end = 0  # `_offset`: index of the first row in the buffer
         self._row_bytes = n_embd * _BYTES
 
     @property
@@ -57,11 +57,11 @@ class HiddenTap(_Tap):
 
     @property
     def end(self) -> int:
-        """The position after the last row; rows that the target has dropped do not count."""
+        """The position after the last row, without rows that the target has dropped."""
         return max(self._first, min(self._end, self._context.num_past))
 
     def switch(self, *, on: bool) -> None:
-        """Record rows of the following passes, or stop; either change drops all rows."""
+        """Start or stop recording rows; a change drops all rows."""
         if on == self.is_on:
             return
         for part in self.parts:
@@ -76,7 +76,7 @@ class HiddenTap(_Tap):
         return False
 
     def take(self, past: int, count: int) -> None:
-        if not self._first <= past <= self._end:  # rows in between are missing
+        if not self._first <= past <= self._end:  # rows between are missing
             self._first, self._offset, self._end = past, 0, past
         self._end = past
         self._make_room(count)
@@ -99,7 +99,7 @@ class HiddenTap(_Tap):
         self._first, self._offset = self._first + lost, 0
 
     def release(self, position: int) -> None:
-        """Allow dropping the rows of earlier positions."""
+        """Allow dropping the rows before ``position``."""
         position = min(position - _KEPT, self._end)
         if position > self._first:
             self._offset += position - self._first
@@ -113,12 +113,12 @@ class HiddenTap(_Tap):
         return np.concatenate([rows[index : index + count] for rows in self._rows], axis=1)
 
     def gave_rows(self, num_tokens: int) -> bool:
-        """Whether the target's first pass, of ``num_tokens``, gave rows that are not all zeros."""
+        """Whether the target's first pass of ``num_tokens`` gave rows other than zeros."""
         return bool(self.rows(0, num_tokens).any())
 
 
 class LastRows(_Tap):
-    """Implements `engine.llama.context.RowTap` for heads that read the row of the target's last token only.
+    """Implements `engine.llama.context.RowTap` for heads that read only the row of the target's last token.
 
     Rows are copied from llama.cpp on demand.
     """
@@ -130,7 +130,7 @@ class LastRows(_Tap):
         self._gives = False
 
     def switch(self, *, on: bool) -> None:
-        """Have the following passes give rows if they can, or none."""
+        """Enable or disable rows in the following passes, if supported."""
         if on == self.is_on:
             return
         self._context.tap = self if on else None
@@ -149,13 +149,13 @@ class LastRows(_Tap):
         self._first, self._end = past, past + count if self._gives else past
 
     def row(self) -> HiddenRow | None:
-        """A copy of the row of the target's last token [n_embd]; None if its pass gave none."""
+        """A copy of the hidden row of the target's last token [n_embd]; None if its pass gave no rows."""
         last = self._context.num_past - 1
         if not self._first <= last < self._end:
             return None
         return self._rows.copy(last - self._first, self.n_embd)
 
     def gave_rows(self, num_tokens: int) -> bool:
-        """The same as `HiddenTap.gave_rows`, for the last token."""
+        """Like `HiddenTap.gave_rows`, but for the last token only."""
         row = self.row() if num_tokens == self.num_past else None
         return row is not None and bool(row.any())

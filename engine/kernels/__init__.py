@@ -1,1 +1,1 @@
-"""Kernels for passes of few tokens, built into llama.cpp in place of its own."""
+"""Kernels for passes of few tokens, which replace llama.cpp's own at build time."""

@@ -1,6 +1,6 @@
-"""Decides which of the project's kernels llama.cpp is compiled with on this processor, and the option for CMake.
+"""Decides with which of the project's kernels llama.cpp is compiled for this processor, and the option for CMake.
 
-The set-up imports this before anything is installed.
+The set-up imports this module before any package is installed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import hashlib
 import shlex
 from pathlib import Path
 
-NARROW = "few tokens, 256-bit"  # narrow.sh with few_tokens*.h; the script says what it changes and gains
+NARROW = "few tokens, 256-bit"  # narrow.sh with few_tokens*.h; see the script
 ORDERED = "few tokens, ordered"  # ordered.sh with few_tokens*.h
 FEW = "few tokens"  # few_tokens*.h alone
 _LAUNCHERS = {
@@ -18,14 +18,14 @@ _LAUNCHERS = {
     ORDERED: Path(__file__).with_name("ordered.sh"),
 }
 _CPU_INFO = Path("/proc/cpuinfo")
-_AMD_FAMILIES = {"25": NARROW, "26": ORDERED}  # Zen 3 and 4, of which only Zen 4 has AVX-512; Zen 5
-# Required by the kernels; the compiler's macros select among them.
+_AMD_FAMILIES = {"25": NARROW, "26": ORDERED}  # Zen 3 and Zen 4 (only Zen 4 has AVX-512); Zen 5
+# Features that the kernels require.
 _NEEDED = frozenset({"avx2", "f16c", "fma"})
-_NEEDED_ON_ARM = "asimddp"  # dot products, as Linux calls them
+_NEEDED_ON_ARM = "asimddp"  # Linux's name for dot products
 
 
 def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
-    """`FEW`, `NARROW` or `ORDERED` for this processor, else empty; options for compiler or target take precedence."""
+    """`FEW`, `NARROW` or `ORDERED` for this processor, or empty; also empty if options set a compiler or target."""
     if "COMPILER" in cmake_args or "GGML_NATIVE" in cmake_args or "TOOLCHAIN" in cmake_args:
         return ""
     try:
@@ -46,7 +46,7 @@ def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
 
 
 def stamped(kernels: str) -> str:
-    """``kernels`` with a digest of their sources: after a change of these, llama.cpp is compiled again."""
+    """Append a digest of the sources to ``kernels``, so that llama.cpp is compiled again after a change."""
     if kernels not in _LAUNCHERS:
         return kernels
     folder = Path(__file__).parent
@@ -55,7 +55,7 @@ def stamped(kernels: str) -> str:
 
 
 def with_kernels(cmake_args: str, kernels: str) -> str:
-    """Add the option for ``kernels``, stamped or not, to CMake's options."""
+    """Add the option for ``kernels``, with or without a digest, to CMake's options."""
     launcher = _LAUNCHERS.get(kernels.partition(" #")[0])
     if launcher is None:
         return cmake_args

@@ -1,1 +1,1 @@
-"""The only package that imports llama_cpp: library, model, context, vocabulary. Checks every native return code."""
+"""The only package that imports llama_cpp: library, model, context, vocabulary. It checks every native return code."""

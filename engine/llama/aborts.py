@@ -1,7 +1,7 @@
-"""Reports the reason if llama.cpp ends the process: a failed assertion, or an uncaught exception.
+"""Reports why llama.cpp aborts the process: a failed assertion, or an uncaught exception.
 
-Files are tried in a child process first, so this is for failures that no trial has found. The process cannot continue;
-if the session has a separate process, its parent reports the end.
+A child process tries every file first, so this is for failures that the trial did not find. The process cannot
+continue; if the session has a separate process, its parent reports the end.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from engine.llama import library
 _OnAbort = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 _OnTerminate = ctypes.CFUNCTYPE(None)
 _SET_TERMINATE = "_ZSt13set_terminatePFvvE"  # std::set_terminate(void (*)())
-_RUNTIMES = {"linux": "libstdc++.so.6", "darwin": "libc++.1.dylib"}  # of C++; other systems have another function
+_RUNTIMES = {"linux": "libstdc++.so.6", "darwin": "libc++.1.dylib"}  # C++ runtimes; other systems have another function
 _UNCAUGHT = "an exception that nothing caught"
-_held: list[Any] = []  # keeps the callbacks alive: llama.cpp has their addresses only
+_held: list[Any] = []  # keeps the callbacks alive, since llama.cpp has only their addresses
 
 
 def report_aborts(report: Callable[[str], None]) -> None:
-    """Call ``report`` with the reason, on the thread that failed; then the process ends with status 1.
+    """Let aborts call ``report`` with the reason on the failed thread, and then end the process with status 1.
 
-    If this system has no such callbacks, the process ends without a report.
+    On systems without such callbacks, the process ends without a report.
     """
 
     def end(reason: str) -> None:
@@ -45,7 +45,7 @@ def report_aborts(report: Callable[[str], None]) -> None:
     def on_terminate() -> None:
         end(_UNCAUGHT)
 
-    library.start()  # it sets another handler
+    library.start()  # first, since it sets its own handler
     _held[:] = on_abort, on_terminate
     with suppress(AttributeError):
         library.ggml().ggml_set_abort_callback(on_abort)

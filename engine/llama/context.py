@@ -1,4 +1,4 @@
-"""Sequences of tokens in llama.cpp's memory: passes, logits rows, rollback."""
+"""Sequences of tokens in llama.cpp's memory: passes, rows of logits, and rollback."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from engine.llama.top_k_sampler import TopKSampler
 from engine.records import CacheType, FlashAttention
 from engine.sentences import said
 
-_MAGIC = 0x5743454C  # before the number of slices and their sizes, all of 8 bytes
-N_BATCH = 512  # most tokens of a prefill pass
-# The part of them that is computed at once. Buffers grow with it; a processor gains nothing from more, a GPU does.
+_MAGIC = 0x5743454C  # begins an export, followed by the number of slices and their sizes, each of 8 bytes
+N_BATCH = 512  # largest prefill pass, in tokens
+# Tokens of a prefill pass that are computed at once (micro-batch). Buffers grow with it; only GPUs gain from more.
 CPU_UBATCH, GPU_UBATCH = 128, 512
-_N_CTX_STEP = 256  # llama.cpp rounds a context up to this, but not the batch that it then asserts
-MAX_ROWS = 64  # most logits rows of a pass: bounds the output buffer, which is rows x vocabulary
-IS_FULL = 1  # result of llama_decode if there is no space; the cache is unchanged
+_N_CTX_STEP = 256  # llama.cpp rounds n_ctx up to a multiple of this, but not n_batch, which it then asserts
+MAX_ROWS = 64  # most rows of logits in a pass; bounds the output buffer of rows x vocabulary
+IS_FULL = 1  # llama_decode's code for a lack of free cells; the cache is unchanged
 # The binding's names of cache types and flash attention.
 _CACHE_TYPES = {
     CacheType.F16: "GGML_TYPE_F16",
@@ -39,13 +39,13 @@ _FLASH_TYPES = {
 }
 
 
-# Export and import of sequences whose layers have a sliding window. llama.cpp leaves cells outside the window out of a
-# sequence's state, so a spare sequence takes one window after another, and the state consists of these windows.
+# Export and import of sequences with sliding-window layers. llama.cpp's sequence state lacks cells outside of the
+# window, so a spare sequence gets one window after another, and the export consists of the states of these windows.
 
 
 @dataclass(frozen=True, slots=True)
 class StateSlices:
-    """llama.cpp's binding, context and memory, the spare sequence, and the number of tokens of a window."""
+    """Exports and imports one window of tokens after another through the ``spare`` sequence."""
 
     lib: Any
     handle: int
@@ -58,7 +58,7 @@ class StateSlices:
         return 8 * (2 + len(sizes)) + sum(sizes) if sizes else 0
 
     def export(self, seq_id: int) -> NDArray[np.uint8] | None:
-        """The whole content of a sequence; None if llama.cpp gives none."""
+        """The whole content of a sequence; None if llama.cpp cannot export it."""
         slices = list[NDArray[np.uint8]]()
         for _ in self._windows(seq_id):
             size = int(self.lib.llama_state_seq_get_size(self.handle, self.spare))
@@ -74,7 +74,7 @@ class StateSlices:
         return np.concatenate([head, *slices])
 
     def put_back(self, state: NDArray[np.uint8], owners: tuple[int, ...]) -> bool:
-        """Put an export into ``owners``, which are empty; False if it is invalid."""
+        """Import a state into the empty sequences ``owners``; False if it is invalid."""
         if len(state) < 16 or len(state) < 16 + 8 * (count := int(state[8:16].view("<i8")[0])) or count < 1:
             return False
         sizes, begin = state[16 : 16 + 8 * count].view("<i8").tolist(), 16 + 8 * count
@@ -92,7 +92,7 @@ class StateSlices:
         return True
 
     def _windows(self, seq_id: int) -> Iterator[None]:
-        """Have the spare sequence hold one window of another sequence after the next."""
+        """Let the spare sequence hold one window of the sequence after the other."""
         end = int(self.lib.llama_memory_seq_pos_max(self.memory, seq_id)) + 1
         for begin in range(0, end, self.window):
             self.lib.llama_memory_seq_cp(self.memory, seq_id, self.spare, begin, begin + self.window)
@@ -107,23 +107,23 @@ class StateSlices:
 class ContextParams:
     """Size in tokens, threads, and the type of the cache.
 
-    A quantized cache switches flash attention on; keys of another type than the values switch it off.
+    A quantized cache switches flash attention on; keys and values of different types switch it off.
     """
 
     n_ctx: int
     threads: int
-    snapshots: int = 0  # states to keep of a recurrent memory, for rollbacks of that many tokens; may give fewer
+    snapshots: int = 0  # requested snapshots of a recurrent memory; each allows a rollback of one more token
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
-    num_candidates: int = 0  # most likely tokens that a pass may select instead of giving a row; may become 0
-    max_rows: int = MAX_ROWS  # of a pass
-    num_at_once: int = 0  # tokens of a picture that are computed at once; 0: as tokens of a prompt
-    num_sequences: int = 1  # each of up to ``n_ctx`` tokens
-    shares_cells: bool = False  # the cache holds ``n_ctx`` tokens of all sequences together, not of each
+    num_candidates: int = 0  # number of most likely tokens that a pass selects instead of a whole row; 0 if unsupported
+    max_rows: int = MAX_ROWS  # rows of logits in a pass
+    num_at_once: int = 0  # tokens of a picture that are computed at once; 0: like tokens of a prompt
+    num_sequences: int = 1  # each has up to ``n_ctx`` tokens
+    shares_cells: bool = False  # all sequences together have ``n_ctx`` tokens, instead of each
 
 
-def with_what_works(params: ContextParams, gpu_layers: int) -> ContextParams:
-    """Without flash attention, quantized cache and candidates if the GPU fails with them."""
+def with_gpu_limits(params: ContextParams, gpu_layers: int) -> ContextParams:
+    """Disable flash attention, quantized caches and candidates if the GPU fails with them."""
     if not gpu_layers or not gpu_verdict.is_reduced():
         return params
     return replace(params, flash_attention=FlashAttention.OFF, cache_type=CacheType.F16, num_candidates=0)
@@ -137,18 +137,18 @@ class RowTap(Protocol):
     """Records hidden rows of a context's passes for a head."""
 
     def prepare(self, *, is_whole: bool) -> bool:
-        """Called before a pass; ``is_whole``: each token but padding gives logits. True if padding must, too."""
+        """Called before a pass. ``is_whole``: all tokens but padding give logits. True if padding must as well."""
 
     def take(self, past: int, count: int) -> None:
-        """Called after a pass of ``count`` tokens after ``past`` others: its rows can be read until the next pass."""
+        """Called after a pass that appended ``count`` tokens to ``past``; its rows are valid until the next pass."""
 
     def forget(self) -> None:
-        """The cache has other contents now."""
+        """Called when the cache was replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassPart:
-    """A sequence's part of a pass; see `LlamaContext.forward`."""
+    """The part of one sequence in a pass; see `LlamaContext.forward`."""
 
     sequence: LlamaContext
     ids: TokenIds
@@ -157,20 +157,20 @@ class PassPart:
 
 
 class LlamaContext:
-    """Implements `engine.interfaces.LanguageModel` over a `LlamaModel`. ``params`` may differ from those asked for.
+    """Implements `engine.interfaces.LanguageModel` over a `LlamaModel`. ``params`` may differ from the requested ones.
 
-    It is the first sequence of its context; `beside` gives the others, which share llama.cpp's context and buffers.
-    ``handle`` is llama.cpp's context, 0 once it is closed. ``gap`` is how many positions fewer than tokens the cache
-    has: a picture may take fewer.
+    It is the first sequence of its context; `beside` returns other sequences, which share llama.cpp's context and
+    buffers. ``handle`` is llama.cpp's context, 0 once closed. ``gap`` is the number of cached tokens minus the number
+    of positions, since a picture may take fewer positions.
 
     Raises:
-        ContextError: llama.cpp could not make a context of this size.
+        ContextError: llama.cpp could not create a context of this size.
     """
 
     def __init__(self, model: LlamaModel, params: ContextParams) -> None:
         self._lib = library.start()
         self._model, self._max_rows = model, params.max_rows
-        self.params = params = with_what_works(params, model.gpu_layers)
+        self.params = params = with_gpu_limits(params, model.gpu_layers)
         self.n_vocab = model.vocab.n_vocab
         self._has_keepers = model.window > 0 and not model.is_recurrent
         self.handle = self._make(params)
@@ -181,7 +181,7 @@ class LlamaContext:
         self.num_cells = int(self._lib.llama_n_ctx(self.handle))
         self.n_ctx = self.num_cells // num_parts
         self.n_batch = min(N_BATCH, int(self._lib.llama_n_batch(self.handle)))
-        # Text is read in chunks of one size, also if more can be computed at once.
+        # Text is read in chunks of a fixed size, even if more tokens could be computed at once.
         self.num_at_once = int(self._lib.llama_n_ubatch(self.handle))
         self.n_ubatch = min(self.num_at_once, _usual_ubatch(model) if params.num_at_once else self.num_at_once)
         self._begin_empty(0)
@@ -200,9 +200,9 @@ class LlamaContext:
         self._own_seq_ids = [ctypes.cast(self._batch.seq_id[i], ctypes.c_void_p).value for i in range(N_BATCH)]
         self._seq_ids = np.tile(np.array(self._owners, dtype=np.int32), (N_BATCH, 1))
         self._point_at([self._seq_ids.ctypes.data + 4 * num_owners * i for i in range(N_BATCH)])
-        self._in_batch = [self.seq_id]  # the sequence in all of `_seq_ids`; shared with the other sequences
+        self._in_batch = [self.seq_id]  # sequence that `_seq_ids` refer to; shared with the other sequences
         self._wants_row[:] = 0
-        # The same memory without NumPy, whose calls are slow right after a pass.
+        # The same memory for a single token, without NumPy, whose calls are slow right after a pass.
         self._one_id, self._one_position, self._one_wants = self._batch.token, self._batch.pos, self._batch.logits
         logits = ctypes.cast(self._lib.llama_get_logits, ctypes.c_void_p).value
         self._logits_at = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(logits or 0)
@@ -211,15 +211,16 @@ class LlamaContext:
 
     def _begin_empty(self, seq_id: int) -> None:
         self.seq_id = seq_id
-        # llama.cpp's sequences that own its cells. A cache of several sequences drops a cell with a single owner once
-        # it is outside the window; a second owner ("keeper"), which no pass uses, keeps it.
+        # llama.cpp's sequences that own the cells. A cache of several sequences drops a cell with a single owner once
+        # it is outside of the window. A second owner ("keeper"), which no pass uses, prevents that.
         self._owners = (seq_id, self.params.num_sequences + seq_id) if self._has_keepers else (seq_id,)
         self.num_past = 0
-        # A picture may take fewer positions than tokens (M-RoPE): the index after each one, and the gap from there on.
+        # A picture may take fewer positions than tokens (M-RoPE): the index after each such picture, and the gap from
+        # there on.
         self._gaps: list[tuple[int, int]] = []
         self.gap = 0
         self.tap: RowTap | None = None
-        self._reach = 0  # tokens that snapshots can roll back now
+        self._reach = 0  # how many tokens snapshots can roll back now
         self._state = (ctypes.c_uint8 * 0)()
         self._state_bytes, self._state_past = 0, -1
 
@@ -227,25 +228,25 @@ class LlamaContext:
         native = self._lib.llama_context_default_params()
         native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
         native.n_ctx *= 1 if params.shares_cells else params.num_sequences
-        # With keepers, and the spare sequence of `StateSlices`.
+        # Includes keepers, and the spare sequence of `StateSlices`.
         native.n_seq_max = 2 * params.num_sequences + 1 if self._has_keepers else params.num_sequences
-        # In a unified cache a pass may take different numbers of tokens of each sequence.
+        # Only a unified cache allows different numbers of tokens per sequence in a pass.
         native.kv_unified = native.n_seq_max > 1
         native.n_batch = min(max(N_BATCH, params.num_at_once), native.n_ctx)
         native.n_ubatch = min(max(_usual_ubatch(self._model), params.num_at_once), native.n_batch)
         native.n_outputs_max = max(params.max_rows, native.n_seq_max)
         native.n_threads = native.n_threads_batch = params.threads
-        # A cache of the window's size would overwrite cells that a rollback brings back into the window.
+        # A cache of the window's size would overwrite cells that a rollback needs again.
         native.swa_full = True
         native.no_perf = True
         native.n_rs_seq = params.snapshots
         native.type_v = getattr(self._lib, _CACHE_TYPES[params.cache_type])
         native.type_k = getattr(self._lib, _CACHE_TYPES[params.cache_type])
         flash = params.flash_attention
-        if params.cache_type is not CacheType.F16:  # only the fused kernels read quantized values
+        if params.cache_type is not CacheType.F16:  # only fused kernels support quantized values
             flash = FlashAttention.ON
         native.flash_attn_type = getattr(self._lib, _FLASH_TYPES[flash])
-        if not self._model.gpu_layers:  # nothing is computed there
+        if not self._model.gpu_layers:  # a GPU computes nothing
             native.offload_kqv = native.op_offload = False
         self._specialise(native)
         with library.errors():
@@ -263,21 +264,21 @@ class LlamaContext:
         return int(handle)
 
     def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        """Hook: change llama.cpp's parameters for another kind of context."""
+        """Change llama.cpp's parameters in a subclass."""
 
     def _snapshots(self) -> int | None:
-        """`LanguageModel.num_snapshots`; llama.cpp reduces the number to 0 if it cannot keep any."""
+        """See `LanguageModel.num_snapshots`; llama.cpp sets it to 0 if snapshots are unsupported."""
         confirmed = int(self._lib.llama_n_rs_seq(self.handle))
         return confirmed if confirmed or self._model.is_recurrent else None
 
     def _point_at(self, addresses: Sequence[int | None]) -> None:
-        """Let the batch read the sequence ids of each token at these addresses."""
+        """Set the addresses from which the batch reads each token's sequence ids."""
         pointers = ctypes.cast(self._batch.seq_id, ctypes.POINTER(ctypes.c_void_p))
         for i, address in enumerate(addresses):
             pointers[i] = address
 
     def beside(self, seq_id: int) -> LlamaContext:
-        """Return another sequence of this context, empty; it may be used until this one is closed.
+        """Return another, empty sequence of this context, which is valid until this one is closed.
 
         Raises:
             ValueError: the context has no such sequence.
@@ -289,7 +290,7 @@ class LlamaContext:
         return other
 
     def close(self) -> None:
-        """Free the cache and the buffers; does nothing for a sequence beside the first."""
+        """Free the cache and the buffers; only the first sequence does this."""
         if self.seq_id:
             return
         if self.handle:
@@ -310,7 +311,7 @@ class LlamaContext:
         return int(self._lib.llama_n_threads(self.handle))
 
     def set_abort_callback(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        """Have passes call the C function ``asks(data)``, which ends them early if it returns True; None: no more."""
+        """Let passes call the C function ``asks(data)`` and end early if it returns True; None removes it."""
         if self.handle:
             no_callback = self._lib.ggml_abort_callback()
             self._lib.llama_set_abort_callback(self.handle, no_callback if asks is None else asks, data)
@@ -319,7 +320,7 @@ class LlamaContext:
         self._lib.llama_set_n_threads(self.handle, threads, threads)
 
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`. At most `N_BATCH` ids and `MAX_ROWS` rows.
+        """See `LanguageModel.forward`. Takes at most `N_BATCH` ids and gives at most `MAX_ROWS` rows.
 
         Raises:
             DecodeError: the pass failed, or the cache is full.
@@ -331,11 +332,11 @@ class LlamaContext:
 
     @property
     def num_candidates(self) -> int:
-        """See `LanguageModel.num_candidates`. Only the first sequence can select."""
+        """See `LanguageModel.num_candidates`. Only the first sequence can select candidates."""
         return self._top.count if not self.seq_id else 0
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`. The first call after whole rows has llama.cpp plan its buffers.
+        """See `LanguageModel.forward_candidates`. The first call after whole rows is slow: llama.cpp plans its buffers.
 
         Raises:
             DecodeError: the pass failed, or the cache is full.
@@ -373,13 +374,13 @@ class LlamaContext:
         self.num_past = past + count
         if self.tap is not None:
             self.tap.take(past, count)
-        # A pass leaves snapshots of its own tokens only: older ones are of an earlier pass, and wrong.
+        # Only the snapshots of the last pass's tokens are valid.
         self._reach = min(count - 1, self.num_snapshots or 0)
 
     def forward_joined(self, parts: Sequence[PassPart]) -> list[Rows]:
         """Make one pass for several sequences of this context; return the rows of each, views until the next pass.
 
-        At most `N_BATCH` ids and ``params.max_rows`` rows in all. Rows for `tap` are not recorded.
+        Takes at most `N_BATCH` ids and ``params.max_rows`` rows in all. Records no rows for `tap`.
 
         Raises:
             DecodeError: the pass failed; each cache is as before the call.
@@ -416,9 +417,9 @@ class LlamaContext:
         return given
 
     def copy_prefix(self, other: LlamaContext, num_tokens: int) -> bool:
-        """Replace the content by the first tokens of another sequence of this context; cells are shared.
+        """Replace the content by the first tokens of another sequence of this context, sharing cells.
 
-        False if the other has lost cells of them: then the sequence is empty.
+        False if ``other`` has lost some of their cells: then this sequence is empty.
         """
         self.clear()
         if not other._has_cells(num_tokens):
@@ -429,16 +430,17 @@ class LlamaContext:
         return True
 
     def _has_cells(self, num_past: int) -> bool:
-        """Whether llama.cpp still has each cell that a token after ``num_past`` others attends to."""
+        """Whether llama.cpp still has all cells that the token after ``num_past`` tokens attends to."""
         if not self._has_keepers:
             return True
         first = int(self._lib.llama_memory_seq_pos_min(self._memory, self.seq_id))
         return 0 <= first <= max(0, self._position(num_past) + 1 - self._model.window)
 
     def append_run(self, num_places: int, num_positions: int, run: Callable[[int, int], int]) -> None:
-        """Append tokens that are no text; the next token follows ``num_positions`` later.
+        """Append ``num_places`` tokens of a picture, which take ``num_positions`` positions.
 
-        ``run`` computes them: it gets llama.cpp's context and the first position, and returns `llama_decode`'s code.
+        ``run`` decodes them: it is called with llama.cpp's context and the first position, and returns `llama_decode`'s
+        code.
 
         Raises:
             DecodeError: the pass failed; the cache is as before the call, or empty if it is recurrent.
@@ -462,14 +464,14 @@ class LlamaContext:
         return index - next((gap for end, gap in reversed(self._gaps) if end <= index), 0)
 
     def _end_at(self, num_past: int) -> None:
-        """Record that the cache holds ``num_past`` tokens now."""
+        """Set the number of cached tokens, and drop later gaps."""
         self.num_past, self._reach = num_past, 0
         if self._gaps:
             self._gaps = [(end, gap) for end, gap in self._gaps if end <= num_past]
             self.gap = self._gaps[-1][1] if self._gaps else 0
 
     def _view(self, n_rows: int) -> NDArray[np.float32]:
-        """A view of llama.cpp's output buffer; made anew only if the buffer has moved or grown."""
+        """A view of llama.cpp's output buffer, cached until the buffer moves or grows."""
         if n_rows == 0:
             return self._rows[:0]
         address = self._logits_at(self.handle)
@@ -480,15 +482,15 @@ class LlamaContext:
         return self._rows[:n_rows]
 
     def _after_failure(self, code: int, past: int) -> None:
-        # An abort or a fatal error may leave a part of the batch in memory. A recurrent state has advanced then, and
-        # llama.cpp restores it from a snapshot that the failed pass should have made: it reports an error only without.
+        # An abort or a fatal error may leave a part of the batch in memory. A recurrent state has then advanced, and
+        # llama.cpp would restore it from a snapshot that the failed pass did not make, without reporting an error.
         is_whole = code == IS_FULL or self.num_snapshots is None
         if not is_whole or not self._drop_from(past):
             self.clear()
         self._raise(code)
 
     def _drop_from(self, num_past: int) -> bool:
-        """Drop the cells after ``num_past`` tokens; False if llama.cpp's memory cannot."""
+        """Drop the cells after ``num_past`` tokens; False if llama.cpp's memory does not support it."""
         position, done = self._position(num_past), True
         for owner in self._owners:
             done &= bool(self._lib.llama_memory_seq_rm(self._memory, owner, position, -1))
@@ -524,7 +526,7 @@ class LlamaContext:
         return True
 
     def save(self) -> bool:
-        """See `LanguageModel.save`. Saves the recurrent part only: the tail of a cache can be dropped without it."""
+        """See `LanguageModel.save`. Saves only the recurrent part, since the tail of a cache can be dropped."""
         self._state_past = -1
         size = int(self._lib.llama_state_seq_get_size_ext(self.handle, self.seq_id, self._state_flags))
         if size > len(self._state):
@@ -546,7 +548,7 @@ class LlamaContext:
         read = self._lib.llama_state_seq_set_data_ext(
             self.handle, self._state, self._state_bytes, self.seq_id, self._state_flags
         )
-        # The other part of a hybrid memory, a cache, still holds the tokens after it.
+        # The cache of a hybrid memory still holds the tokens after the saved state.
         if read == 0 or not self._drop_from(past):
             self.clear()
             return False
@@ -569,7 +571,7 @@ class LlamaContext:
         return state[:written] if written else None
 
     def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
-        """See `LanguageModel.import_state`. llama.cpp trusts the bytes: only pass what this program has written."""
+        """See `LanguageModel.import_state`. llama.cpp trusts the bytes: pass only exports of this program."""
         self.clear()
         with library.errors():
             is_read = self._read_state(state)

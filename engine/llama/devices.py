@@ -1,4 +1,4 @@
-"""The devices on which this build of llama.cpp can compute, with their memory."""
+"""Lists the devices that this build of llama.cpp can use, with their memory."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _KINDS = dict(zip(library.GPU_TYPES, (DeviceKind.GPU, DeviceKind.INTEGRATED), st
 
 
 def find_gpus() -> tuple[Device, ...]:
-    """All GPUs of this machine, in llama.cpp's order; none if the build computes on the processor only."""
+    """All GPUs of this machine, in llama.cpp's order; empty if the build supports only the CPU."""
     return tuple(_describe(handle) for handle in _gpu_handles())
 
 
 def default_gpus() -> tuple[Device, ...]:
-    """The GPUs that share a model by default: integrated ones only if there are no others."""
+    """The GPUs that share a model by default: all dedicated GPUs, else the integrated ones."""
     return shared_by_default(find_gpus())
 
 
 def shared_by_default(gpus: tuple[Device, ...]) -> tuple[Device, ...]:
-    """Those of ``gpus`` that share a model by default."""
+    """Select the GPUs that share a model by default."""
     return tuple(device for device in gpus if device.kind is DeviceKind.GPU) or gpus
 
 
 def find_devices(names: Sequence[str]) -> tuple[Device, ...]:
-    """The devices of these names; without names the default ones; with `NO_DEVICE`, none.
+    """Find devices by name; without names the default GPUs, with `NO_DEVICE` none.
 
     Raises:
-        DeviceError: one does not exist, or does not answer.
+        DeviceError: a device does not exist, or does not answer.
     """
     if not names:
         return default_gpus()
@@ -40,10 +40,10 @@ def find_devices(names: Sequence[str]) -> tuple[Device, ...]:
 
 
 def handles_of(names: Sequence[str]) -> tuple[int, ...]:
-    """Ggml's handles of the devices of these names; an RPC server may have several.
+    """Ggml's handles of devices by name; an RPC server may have several.
 
     Raises:
-        DeviceError: one does not exist, does not answer, or is named twice.
+        DeviceError: a device does not exist, does not answer, or is named twice.
     """
     if tuple(names) == (NO_DEVICE,):
         return ()
@@ -57,10 +57,10 @@ def handles_of(names: Sequence[str]) -> tuple[int, ...]:
 
 
 def buffer_type_of(name: str, devices: Sequence[int]) -> int:
-    """The buffer type of this name, or the default one of the device of this name, including remote ``devices``.
+    """Find a buffer type by its name, or the default one of a device by the device's name.
 
     Raises:
-        DeviceError: there is none.
+        DeviceError: the name is unknown.
     """
     ggml, known = library.ggml(), dict[str, int]()
     for handle in (*library.device_handles(), *devices):
@@ -77,7 +77,7 @@ def buffer_type_of(name: str, devices: Sequence[int]) -> int:
 
 
 def _gpu_handles() -> tuple[int, ...]:
-    if gpu_verdict.leaves_gpus_out():
+    if gpu_verdict.excludes_gpus():
         return ()
     ggml = library.ggml()
     handles = library.device_handles()
@@ -97,7 +97,7 @@ def _gpu_of(name: str) -> int:
             said("The device {name} is not used: it could not be tried with a small model.", name=name),
             said("Close other programs that use its memory, and start Paceline again."),
         )
-    if gpu_verdict.leaves_gpus_out():
+    if gpu_verdict.excludes_gpus():
         raise DeviceError(
             said("The device {name} is not used: the GPU of this computer failed a test.", name=name),
             said("A newer driver may help; “paceline doctor” says more."),

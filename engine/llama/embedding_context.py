@@ -1,4 +1,4 @@
-"""A context that embeds texts: a pass over the whole text, and its hidden rows, pooled."""
+"""A context that embeds texts: one pass over the whole text gives its pooled hidden rows."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from engine.llama.model import LlamaModel
 from engine.sentences import said
 
 Vectors = NDArray[np.float32]  # [1, width] pooled, else [num_tokens, width]
-MAX_CTX = 8192  # most tokens of a text: all of it is computed at once
-LEAST_CTX = 512  # tokens, if there is no memory for more
+MAX_CTX = 8192  # most tokens of a text, which is computed at once
+LEAST_CTX = 512  # tokens; smallest context if memory is short
 
 _POOLING_TYPES = {Pooling.NONE: 0, Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3, Pooling.RANK: 4}
 
 
 class EmbeddingContext:
-    """Embeds one text after the other of up to ``n_ctx`` tokens; a vector has ``width`` numbers.
+    """Embeds texts of up to ``n_ctx`` tokens, one at a time; a vector has ``width`` numbers.
 
     Raises:
-        ContextError: llama.cpp could not make it.
+        ContextError: llama.cpp could not create the context.
     """
 
     def __init__(self, model: LlamaModel, n_ctx: int, threads: int, pooling: Pooling | None = None) -> None:
-        """Without ``pooling`` the model's file decides; if the file names no pooling, vectors are not pooled."""
+        """``pooling`` None uses the file's pooling; if the file has none, vectors are not pooled."""
         self._lib = lib = library.start()
         native = lib.llama_context_default_params()
-        # Attention over the whole text needs it in one piece.
+        # Attention over the whole text requires a single micro-batch.
         native.n_ctx = native.n_batch = native.n_ubatch = n_ctx
         native.n_threads = native.n_threads_batch = threads
         native.embeddings = native.no_perf = True
@@ -49,7 +49,7 @@ class EmbeddingContext:
                 )
             )
         self._handle = handle
-        self._memory = lib.llama_get_memory(handle)  # encoders have none
+        self._memory = lib.llama_get_memory(handle)  # encoders have no memory
         self.n_ctx = n_ctx
         self.pooling = {number: name for name, number in _POOLING_TYPES.items()}[int(lib.llama_pooling_type(handle))]
         ranks = self.pooling is Pooling.RANK
@@ -64,10 +64,10 @@ class EmbeddingContext:
             self._handle = None
 
     def embed(self, ids: TokenIds) -> Vectors:
-        """The vector of a text, not normalised; without pooling one for each token.
+        """The vector of a text, not normalized; without pooling one for each token.
 
         Raises:
-            DecodeError: the pass failed, or gave no numbers.
+            DecodeError: the pass failed, or its result is not finite.
         """
         count, batch, lib = len(ids), self._batch, self._lib
         if not 0 < count <= self.n_ctx:
@@ -102,7 +102,7 @@ class EmbeddingContext:
 
 
 def apply_form(vectors: Vectors, form: EmbeddingForm) -> Vectors:
-    """Cut and normalize vectors as requested; a cut vector has length 1 again."""
+    """Truncate and normalize vectors as requested; truncated vectors are normalized after truncation."""
     shown = vectors if form.dimensions is None else vectors[:, : form.dimensions]
     if not form.is_normalized:
         return np.ascontiguousarray(shown)

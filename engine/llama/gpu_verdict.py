@@ -1,4 +1,4 @@
-"""How far this process trusts the GPUs of this machine, as found by a trial (`engine.sandbox.machine_check`)."""
+"""Stores which features of the GPUs work, as found by a trial (`engine.sandbox.machine_check`)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import StrEnum
 
 
 class GpuVerdict(StrEnum):
-    """What works on the GPUs."""
+    """Features that work on the GPUs."""
 
     FINE = "fine"
-    REDUCED = "reduced"  # attention in separate steps, and no candidates selected on the device
+    REDUCED = "reduced"  # no flash attention, and no candidates selected on the device
     PROCESSOR_ONLY = "processor only"
-    UNTRIED = "untried"  # no GPU memory, or no result in time: the CPU for now
+    UNTRIED = "untried"  # no free GPU memory, or no answer in time: use the CPU for now
 
 
 _current = [GpuVerdict.FINE]
@@ -26,10 +26,10 @@ def set_current(verdict: GpuVerdict) -> None:
     _current[0] = verdict
 
 
-def leaves_gpus_out() -> bool:
+def excludes_gpus() -> bool:
     return current() in (GpuVerdict.PROCESSOR_ONLY, GpuVerdict.UNTRIED)
 
 
 def is_reduced() -> bool:
-    """Whether flash attention and samplers must not be used on them."""
+    """Whether flash attention and samplers must not be used on the GPUs."""
     return current() is not GpuVerdict.FINE

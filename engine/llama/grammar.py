@@ -1,7 +1,7 @@
-"""A grammar in llama.cpp's GBNF over a vocabulary: which tokens may follow in each state.
+"""Computes with llama.cpp which tokens of a vocabulary may follow in each state of a GBNF grammar.
 
-llama.cpp ends the process if a token is accepted that the grammar refuses, so nothing is accepted unchecked here. It
-also takes any byte for the rest of a character that began in the token before, so invalid UTF-8 is refused here.
+llama.cpp aborts the process if it must accept a token that the grammar forbids, so every token is checked first. It
+also accepts any byte as the rest of a character that began in the previous token, so invalid UTF-8 is refused here.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from engine.sentences import said
 ROOT = b"root"  # the start rule
 TokenArray = NDArray[np.int64]
 _ENTRY = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # llama.h's llama_token_data
-_MIN_FOR_TABLE = 5000  # number of tokens for which a table that excludes unsuitable tokens is faster
+_LARGE = 5000  # from this number of tokens on, a table excludes tokens that never fit
 _CONTINUATION = (0x80, 0xBF)  # continuation bytes of UTF-8
 
 
 def start_of(vocab: Vocab, text: str) -> State:
-    """The state before the first token of an answer: llama.cpp reads grammars in GBNF, llguidance all others.
+    """The state before the first token of an answer: llama.cpp parses GBNF, llguidance all other grammars.
 
     Raises:
-        GrammarError: it cannot be read, or it generates no text.
+        GrammarError: the grammar cannot be parsed, or it generates no text.
     """
     return matcher.start_of(vocab, text) if is_lark(text) else LlamaGrammar(vocab, text).start
 
@@ -51,7 +51,7 @@ class LlamaGrammar:
         self._entries = np.frombuffer(self._tokens, dtype=_ENTRY)
         handle = None
         with library.errors():
-            if text.strip() and "\0" not in text:  # an empty one would allow everything
+            if text.strip() and "\0" not in text:  # an empty grammar would allow every text
                 handle = self.lib.llama_sampler_init_grammar(vocab.handle, text.encode("utf-8", "replace"), ROOT)
             reason = library.last_error()
         if not handle:
@@ -60,9 +60,9 @@ class LlamaGrammar:
         self._fits_alone: dict[int, bool] = {}
 
     def fits(self, begun: bytes, token_id: int) -> bool:
-        """Whether a token with text may follow the first bytes ``begun`` of a character, if there are any.
+        """Whether a token has text that can follow ``begun``, the first bytes of an incomplete character.
 
-        Control tokens never may: the grammar would read their names as text, which the answer does not show.
+        Control tokens never fit: the grammar would match their names as text, which the answer does not show.
         """
         if begun:
             return rest_of_character(begun, self.vocab.piece(token_id)) is not None
@@ -85,7 +85,7 @@ class LlamaGrammar:
 
 
 class GrammarState:
-    """Implements `engine.grammar.constraint.State`. Immutable: `advanced` returns another state."""
+    """Implements `engine.grammar.constraint.State`; immutable."""
 
     def __init__(self, grammar: LlamaGrammar, handle: Any, begun: bytes = b"") -> None:  # noqa: ANN401  (the binding)
         """``begun``: the first bytes of an incomplete character."""
@@ -99,7 +99,7 @@ class GrammarState:
             self._handle = None
 
     def allows(self, ids: Sequence[int] | TokenArray) -> NDArray[np.bool_]:
-        """Whether each of ``ids`` [n] may follow; end-of-generation tokens may if the grammar is complete."""
+        """Whether each of ``ids`` [n] may follow; end-of-generation tokens may follow a complete text."""
         asked = np.asarray(ids, dtype=np.int64)
         grammar, begun = self._grammar, self._begun
         allowed = grammar.apply(self._handle, asked)
@@ -119,19 +119,19 @@ class GrammarState:
     def all_allowed(self) -> TokenArray:
         """The ids of all tokens that may follow, ascending.
 
-        Single characters are checked first, to exclude tokens that begin with others. Of 152k tokens it takes a
-        millisecond if few characters may follow, and 50 if most may.
+        Single characters are checked first, to exclude tokens that begin with other characters. For 152k tokens this
+        takes 1 ms if few characters may follow, and 50 ms if most may.
         """
         token_prefixes = self._grammar.vocab.token_prefixes
         single = np.fromiter(token_prefixes.single, dtype=np.int64, count=len(token_prefixes.single))
         refused = [token_prefixes.single[int(i)] for i in single[~self._grammar.apply(self._handle, single)]]
         may_begin = ~np.isin(token_prefixes.first, refused)
-        may_begin[list(self._grammar.vocab.eog_ids)] = True  # they write nothing
+        may_begin[list(self._grammar.vocab.eog_ids)] = True  # these tokens write no text
         ids = may_begin.nonzero()[0]
         return ids[self.allows(ids)]
 
     def advanced(self, token_id: int) -> GrammarState | None:
-        """The state after a token with text; None if it must not follow, or ends the answer."""
+        """The state after a token; None if the token is forbidden or ends the answer."""
         grammar = self._grammar
         if grammar.vocab.is_eog(token_id) or not self.allows([token_id])[0]:
             return None

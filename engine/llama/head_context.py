@@ -1,4 +1,4 @@
-"""Contexts that read rows of the target: with each token (MTP, EAGLE-3), or in place of tokens (DFlash, DSpark)."""
+"""Contexts of heads that read rows of the target: with tokens (MTP, EAGLE-3), or instead of them (DFlash, DSpark)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from engine.sentences import said
 
 HiddenRows = NDArray[np.float32]  # [num_tokens, width]
 # Architectures whose graphs for heads give the hidden rows of all tokens of a pass, and the logits of its outputs
-# (`t_h_nextn` and `t_logits` in llama.cpp's src/models). Other rows are only right if all tokens of a pass are outputs.
+# (`t_h_nextn` and `t_logits` in llama.cpp's src/models). For others, the hidden rows are correct only if all tokens of
+# a pass are outputs.
 _GIVE_ALL_ROWS = frozenset(
     {
         "bailingmoe3",
@@ -36,20 +37,20 @@ _GIVE_ALL_ROWS = frozenset(
         "qwen35moe",
     }
 )
-_MOST_OUTPUTS = 4  # most outputs of a pass that needs one: with more, a separate pass without outputs is faster
-HEAD_UBATCH = 32  # tokens of EAGLE-3 and blocks that are computed at once: llama.cpp makes the logits of all of them
-MAX_HEAD_ROWS = 16  # rows of logits in a pass, or rows encoded at once: llama.cpp makes a row of logits for each
+_MOST_OUTPUTS = 4  # most outputs of a pass of which one is needed; for more, a separate pass without outputs is faster
+HEAD_UBATCH = 32  # micro-batch of EAGLE-3 and block heads: llama.cpp computes logits for each of its tokens
+MAX_HEAD_ROWS = 16  # rows of logits in a pass, or rows encoded at once, each of which takes a row of logits
 
 
 class RowContext(LlamaContext):
-    """One sequence of a head that reads rows of ``target``, which lends embedding and output layer.
+    """One sequence of a head that reads rows of ``target``, and may use its embedding and output layer.
 
     Raises:
         ContextError: llama.cpp could not make it.
     """
 
     def __init__(self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int) -> None:
-        """``width`` is that of the rows that its passes read."""
+        """``width`` is the width of the rows that passes read."""
         self._target_handle, self.width = target.handle, width
         super().__init__(model, params)
         self.no_rows: Rows = np.empty((0, self.n_vocab), dtype=np.float32)
@@ -57,17 +58,17 @@ class RowContext(LlamaContext):
         self._row_at = function("llama_get_embeddings_nextn_ith")
 
     def _read_rows_with_tokens(self) -> None:
-        """Let passes read the row of each token in `_inputs`."""
+        """Let passes read each token's row from `_inputs`."""
         self._inputs = np.zeros((N_BATCH, self.width), dtype=np.float32)
         self._batch.embd = self._inputs.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
 
     def close(self) -> None:
         if self.handle and len(self._inputs):
-            self._batch.embd = None  # NumPy's, not llama.cpp's
+            self._batch.embd = None  # the memory is NumPy's; llama.cpp must not free it
         super().close()
 
     def _own_row(self, number: int) -> HiddenRows:
-        """A copy of the row that the last pass gave after this token [width]; zeros if there is none."""
+        """A copy of the last pass's row after this token [width]; zeros if the pass gave none."""
         row = np.empty(self.width, dtype=np.float32)
         address = self._row_at(self.handle, number)
         if address is None:
@@ -77,7 +78,7 @@ class RowContext(LlamaContext):
         return row
 
     def _batch_of(self, rows: HiddenRows, position: int, *, wants_rows: bool) -> Any:  # noqa: ANN401  (no types)
-        """A batch of contiguous ``rows`` in place of tokens, from ``position`` on."""
+        """A batch of contiguous ``rows`` instead of tokens, from ``position`` on."""
         count, batch = len(rows), self._lib.llama_batch()
         batch.n_tokens, batch.token = count, None
         batch.embd = rows.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
@@ -92,7 +93,7 @@ class RowContext(LlamaContext):
         native.ctx_other = self._target_handle
 
     def _snapshots(self) -> int | None:
-        return None  # keys and values only, also if the target's memory is recurrent
+        return None  # the head has only keys and values, even if the target is recurrent
 
     def move_to(self, num_past: int) -> None:
         """Clear the cache, and continue as if ``num_past`` tokens had been read."""
@@ -106,7 +107,7 @@ class RowContext(LlamaContext):
 
 
 class HeadContext(RowContext):
-    """One sequence of a head. ``width`` is that of the rows that its passes read and give.
+    """One sequence of an MTP or EAGLE-3 head. ``width`` is the width of the rows that passes read and give.
 
     Raises:
         ContextError: llama.cpp could not make it.
@@ -115,14 +116,14 @@ class HeadContext(RowContext):
     def __init__(
         self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int, *, is_mtp: bool
     ) -> None:
-        """``is_mtp``: the passes are of the model's next-token layers. The target lends embedding and output layer."""
+        """``is_mtp``: passes compute the model's next-token layers."""
         self.is_mtp = is_mtp
         super().__init__(model, params, target, width)
         self._read_rows_with_tokens()
-        # Without the mask there is a row for each token, with it one for each output, taken from the first tokens.
+        # Without the mask a pass gives a row for each token; with it one for each output, taken from the first tokens.
         self._gives_all = model.architecture in _GIVE_ALL_ROWS
         function("llama_set_embeddings_nextn")(self.handle, True, not self._gives_all)
-        self._num_last = 0  # tokens of the last pass
+        self._num_last = 0  # number of tokens in the last pass
 
     def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         super()._specialise(native)
@@ -154,11 +155,11 @@ class HeadContext(RowContext):
         return self._own_row(self._num_last - 1)
 
     def use_layer(self, number: int) -> None:
-        """Run another of the next-token layers in the following passes; each has separate keys and values."""
+        """Select the next-token layer of the following passes; each has separate keys and values."""
         function("llama_set_nextn_layer_offset")(self.handle, number)
 
     def encode(self, features: HiddenRows) -> HiddenRows:
-        """Project rows of the target's layers [num_tokens, width of all] to the head's width.
+        """Project concatenated rows of the target's layers [num_tokens, width of all] to the head's width.
 
         Raises:
             DecodeError: the pass failed.
@@ -168,7 +169,7 @@ class HeadContext(RowContext):
 
     def _encode(self, features: HiddenRows) -> HiddenRows:
         features = np.ascontiguousarray(features, dtype=np.float32)
-        # Positions have no effect here, but llama.cpp checks that they follow the cache's content.
+        # Positions have no effect here, but llama.cpp requires that they follow the cache's content.
         batch = self._batch_of(features, self._position(self.num_past), wants_rows=True)
         library.clear_errors()
         code = self._lib.llama_encode(self.handle, batch)
@@ -187,9 +188,9 @@ class HeadContext(RowContext):
 
 
 class BlockContext(RowContext):
-    """One sequence of a DFlash or DSpark head, which holds the target's rows and drafts a block of masks in one pass.
+    """One sequence of a DFlash or DSpark head, whose cache holds the target's rows; one pass drafts a block of masks.
 
-    ``width`` is that of a row of the target: the inputs of all layers that the head reads.
+    ``width`` is the width of a target's row: the inputs of all layers that the head reads.
 
     Raises:
         ContextError: llama.cpp could not make it.
@@ -201,7 +202,7 @@ class BlockContext(RowContext):
         self.shape = shape
         super().__init__(model, replace(params, max_rows=shape.size), target, width)
         self._mask = int(self._lib.llama_vocab_mask(model.vocab.handle))
-        # A selector's candidates, or the confidence of a DSpark head, are given as a hidden row.
+        # A selector's candidates, or the confidence of a DSpark head, are output as a hidden row.
         function("llama_set_embeddings_nextn")(self.handle, True, not shape.num_candidates)
         self._lib.llama_set_causal_attn(self.handle, shape.is_causal)
 
@@ -210,7 +211,7 @@ class BlockContext(RowContext):
         native.n_ubatch = min(max(HEAD_UBATCH, self.shape.size), native.n_batch)
 
     def add_rows(self, hidden: HiddenRows) -> None:
-        """Append rows of the target [num_tokens, width], each as the keys and values of a token.
+        """Append rows of the target [num_tokens, width], each of which becomes the keys and values of a token.
 
         Raises:
             DecodeError: the pass failed, or the cache is full.
@@ -223,12 +224,12 @@ class BlockContext(RowContext):
         return int(self._lib.llama_decode(handle, self._batch_of(rows, position, wants_rows=False)))
 
     def draft_block(self, anchor: int) -> tuple[Rows, NDArray[np.float32] | None]:
-        """Draft a block after the token ``anchor``, which follows all rows; the cache is as before.
+        """Draft a block after the token ``anchor``, which follows all rows; the cache does not change.
 
         Returns:
             The logits of each drafted token [num_drafted, n_vocab], or, with a selector, its lattice [num_drafted,
             num_candidates * (num_candidates + 1)]: the candidates' ids, then for each possible predecessor a score of
-            each candidate. And the chance that each token is accepted [num_drafted], if the head estimates it.
+            each candidate. Second, the probability that each token is accepted [num_drafted], if the head estimates it.
 
         Raises:
             DecodeError: the pass failed, or the cache is full.
@@ -261,16 +262,16 @@ class BlockContext(RowContext):
 
 
 class AssistantContext(RowContext):
-    """The passes of a head without a cache: it reads the keys and values of its target.
+    """The passes of a head without a cache, which reads the keys and values of its target.
 
-    Every pass has one token, after all of the target's, and leaves nothing in the cache.
+    Every pass has one token, after the target's tokens, and leaves nothing in the cache.
 
     Raises:
         ContextError: llama.cpp could not make it.
     """
 
     def __init__(self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int) -> None:
-        """``target`` may be one of several sequences of a context: the head's context has as many."""
+        """``target`` may be one of several sequences: the head's context has the same number."""
         self._target = target
         sequences = replace(params, num_sequences=target.params.num_sequences, shares_cells=target.params.shares_cells)
         super().__init__(model, sequences, target, width)
@@ -279,15 +280,15 @@ class AssistantContext(RowContext):
         function("llama_set_embeddings_nextn")(self.handle, True, True)
 
     def close(self) -> None:
-        """Free the buffers, whichever sequence of its target it is for."""
+        """Free the buffers, for any sequence of the target."""
         self.seq_id = 0
         super().close()
 
     def draft(self, token_id: int, row: HiddenRows) -> tuple[Rows, HiddenRows]:
-        """Read a token after the target's last one, with a hidden row [width].
+        """Read a token after the target's last token, with a hidden row [width].
 
         Returns:
-            The logits [1, n_vocab], and the head's row for the token that is sampled from them.
+            The logits [1, n_vocab], and the head's row to read the sampled token with.
 
         Raises:
             DecodeError: the pass failed.

@@ -1,8 +1,8 @@
-"""Small heads on one hidden row, as ggml graphs that the loaded library computes on the CPU.
+"""Computes small heads on one hidden row, as ggml graphs on the CPU.
 
-A head is a chain of residual blocks and an output matrix. With z the row, followed by the embeddings of the tokens that
-the head reads, the first block gives S z + s + silu(W z + b), where a block without S takes z itself; each further one
-gives x + silu(W x + b). (The residual blocks of arXiv 2401.10774 and 2402.05109.)
+A head is a chain of residual blocks and an output matrix. Let z be the row, followed by the embeddings of the tokens
+that the head reads. The first block computes S z + s + silu(W z + b), or z + silu(W z + b) without S; each further
+block computes x + silu(W x + b). (The residual blocks of arXiv 2401.10774 and 2402.05109.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.sentences import said
 
 Row = NDArray[np.float32]
 _POINTER, _SIZE, _INT, _I64 = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int64
-# Arguments and result of each function.
+# Argument types and result type of each function.
 _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "ggml_free": ([_POINTER], None),
     "ggml_new_tensor_1d": ([_POINTER, _INT, _I64], _POINTER),
@@ -51,9 +51,9 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "ggml_backend_reg_get_proc_address": ([_POINTER, ctypes.c_char_p], _POINTER),
 }
 _CPU = 0  # ggml-backend.h's enum ggml_backend_dev_type
-_TYPE_IDS = {block.name: type_id for type_id, block in BLOCK_SIZES.items()}
-_F32, _I32 = _TYPE_IDS["F32"], _TYPE_IDS["I32"]
-_TENSORS_PER_BLOCK, _TENSORS_PER_HEAD = 10, 16  # more than a graph has
+_TYPE_NUMBERS = {block.name: number for number, block in BLOCK_SIZES.items()}
+_F32, _I32 = _TYPE_NUMBERS["F32"], _TYPE_NUMBERS["I32"]
+_TENSORS_PER_BLOCK, _TENSORS_PER_HEAD = 10, 16  # upper limits
 
 
 class _InitParams(ctypes.Structure):
@@ -62,7 +62,7 @@ class _InitParams(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Weights as in a GGUF file: ``data`` [bytes] has ``rows`` rows of ``columns`` values of type ``kind``."""
+    """Weights in GGUF layout: ``data`` [bytes] has ``rows`` rows of ``columns`` values of type ``kind``."""
 
     data: NDArray[np.uint8]
     kind: str
@@ -72,7 +72,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class ResidualBlock:
-    """One residual block; ``skip`` and ``skip_bias`` are S and s, if the block is wider in than out."""
+    """One residual block. ``skip`` and ``skip_bias`` are S and s of a block with more inputs than outputs."""
 
     weight: Matrix
     bias: Row | None = None
@@ -82,7 +82,7 @@ class ResidualBlock:
 
 @dataclass(frozen=True, slots=True)
 class HeadWeights:
-    """One head, which reads ``num_tokens`` tokens beside the row. Several heads may share ``output``."""
+    """One head, which reads the row and ``num_seen`` tokens. Several heads may share ``output``."""
 
     blocks: tuple[ResidualBlock, ...]
     output: Matrix
@@ -92,7 +92,7 @@ class HeadWeights:
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """Handles of one head's graph, its inputs and its output."""
+    """Handles of one head's graph, inputs and output."""
 
     handle: int
     row: int
@@ -122,21 +122,21 @@ def _function(name: str) -> Any:  # noqa: ANN401  (the binding ships no types)
 
 
 class HeadGraphs:
-    """The graphs of several heads of one width, computed by ``threads`` threads.
+    """The graphs of several heads of the same width, computed by ``threads`` threads.
 
     Raises:
-        ContextError: there is no memory for their weights.
+        ContextError: memory for their weights is short.
     """
 
-    num_snapshots: int | None = 0
-    n_ubatch = 512  # heads only record the tokens of a prompt, so any number fits
+    num_snapshots: int | None = 0  # 0 keeps `Interrupt` from attaching: passes are too short to be interrupted
+    n_ubatch = 512  # tokens per prefill chunk; the tokens are only recorded
 
     def __init__(self, heads: Sequence[HeadWeights], width: int, embedding_kind: str, n_ctx: int) -> None:
-        """``embedding_kind`` is the type of the embedding rows given to `scores`; ``n_ctx`` is for information."""
+        """``embedding_kind`` is the type of the embedding rows passed to `scores`; ``n_ctx`` is only reported."""
         self._heads, self.width, self.n_ctx, self.threads = tuple(heads), width, n_ctx, 1
         self._embedding_kind = embedding_kind
-        self._made: dict[int, int] = {}  # tensors of matrices, by the address of their data
-        self._waiting: list[tuple[int, NDArray[Any]]] = []  # tensors, and their values
+        self._made: dict[int, int] = {}  # tensor of each matrix, by the address of its data
+        self._waiting: list[tuple[int, NDArray[Any]]] = []  # tensors and the values to copy to them
         self._backend = self._context = self._buffer = 0
         self._backend = _function("ggml_backend_init_by_type")(_CPU, None) or 0
         self._context = self._new_context()
@@ -172,15 +172,15 @@ class HeadGraphs:
             self._set_n_threads(self._backend, threads)
 
     def set_abort_callback(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        """Does nothing: a matrix product is too short to be interrupted."""
+        """Does nothing, since a pass is too short to be interrupted."""
 
-    def scores(self, number: int, row: Row, embeddings: NDArray[np.uint8]) -> Row:
-        """Scores [rows of the output] of head ``number``, as a copy.
+    def scores(self, number: int, row: Row, seen: NDArray[np.uint8]) -> Row:
+        """Compute the scores [rows of the output] of head ``number``; returns a copy.
 
-        ``row`` [width] is the target's, ``embeddings`` [bytes] the embedding rows of the tokens read.
+        ``row`` [width] is the target's; ``seen`` [bytes] are the embedding rows of the tokens that the head reads.
 
         Raises:
-            DecodeError: ggml could not compute it.
+            DecodeError: ggml failed.
         """
         graph = self._graphs[number]
         self._set(graph.row, row.ctypes.data, 0, row.nbytes)
@@ -207,15 +207,15 @@ class HeadGraphs:
         return max(_TENSORS_PER_BLOCK * len(head.blocks) for head in self._heads) + _TENSORS_PER_HEAD
 
     def _make(self, head: HeadWeights) -> _Graph:
-        row = x = self._vector(self.width)
-        embeddings = 0
-        if head.num_tokens:
-            kind = _TYPE_IDS[self._embedding_kind]
-            embeddings = _function("ggml_new_tensor_2d")(self._context, kind, self.width, head.num_tokens)
-            indices = _function("ggml_new_tensor_1d")(self._context, _I32, head.num_tokens)
-            self._waiting.append((indices, np.arange(head.num_tokens, dtype=np.int32)))
-            embedded = self._op("ggml_get_rows", embeddings, indices)
-            embedded = _function("ggml_reshape_1d")(self._context, embedded, self.width * head.num_tokens)
+        row = seen = x = self._vector(self.width)
+        seen = 0
+        if head.num_seen:
+            kind = _TYPE_NUMBERS[self._embedding_kind]
+            seen = _function("ggml_new_tensor_2d")(self._context, kind, self.width, head.num_seen)
+            indices = _function("ggml_new_tensor_1d")(self._context, _I32, head.num_seen)
+            self._waiting.append((indices, np.arange(head.num_seen, dtype=np.int32)))
+            embedded = self._op("ggml_get_rows", seen, indices)
+            embedded = _function("ggml_reshape_1d")(self._context, embedded, self.width * head.num_seen)
             x = _function("ggml_concat")(self._context, row, embedded, 0)
         for block in head.blocks:
             inner = self._op("ggml_silu", self._product(block.weight, block.bias, x))
@@ -243,7 +243,7 @@ class HeadGraphs:
     def _weights(self, matrix: Matrix) -> int:
         address = matrix.data.ctypes.data
         if address not in self._made:
-            kind = _TYPE_IDS[matrix.kind]
+            kind = _TYPE_NUMBERS[matrix.kind]
             tensor = _function("ggml_new_tensor_2d")(self._context, kind, matrix.columns, matrix.rows)
             self._made[address] = tensor
             self._waiting.append((tensor, matrix.data))

@@ -1,8 +1,8 @@
-"""Hidden rows of a target's passes, which heads read beside the tokens.
+"""Access to the hidden rows of a target's passes, which heads read together with tokens.
 
-The rows for MTP and EAGLE-3 come from functions that llama.cpp exports as C++, without any guarantee, so that their
-names depend on the compiler. They are looked up by name; if a build lacks some, `missing_for` names them, and the
-method is not available. `FinalRows` needs none of them.
+The rows for MTP and EAGLE-3 come from C++ functions of llama.cpp without a stable ABI, whose mangled names depend on
+the compiler. They are looked up by name; `missing_for` names those that a build lacks, without which a method is not
+available. `FinalRows` needs none of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.gguf.head_files import ASSISTANT, DFLASH, DSPARK, EAGLE3, MTP
 from engine.llama import library
 
 _CONTEXT, _FLOATS = ctypes.c_void_p, ctypes.c_void_p
-# Arguments and result of each function, and the suffix of its mangled name: for GCC and Clang, and for MSVC.
+# Argument types and result type of each function, and the suffixes of its mangled name (GCC and Clang, MSVC).
 _FUNCTIONS: dict[str, tuple[list[Any], Any, str, str]] = {
     "llama_set_embeddings_nextn": ([_CONTEXT, ctypes.c_bool, ctypes.c_bool], None, "bb", "YAXPEAUllama_context@@_N1@Z"),
     "llama_get_embeddings_nextn": ([_CONTEXT], _FLOATS, "", "YAPEAMPEAUllama_context@@@Z"),
@@ -40,7 +40,7 @@ _NEEDED = dict.fromkeys((MTP, ASSISTANT), _NEXTN) | dict.fromkeys((EAGLE3, DFLAS
 
 @cache
 def function(name: str) -> Any:  # noqa: ANN401  (the binding ships no types)
-    """One of llama.cpp's functions on hidden rows; None if this build lacks it."""
+    """Find one of llama.cpp's functions on hidden rows; None if this build lacks it."""
     arguments, result, gcc, msvc = _FUNCTIONS[name]
     exported = library.start()._lib  # noqa: SLF001  (the binding's own extensions take it as well)
     for spelling in (name, f"_Z{len(name)}{name}P13llama_context{gcc}", f"?{name}@@{msvc}"):
@@ -52,14 +52,14 @@ def function(name: str) -> Any:  # noqa: ANN401  (the binding ships no types)
 
 
 def missing_for(method: str) -> tuple[str, ...]:
-    """Names of the functions that this build of llama.cpp lacks for heads of a method."""
+    """Names of functions that heads of this method need and this build of llama.cpp lacks."""
     return tuple(name for name in _NEEDED[method] if function(name) is None)
 
 
 class FinalRows:
-    """The normed output of a target's last layer, from which the logits are computed; every architecture has it.
+    """The normalized output of a target's last layer, from which logits are computed; every architecture has it.
 
-    llama.cpp gives them only in passes in which all tokens give logits.
+    llama.cpp gives these rows only if all tokens of a pass give logits.
     """
 
     def __init__(self, handle: int) -> None:
@@ -69,13 +69,13 @@ class FinalRows:
         self._address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(address or 0)
 
     def switch(self, *, on: bool) -> None:
-        """Have the following passes give these rows, or stop."""
+        """Enable or disable these rows in the following passes."""
         if on != self._is_on:
             self._switch(self._handle, on)
             self._is_on = on
 
     def copy(self, index: int, width: int) -> NDArray[np.float32] | None:
-        """The row [width] of one of the last pass's tokens; None if the pass gave none."""
+        """Copy the row [width] of a token of the last pass; None if the pass gave no rows."""
         address = self._address(self._handle)
         if not address:
             return None
@@ -86,19 +86,19 @@ class FinalRows:
 
 @dataclass(frozen=True, slots=True)
 class RowPart:
-    """Source of a part of a hidden row: the input of a layer, or (``layer`` None) the output of the last."""
+    """A part of a hidden row: the input of a layer, or (``layer`` None) the output of the last layer."""
 
     layer: int | None = None
 
     def switch(self, handle: int, *, on: bool) -> None:
-        """Have passes of this context keep the part for every token, or stop."""
+        """Enable or disable this part in the passes of a context."""
         if self.layer is None:
             function("llama_set_embeddings_nextn")(handle, on, False)
         else:
             function("llama_set_embeddings_layer_inp")(handle, self.layer, on)
 
     def address(self, handle: int) -> int | None:
-        """Address after the last pass: one row per token, float32, contiguous; None if there is none."""
+        """Address of the last pass's rows: one per token, float32, contiguous; None if the pass gave none."""
         if self.layer is None:
             found = function("llama_get_embeddings_nextn")(handle)
         else:

@@ -1,8 +1,8 @@
-"""Ends passes of llama.cpp in the middle, from any thread: a pass of a long prompt may take seconds.
+"""Interrupts running passes of llama.cpp from any thread, since a pass of a long prompt may take seconds.
 
-llama.cpp calls a C function between the operations of a pass on the processor. A Python function would have to wait for
-the interpreter some hundred times a pass; so C's `strlen` is called on a text of at most one character, which is false
-while the text is empty. A pass on a GPU does not call it.
+llama.cpp calls a C function between the operations of a pass on the CPU. A Python function would have to wait for the
+interpreter hundreds of times per pass, so the function is C's `strlen`, called on a text of at most one character: it
+returns false while the text is empty. Passes on a GPU do not call it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from engine.llama import library
 
 
 class Interrupt:
-    """The interrupt of a session. `set` may be called at any time, from any thread; it holds until `clear`."""
+    """The interrupt of a session. `set` is thread-safe and stays in effect until `clear`."""
 
     def __init__(self) -> None:
         self._text = ctypes.create_string_buffer(2)
-        self._attached: dict[int, int] = {}  # how often each context is attached
+        self._attached: dict[int, int] = {}  # attach count of each context
 
     def set(self) -> None:
-        """End the passes of the attached contexts, each with a `DecodeError` that leaves its cache as it was."""
+        """End the passes of attached contexts, each with a `DecodeError` that leaves its cache unchanged."""
         self._text[0] = b"\x01"
 
     def clear(self) -> None:
@@ -34,9 +34,9 @@ class Interrupt:
 
     @contextmanager
     def attached_to(self, contexts: Sequence[Computing]) -> Iterator[None]:
-        """Attach contexts inside the block, except recurrent ones, which would lose their state.
+        """Attach contexts during the block, except recurrent ones, which would lose their state.
 
-        Answers side by side attach the same contexts, until the last of the answers is done.
+        Parallel answers may attach the same contexts; these are detached when the last answer is done.
         """
         listening = [context for context in contexts if context.num_snapshots is None]
         for context in listening:
@@ -58,6 +58,6 @@ class Interrupt:
 
 @cache
 def _asks() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """`strlen` as llama.cpp's callback; its results 0 and 1 are those of a bool of any width."""
+    """`strlen` as llama.cpp's callback; its results 0 and 1 are valid as a bool of any width."""
     strlen = ctypes.cdll.msvcrt.strlen if sys.platform == "win32" else ctypes.CDLL(None).strlen
     return ctypes.cast(strlen, library.start().ggml_abort_callback)

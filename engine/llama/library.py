@@ -27,16 +27,16 @@ from engine.kernels.build_options import NARROW, ORDERED, wanted_kernels
 from engine.llama import gpu_verdict
 from engine.sentences import Sentence, said
 
-FEW_TOKENS = "few_tokens"  # the folder of our variants, beside llama.cpp's
-VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # name of a variant, such as "haswell", to override the choice
-_VARIANT_OF = {NARROW: "zen4", ORDERED: "zen5"}  # our variant with these kernels
-_DEVICES = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends beside the processor's
-# The OpenMP threads of a CPU build spin at barriers. Without a limit that collapses to a few tokens a second as soon as
-# another program (or our own window) needs a core; with a limit the idle machine loses about 4%. The OpenMP runtime
-# reads the variable when the library is loaded, so it must be set before the import below.
+FEW_TOKENS = "few_tokens"  # subfolder with this project's variants of the CPU backend
+VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # its value, such as "haswell", overrides the choice
+_OWN_VARIANTS = {NARROW: "zen4", ORDERED: "zen5"}
+_DEVICES = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends other than the CPU's
+# The OpenMP threads of a CPU build spin at barriers. Without a limit, speed collapses to a few tokens per second as
+# soon as another program (or our own window) needs a core; with a limit, an idle machine loses about 4%. The OpenMP
+# runtime reads the variable when the library is loaded, so it must be set before the import below.
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "10000"
-# With a debugger installed, a failed assertion would start it and hang the window.
+# A failed assertion would start an installed debugger, which hangs the window.
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 try:
     import llama_cpp.llama_cpp as lib
@@ -47,32 +47,32 @@ _FUNCTIONS = r"(?:[a-z0-9]+(?:_[a-z0-9]+)+: )*"
 _PREFIX = re.compile(f"^{_FUNCTIONS}(?:error loading model: )?{_FUNCTIONS}")
 GPU_BACKENDS = ("cuda", "hip", "metal", "sycl", "vulkan")
 GPU_TYPES = (1, 2)  # ggml-backend.h's enum ggml_backend_dev_type: 1 a dedicated GPU, 2 one that shares main memory
-TINY_MODEL_PARAMS = 20_000_000  # below this, handing work to a second thread does not pay off
-# ggml.h's enum ggml_log_level: 1 debug, 2 info, 3 warning, 4 error, 5 continuation. llama.cpp warns about much that
-# users cannot change, so its levels are lowered by one.
+TINY_MODEL_PARAMS = 20_000_000  # smaller models are faster on a single thread
+# ggml.h's enum ggml_log_level: 1 debug, 2 info, 3 warning, 4 error, 5 continuation. Its levels are lowered by one,
+# since many of llama.cpp's warnings are of no use to users.
 _LEVELS = {1: logging.DEBUG, 2: logging.DEBUG, 3: logging.INFO, 4: logging.INFO, 5: logging.DEBUG}
 _ERROR_LEVEL = 4
-# Parts of lines about buffers, layers on devices, and moved tensors.
+# Parts of log lines about buffers, layers on devices, and moved tensors.
 _PLACE_MARKS = (" buffer size = ", " assigned to device ", " buffer type overridden to ")
 _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
-_recent_placements: collections.deque[str] = collections.deque(maxlen=8192)  # a line for each layer and moved tensor
+_recent_placements: collections.deque[str] = collections.deque(maxlen=8192)  # one line per layer and moved tensor
 _started: list[Any] = []
-_starting = threading.Lock()  # two threads could load backends twice
-_interrupts: list[bool] = []  # Ctrl+C while a line was logged
-_disabled: list[str] = []  # kernels that do not work in this process
-_inexact: list[bool] = []  # set if the check at the first start found different bits
-# Names of llama.cpp's files on all platforms.
+_starting = threading.Lock()  # prevents two threads from loading backends twice
+_interrupts: list[bool] = []  # not empty after Ctrl+C while a line was logged
+_disabled: list[str] = []  # kernels that fail in this process
+_inexact: list[bool] = []  # not empty if the check at the first start found different bits
+# Names of llama.cpp's library files on all platforms.
 _LLAMA_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
-# Names of drivers' files: Vulkan's by any vendor, and those of CUDA, ROCm and SYCL.
+# Names of driver files: Vulkan's of all vendors, and those of CUDA, ROCm and SYCL.
 _DRIVER_FILES = re.compile(
     r"(?:lib)?(?:vulkan|cuda|nvcuda|nvoglv|amdhip|amdvlk|hsa-runtime|ze_intel|igvk)", re.IGNORECASE
 )
-_NVIDIA_VERSION = Path("/proc/driver/nvidia/version")  # NVIDIA's Vulkan driver is in OpenGL's files
+_NVIDIA_VERSION = Path("/proc/driver/nvidia/version")  # NVIDIA's Vulkan driver uses OpenGL's files
 _ELF_BUILD_ID = re.compile(rb"\x04\x00{3}([\x08-\x20])\x00{3}\x03\x00{3}GNU\x00", re.DOTALL)
-_NOTES_BYTES = 65536  # the linker puts its notes at the beginning
+_NOTES_BYTES = 65536  # bytes at the beginning of a file that contain the linker's notes
 _BUILD_DIGITS = 12
 _DELETED = " (deleted)"  # suffix of a mapped file that was replaced or removed
-# The set-up's kernel files rename these functions of llama.cpp: a library with the new name contains the kernels.
+# Functions of llama.cpp that the set-up's kernel files rename. The new name shows that a library has the kernels.
 _X86_MARKS = {
     "attention": b"ggml_compute_forward_flash_attn_ext_stock",
     "few_tokens": b"ggml_gemm_q4_0_8x8_q8_0_stock",
@@ -87,15 +87,16 @@ _ARM_MARKS = {
 KERNEL_MARKS = _ARM_MARKS if platform.machine() in ("aarch64", "arm64") else _X86_MARKS
 
 
-# Loads ggml's backends if llama.cpp was built to find them at run time, as in a bundle. (Most builds have them compiled
-# in.) There is a variant of the CPU backend for each kind of CPU, and in `FEW_TOKENS` variants with this project's
-# kernels (`engine/kernels/`). ggml chooses among its variants by CPU features; these do not suffice for our variants.
+# Loads ggml's backends if llama.cpp was built to load them at run time, as in a bundle. (Most builds have them compiled
+# in.) The CPU backend has a variant for each kind of processor, and `FEW_TOKENS` has variants with this project's
+# kernels (`engine/kernels/`). ggml chooses a variant by the processor's features, which is not enough for this
+# project's.
 
 
 def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the binding ships no types)
-    """Load the backends in ``folder`` into libllama's ``ggml``, unless it has some already, or is None.
+    """Load the backends in ``folder`` into libllama's ``ggml``, unless it has backends already or is None.
 
-    (A ggml loaded by its own file could be a second one, with separate backends.)
+    (A ggml loaded from its own file could be a second instance with separate backends.)
     """
     if ggml is None or not hasattr(ggml, "ggml_backend_load"):
         return
@@ -116,12 +117,12 @@ def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the bindin
 
 
 def find_variant(folder: Path) -> Path | None:
-    """The variant for this machine: the user's choice, or ours; None leaves the choice to ggml."""
+    """The project's variant for this machine; None leaves the choice to ggml."""
     forced = os.environ.get(VARIANT_VARIABLE, "")
     if forced:
         file = folder / file_name(f"ggml-cpu-{Path(forced).name}")
     else:
-        file = folder / FEW_TOKENS / file_name(f"ggml-cpu-{_VARIANT_OF.get(wanted_kernels(''), 'none')}")
+        file = folder / FEW_TOKENS / file_name(f"ggml-cpu-{_OWN_VARIANTS.get(wanted_kernels(''), 'none')}")
     return file if file.is_file() else None
 
 
@@ -135,7 +136,7 @@ def file_name(library: str) -> str:
 def on_log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
     try:
         _keep_line(level, text.decode("utf-8", "replace").rstrip())
-    except KeyboardInterrupt:  # from here it would be printed and lost
+    except KeyboardInterrupt:  # ctypes would print it and lose it
         _interrupts.append(True)
 
 
@@ -150,7 +151,7 @@ def _keep_line(level: int, line: str) -> None:
 
 
 def start() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """The low-level binding, with llama.cpp started and its log recorded. Cheap after the first call."""
+    """Start llama.cpp, record its log, and return the low-level binding. Cheap after the first call."""
     with _starting:
         if not _started:
             lib.llama_log_set(on_log, ctypes.c_void_p(0))
@@ -165,7 +166,7 @@ def errors() -> Iterator[list[str]]:
     """Collect the error lines that llama.cpp logs inside the block; the list is filled when the block ends.
 
     Raises:
-        KeyboardInterrupt: Ctrl+C was pressed while one was logged.
+        KeyboardInterrupt: Ctrl+C was pressed while a line was logged.
     """
     _recent_errors.clear()
     lines: list[str] = []
@@ -180,7 +181,7 @@ def errors() -> Iterator[list[str]]:
 
 @contextmanager
 def placement_lines() -> Iterator[list[str]]:
-    """Collect llama.cpp's log lines on buffers and devices inside the block; the list is filled when it ends."""
+    """Collect llama.cpp's log lines on buffers and devices inside the block; the list is filled when the block ends."""
     _recent_placements.clear()
     lines: list[str] = []
     try:
@@ -190,12 +191,12 @@ def placement_lines() -> Iterator[list[str]]:
 
 
 def clear_errors() -> None:
-    """Forget earlier errors, for `last_error`."""
+    """Make `last_error` ignore earlier errors."""
     _recent_errors.clear()
 
 
 def last_error() -> str:
-    """llama.cpp's first reason since `errors` or `clear_errors`, without function names; empty if it gave none."""
+    """llama.cpp's first logged error since `errors` or `clear_errors`, without function names; empty without one."""
     for line in _recent_errors:
         reason = _PREFIX.sub("", line).strip()
         if reason and not reason.startswith("failed to load model"):
@@ -204,7 +205,7 @@ def last_error() -> str:
 
 
 def ggml() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """The part of ggml that knows devices, beside the libllama in use; None if it is not found."""
+    """The ggml library with the devices of the loaded libllama; None if not found."""
     start()
     return _find_ggml()
 
@@ -255,7 +256,7 @@ def _declare_devices(found: Any) -> None:  # noqa: ANN401
 
 
 def device_handles() -> tuple[int, ...]:
-    """Ggml's handles of all devices found on this machine, the processor included."""
+    """Ggml's handles of all devices of this machine, including the CPU."""
     found = ggml()
     if found is None:
         return ()
@@ -263,8 +264,8 @@ def device_handles() -> tuple[int, ...]:
 
 
 def supports_gpu() -> bool:
-    """Whether llama.cpp has a working GPU here to put layers on (the RPC backend alone is none)."""
-    if gpu_verdict.leaves_gpus_out() or not start().llama_supports_gpu_offload():
+    """Whether llama.cpp has a working GPU on this machine; RPC devices do not count."""
+    if gpu_verdict.excludes_gpus() or not start().llama_supports_gpu_offload():
         return False
     found = ggml()
     return found is None or any(found.ggml_backend_dev_type(device) in GPU_TYPES for device in device_handles())
@@ -276,7 +277,7 @@ def compiled_files() -> list[Path]:
 
 
 def gpu_backends() -> tuple[str, ...]:
-    """The GPU backends of this build, such as "cuda", whether or not they find a device here."""
+    """The GPU backends of this build, such as "cuda", even without a device."""
     files = {path.name for path in compiled_files()}
     return tuple(name for name in GPU_BACKENDS if any(re.match(rf"(?:lib)?ggml-{name}\.", file) for file in files))
 
@@ -287,10 +288,10 @@ def _folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class LoadedLibrary:
-    """A library of llama.cpp in this process, which is not always the installed package's.
+    """A library of llama.cpp in this process, which may differ from the installed package's.
 
-    ``build`` is the linker's id, or a digest of the file without one, shortened; empty if the file is gone. ``kernels``
-    are the set-up's kernels in it, by the names of `KERNEL_MARKS`.
+    ``build`` is the linker's id, or a digest of a file without an id, shortened; empty if the file is gone. ``kernels``
+    are the names (`KERNEL_MARKS`) of the set-up's kernels in it.
     """
 
     path: Path
@@ -300,7 +301,7 @@ class LoadedLibrary:
 
     @property
     def description(self) -> str:
-        """Origin, name, build and kernels on one line, without a folder."""
+        """One line with origin, name, build and kernels, without the folder."""
         facts = f"build {self.build or 'unknown'}"
         if "ggml-cpu" in self.path.name:
             missing = len(KERNEL_MARKS) - len(self.kernels)
@@ -310,16 +311,16 @@ class LoadedLibrary:
 
 
 def loaded_libraries() -> tuple[LoadedLibrary, ...]:
-    """The libraries of llama.cpp in this process, by name; empty if the system does not say.
+    """The libraries of llama.cpp in this process, sorted by name; empty if the system does not list them.
 
-    An ``LD_LIBRARY_PATH`` that names another build silently replaces the package's.
+    An ``LD_LIBRARY_PATH`` with another build silently replaces the package's.
     """
     paths = sorted({path for path in _mapped_files() if _LLAMA_FILES.fullmatch(Path(path.removesuffix(_DELETED)).name)})
     return tuple(_examine(path) for path in paths)
 
 
 def library_notices() -> tuple[Sentence, ...]:
-    """What users should know about this llama.cpp: nothing if it is the package's, with the set-up's kernels."""
+    """Notices for the user about this llama.cpp; empty if it is the package's with the set-up's kernels."""
     others = ", ".join(library.path.name for library in loaded_libraries() if not library.is_package)
     if others:
         return (
@@ -342,13 +343,13 @@ def library_notices() -> tuple[Sentence, ...]:
 
 
 def has_every_kernel() -> bool:
-    """Whether all of the set-up's kernels are in this process's library, in use, and were not found inexact."""
+    """Whether this process's library has and uses all of the set-up's kernels, and no check found them inexact."""
     built = [library.kernels for library in loaded_libraries() if "ggml-cpu" in library.path.name]
     return uses_repacking() and not _inexact and any(set(kernels) == set(KERNEL_MARKS) for kernels in built)
 
 
 def note_inexact() -> None:
-    """Record that rows do not have the same bits in every pass."""
+    """Record that rows differ in bits between passes."""
     _inexact.append(True)
 
 
@@ -364,7 +365,7 @@ def _missing_kernels() -> tuple[str, ...]:
 
 
 def _mapped_files() -> list[str]:
-    """The files that are mapped into this process, if the system says."""
+    """The files that are mapped into this process; empty if the system does not list them."""
     if sys.platform == "darwin":
         dyld = ctypes.CDLL(None)
         dyld._dyld_get_image_name.restype = ctypes.c_char_p  # noqa: SLF001  (its name)
@@ -383,7 +384,7 @@ def _mapped_files() -> list[str]:
 
 @cache
 def _examine(mapped: str) -> LoadedLibrary:
-    """Examine a file; cached, since it may have hundreds of megabytes."""
+    """Examine a library file; cached, since it may have hundreds of megabytes."""
     path = Path(mapped.removesuffix(_DELETED))
     frozen = getattr(sys, "_MEIPASS", None)
     homes = (Path(lib.__file__).parent, *([Path(frozen)] if frozen else ()))
@@ -403,12 +404,12 @@ def _examine(mapped: str) -> LoadedLibrary:
 
 
 def uses_repacking() -> bool:
-    """Whether models are loaded with weights repacked for this processor's fastest kernels."""
+    """Whether models are loaded with weights repacked for the CPU's fastest kernels."""
     return not _disabled
 
 
 def disable_repacking() -> None:
-    """Load later models without repacking: its kernels do not work here."""
+    """Stop repacking weights, because the kernels fail on this CPU."""
     if not _disabled:
         _disabled.append("repacking")
 
@@ -419,7 +420,7 @@ def system_info() -> str:
 
 
 def physical_cores() -> int:
-    """Cores that this process may use, two threads of one core counted once."""
+    """Number of physical cores that this process may use."""
     physical = _cores_of_machine()
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else physical
     return max(1, min(physical, allowed))
@@ -443,24 +444,24 @@ def idle_seconds() -> float:
 
 
 def default_threads(num_params: int) -> int:
-    """Threads for a model of this size before any measurement: physical cores, but one for a tiny model."""
+    """Default number of threads before a measurement: all physical cores, but one for a tiny model."""
     return 1 if num_params < TINY_MODEL_PARAMS else physical_cores()
 
 
 def build_facts() -> tuple[object, ...]:
-    """The binding's version, and the compiled files with their sizes and times."""
+    """The binding's version, and its compiled files with sizes and time stamps."""
     try:
         build = metadata.version("llama-cpp-python")
-    except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
+    except metadata.PackageNotFoundError:  # a frozen program may have no package metadata
         build = "unknown"
     return build, [_file_facts(path) for path in sorted(compiled_files())]
 
 
 def driver_facts() -> tuple[object, ...]:
-    """The GPU drivers in this process: their files with sizes and times, and the system's version.
+    """The GPU drivers in this process: files with sizes and time stamps, and the system's version.
 
-    A driver is loaded when devices are searched, and another version of it is another file. Libraries of the window are
-    left out, so that all processes of the program get the same facts.
+    A driver is loaded when devices are searched, and each version has its own file. Libraries that only the window
+    loads are left out, so that the facts are equal in all of the program's processes.
     """
     start()
     paths = {Path(path.removesuffix(_DELETED)) for path in _mapped_files()}
@@ -478,11 +479,11 @@ def _file_facts(path: Path) -> tuple[str, int, int]:
 
 
 def machine_facts() -> tuple[object, ...]:
-    """Facts of this machine and build that affect the cost of a pass: for keys of measured costs."""
+    """Facts of this machine and build that affect the cost of a pass, for keys of measured costs."""
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
     loaded = loaded_libraries()
     others = [(str(library.path), library.build) for library in loaded if not library.is_package]
-    variants = [library.path.name for library in loaded if "ggml-cpu-" in library.path.name]  # one of many in a bundle
+    variants = [library.path.name for library in loaded if "ggml-cpu-" in library.path.name]  # a bundle has many
     return (*build_facts(), system_info(), _processor_line(), physical_cores(), spin, *_disabled, *others, *variants)
 
 

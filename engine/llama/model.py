@@ -31,26 +31,26 @@ _MADV_HUGEPAGE = 14  # <sys/mman.h>
 _SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _MAPS = Path("/proc/self/maps")
 _UNKNOWN = re.compile(r"unknown (?:model architecture|pre-tokenizer type|tokenizer)")
-_FIRST_CALLS = 3  # of the progress callback: by then all memory for weights is allocated, and hardly any is filled
+_FIRST_CALLS = 3  # calls of the progress callback after which memory for weights is allocated but mostly not filled
 
 
 # Asks Linux to back large blocks of memory with huge pages, before llama.cpp fills them with weights. A pass reads all
-# weights once: with pages of 4 KiB each needs a look-up that stops the processor's prefetching; with pages of 2 MiB the
-# same pass took 5 to 6% less time. Many systems give huge pages on request only
-# (https://docs.kernel.org/admin-guide/mm/transhuge.html). On other systems nothing is done.
+# weights once: each page of 4 KiB needs a look-up that stops the processor's prefetching, and with pages of 2 MiB the
+# same pass took 5 to 6% less time. Many systems give huge pages only on request
+# (https://docs.kernel.org/admin-guide/mm/transhuge.html). Does nothing on other systems.
 
 
 def back_with_huge_pages() -> int:
-    """Request huge pages for all large blocks of this process without a file; return the number of bytes.
+    """Request huge pages for all large anonymous blocks of this process; return the number of bytes.
 
-    Pages that are in use change later. Never fails: without huge pages the model is slower, not wrong.
+    The system converts used pages later. Never raises: without huge pages the model is only slower.
     """
     if not sys.platform.startswith("linux"):
         return 0
     try:
         if "[madvise]" not in _SETTING.read_text():
             return 0
-        # File names need not be UTF-8, and may contain line separators.
+        # File names may be invalid UTF-8, and may contain line separators.
         lines = _MAPS.read_bytes().decode("ascii", "replace").rstrip("\n").split("\n")
     except OSError:
         return 0
@@ -60,7 +60,7 @@ def back_with_huge_pages() -> int:
 
 
 def large_blocks(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Begin and end of the private, writable blocks without a file in ``/proc/self/maps``, cut to whole huge pages."""
+    """Begin and end of private, writable, anonymous blocks in ``/proc/self/maps``, cut to whole huge pages."""
     for line in lines:
         span, rights, _offset, _device, inode, *name = line.split(maxsplit=5)
         if rights != "rw-p" or inode != "0" or name:
@@ -72,11 +72,11 @@ def large_blocks(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
 
 
 class LlamaModel:
-    """Loaded weights (or, with ``vocab_only``, the vocabulary alone). Close it, or use it in a ``with`` block.
+    """Loaded weights, or with ``vocab_only`` only the vocabulary. Close it, or use a ``with`` block.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
-        ModelLoadError: llama.cpp refused it, or ``progress`` returned False (then the message says so).
+        ModelLoadError: llama.cpp refused the file, or ``progress`` returned False (the message says which).
         DeviceError: ``placement`` names a missing device.
         BaseException: an exception of ``progress``.
     """
@@ -92,7 +92,7 @@ class LlamaModel:
         placement: Placement = ANYWHERE,
         with_heads: bool = False,
     ) -> None:
-        """``repack`` repacks weights for this processor's fastest kernels, which takes time and memory once.
+        """``repack`` repacks weights for the CPU's fastest kernels, which takes time and memory once.
 
         ``with_heads`` loads the next-token layers (MTP) as well, which need a separate context.
         """
@@ -148,7 +148,7 @@ class LlamaModel:
         raise self._refusal(reason)
 
     def _refusal(self, reason: str) -> EngineError:
-        """The error for llama.cpp's ``reason``, which is about the file or about the split."""
+        """The error for llama.cpp's ``reason``, which is about the file or about the split over devices."""
         if self.placement.split_mode in (SplitMode.ROW, SplitMode.TENSOR) and "split" in reason.lower():
             return DeviceError(
                 said("{path} cannot be split that way: {reason}.", path=self.path.name, reason=reason),
@@ -162,7 +162,7 @@ class LlamaModel:
         )
 
     def close(self) -> None:
-        """Free the weights. Its contexts must be closed before."""
+        """Free the weights. Contexts of the model must be closed first."""
         if self.handle:
             self._lib.llama_model_free(self.handle)
             self._native_placement.release()
@@ -176,7 +176,7 @@ class LlamaModel:
 
     @property
     def device_of_buffer(self) -> dict[str, str]:
-        """Names of the requested devices, by the names of their buffers in llama.cpp's log."""
+        """Maps buffer names in llama.cpp's log to requested devices."""
         return self._native_placement.device_of_buffer()
 
     @property
@@ -185,7 +185,7 @@ class LlamaModel:
 
     @property
     def name(self) -> str:
-        """Display name, by the header and the file's name; see `engine.gguf.title`."""
+        """Display name; see `engine.gguf.title`."""
         parts = {f"general.{key}": self.metadata(f"general.{key}") for key in TITLE_KEYS}
         return model_title(parts, self.path.stem, self.num_params)
 
@@ -207,7 +207,7 @@ class LlamaModel:
 
     @property
     def window(self) -> int:
-        """Number of tokens of a sliding window; 0 without one."""
+        """Size of the sliding window in tokens; 0 without one."""
         return int(self._lib.llama_model_n_swa(self.handle))
 
     @property
@@ -216,12 +216,12 @@ class LlamaModel:
 
     @property
     def n_embd_out(self) -> int:
-        """Width of a hidden row that the next-token layers (MTP) read: some architectures have several streams."""
+        """Width of a hidden row that next-token layers (MTP) read, which may be a multiple of ``n_embd``."""
         return int(self._lib.llama_model_n_embd_out(self.handle))
 
     @property
     def rank_template(self) -> str:
-        """What a reranking model reads, with ``{query}`` and ``{document}``; empty if its file has none."""
+        """A reranker's template with ``{query}`` and ``{document}``; empty if the file has none."""
         found = self._lib.llama_model_chat_template(self.handle, b"rerank")
         return found.decode("utf-8", "replace") if found else ""
 
@@ -232,12 +232,12 @@ class LlamaModel:
 
     @property
     def is_recurrent(self) -> bool:
-        """Whether its memory cannot drop single tokens (Mamba, RWKV, and hybrids with them)."""
+        """Whether the memory cannot drop single tokens (Mamba, RWKV, and their hybrids)."""
         return bool(self._lib.llama_model_is_recurrent(self.handle) or self._lib.llama_model_is_hybrid(self.handle))
 
     @property
     def generates_text(self) -> bool:
-        """Whether it has a decoder that runs token by token (not an encoder, not a diffusion model)."""
+        """Whether the model has an autoregressive decoder, unlike encoders and diffusion models."""
         return bool(
             self._lib.llama_model_has_decoder(self.handle)
             and not self._lib.llama_model_has_encoder(self.handle)
@@ -261,7 +261,7 @@ class LlamaModel:
         return text.decode("utf-8", "replace") if text else None
 
     def metadata(self, key: str) -> str | None:
-        """A metadata value as llama.cpp prints it."""
+        """A metadata value as text, printed by llama.cpp."""
         size = 256
         for _ in range(2):
             buffer = ctypes.create_string_buffer(size)

@@ -1,7 +1,7 @@
-"""libmtmd, llama.cpp's library for pictures: an encoder beside a text model.
+"""Wraps libmtmd, llama.cpp's library for pictures: an encoder for a text model.
 
-A picture becomes parts: text tokens that the model wants around it, and chunks, whose tokens have a row of the encoder
-each. Loaded only for pictures.
+A picture is converted to parts: text tokens that the model requires around it, and chunks, each of whose tokens has a
+row of the encoder. The library is loaded only for pictures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NO_CALLBACK = 0
 
 @cache
 def _library() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """The binding, with its log recorded; raises `ModelLoadError` if this build has none."""
+    """Load the binding and record its log; raises `ModelLoadError` if this build lacks it."""
     library.start()
     try:
         from llama_cpp import mtmd_cpp  # noqa: PLC0415  (a separate library, which most conversations do not need)
@@ -45,7 +45,7 @@ def _library() -> Any:  # noqa: ANN401  (the binding ships no types)
 
 @dataclass(frozen=True, slots=True)
 class PictureChunk:
-    """A run of picture tokens: their number, and the number of positions they take; ``handle`` is libmtmd's."""
+    """A run of ``num_places`` picture tokens that take ``num_positions`` positions; ``handle`` is libmtmd's."""
 
     handle: int
     num_places: int
@@ -53,7 +53,7 @@ class PictureChunk:
 
 
 class TokenizedPicture:
-    """The parts of a picture in order: ids of text, and chunks. Close it: it holds the preprocessed pixels."""
+    """The parts of a picture in order: text ids, and chunks. It holds preprocessed pixels until closed."""
 
     def __init__(self, lib: Any, handle: int) -> None:  # noqa: ANN401  (the binding ships no types)
         self._lib, self._handle = lib, handle
@@ -91,7 +91,7 @@ class MtmdContext:
         params = lib.mtmd_context_params_default()
         params.use_gpu = bool(model.gpu_layers)
         params.n_threads = threads
-        params.print_timings = params.warmup = False  # a warm-up takes as long as the largest picture
+        params.print_timings = params.warmup = False  # a warm-up takes as long as encoding the largest picture
         with library.errors():
             handle = lib.mtmd_init_from_file(os.fsencode(path), model.handle, params)
             reason = library.last_error()
@@ -103,7 +103,7 @@ class MtmdContext:
                 "Choose the side file (mmproj) that was published with this model.",
             )
         self._handle = int(handle)
-        self.row_end: NDArray[np.float32] | None = None  # replaces rows that llama.cpp leaves without numbers
+        self.row_end: NDArray[np.float32] | None = None  # replaces rows that llama.cpp does not fill
         self.width = int(library.start().llama_model_n_embd_inp(model.handle))
         if not lib.mtmd_support_vision(self._handle):
             self.close()
@@ -118,10 +118,10 @@ class MtmdContext:
             self._handle = 0
 
     def tokenize(self, picture: Picture) -> TokenizedPicture:
-        """Cut, scale and normalize a picture for the encoder.
+        """Split, scale and normalize a picture for the encoder.
 
         Raises:
-            PictureError: the encoder cannot use it.
+            PictureError: the encoder cannot use the picture.
         """
         lib = self._lib
         pixels = (ctypes.c_uint8 * len(picture.rgb)).from_buffer_copy(picture.rgb)
@@ -158,7 +158,7 @@ class MtmdContext:
         )
 
     def encode(self, chunk: PictureChunk) -> PictureRows:
-        """The rows of a chunk [num_places, width], as a copy.
+        """Encode a chunk; return a copy of its rows [num_places, width].
 
         Raises:
             PictureError: the encoder failed.
@@ -182,7 +182,7 @@ class MtmdContext:
         return rows
 
     def placeholder(self, chunk: PictureChunk) -> PictureChunk:
-        """The chunk without its pixels, for `decode`; free it with `free`."""
+        """Copy a chunk without its pixels, for `decode`; release it with `free`."""
         handle = int(self._lib.mtmd_input_chunk_get_placeholder(chunk.handle))
         return PictureChunk(handle, chunk.num_places, chunk.num_positions)
 
@@ -190,14 +190,14 @@ class MtmdContext:
         self._lib.mtmd_input_chunk_free(placeholder.handle)
 
     def decode(self, context: LlamaContext, chunk: PictureChunk, rows: PictureRows) -> None:
-        """Append a chunk to ``context``, at the positions that the model wants.
+        """Append a chunk to ``context``, at the positions that the model requires.
 
         Raises:
             DecodeError: the pass failed; the cache is as before the call, or empty if it is recurrent.
-            PictureError: all tokens have to be computed at once, and they are too many for that.
+            PictureError: the model must compute all tokens at once, and the chunk has too many.
         """
         most = context.num_at_once
-        # Tokens that attend to each other have to be computed in one pass.
+        # Tokens with non-causal attention must be computed in one pass.
         if chunk.num_places > most and self._lib.mtmd_decode_use_non_causal(self._handle, chunk.handle):
             raise PictureError(
                 said(

@@ -1,4 +1,4 @@
-"""Compares rows of logits of the same tokens, computed in passes of several shapes, bit for bit."""
+"""Compares rows of logits of the same tokens bit for bit between passes of several shapes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from engine.llama.context import ContextParams, LlamaContext, PassPart
 from engine.llama.model import LlamaModel
 from engine.records import CacheType
 
-NUM_ROWS = 16  # of each shape
-_SIZES = ((2,), (4,), (8,), (3, 1, 5, 8, 2))  # tokens of the passes, in turn
-_OTHER_CHUNK = 37  # another chunk size for the prompt
-_NUM_BESIDE = 11  # tokens of another answer in a shared pass
+NUM_ROWS = 16  # compared rows per shape
+_SIZES = ((2,), (4,), (8,), (3, 1, 5, 8, 2))  # numbers of tokens of the passes, used in turn
+_OTHER_CHUNK = 37  # chunk size of the prompt in one of the shapes
+_NUM_OTHER_TOKENS = 11  # tokens of the other answer in a shared pass
 
 
 @dataclass(frozen=True, slots=True)
 class PassShape:
-    """How tokens are computed: threads, tokens of the passes in turn, and whether another answer shares the passes.
+    """Shape of passes: threads, numbers of tokens used in turn, and whether another answer shares the passes.
 
-    ``chunk``: tokens of the prompt per pass; 0: as usual.
+    ``chunk``: tokens of the prompt per pass; 0: the default.
     """
 
     threads: int
@@ -36,13 +36,13 @@ class PassShape:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Difference of a shape's rows, after ``num_before`` tokens, from those of single-token passes on one thread."""
+    """Difference of a shape's rows after ``num_before`` tokens from the rows of one-token passes on one thread."""
 
     shape: PassShape
     num_before: int
     num_rows: int
     num_different: int
-    largest: float  # difference of two logits
+    largest: float  # largest difference of two logits
 
 
 def compare_passes(
@@ -52,10 +52,10 @@ def compare_passes(
     threads: Sequence[int] = (1, 2),
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Compared]:
-    """Compare all shapes of passes after each number of tokens, up to the model's trained context.
+    """Compare all shapes after each number of tokens in ``befores`` that fits the model's trained context.
 
     Raises:
-        ContextError: there is no memory for a context.
+        ContextError: memory for a context is short.
         DecodeError: a pass failed.
     """
     befores = [one for one in befores if one + NUM_ROWS <= (model.n_ctx_train or NUM_ROWS)] or [0]
@@ -104,7 +104,7 @@ def _rows(context: LlamaContext, ids: NDArray[np.int32], num_before: int, shape:
         if other is None:
             rows.append(context.forward(own, len(own)).copy())
         else:
-            parts = [PassPart(other, ids[-_NUM_BESIDE:], 1), PassPart(context, own, len(own))]
+            parts = [PassPart(other, ids[-_NUM_OTHER_TOKENS:], 1), PassPart(context, own, len(own))]
             rows.append(context.forward_joined(parts)[1].copy())
             other.clear()
         done += len(own)

@@ -1,4 +1,4 @@
-"""Converts a `Placement` to llama.cpp's parameters: devices, the split of a model, and tensors on other devices."""
+"""Converts a `Placement` to llama.cpp's parameters: devices, split mode, and tensor overrides."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from engine.errors import DeviceError
-from engine.fit.estimate import experts_of
+from engine.fit.estimate import experts_pattern
 from engine.llama import gpu_verdict, library, rpc
 from engine.llama.devices import buffer_type_of, default_gpus, handles_of
 from engine.records import Placement, SplitMode
@@ -18,9 +18,9 @@ _ONE_EACH = "Give one number for each device."
 
 
 def moved_tensors(placement: Placement) -> tuple[tuple[str, str], ...]:
-    """All overrides in order: the given ones, then the experts that stay in main memory."""
+    """All tensor overrides in order: the user's, then the experts that stay in main memory."""
     layers = placement.cpu_moe_layers or 0
-    return (*placement.overrides, *(((experts_of(layers), CPU_BUFFER),) if layers > 0 else ()))
+    return (*placement.overrides, *(((experts_pattern(layers), CPU_BUFFER),) if layers > 0 else ()))
 
 
 class _Override(ctypes.Structure):
@@ -30,7 +30,7 @@ class _Override(ctypes.Structure):
 
 
 class NativePlacement:
-    """The arrays that llama.cpp reads while loading, and refers to as long as the model lives.
+    """The arrays that llama.cpp reads while loading, and references while the model is loaded.
 
     Raises:
         DeviceError: a device does not exist, or a number does not match the devices.
@@ -47,8 +47,8 @@ class NativePlacement:
         self._overrides = (_Override * (len(moved) + 1))(*(_Override(*one) for one in moved)) if moved else None
 
     def write_to(self, params: Any) -> None:  # noqa: ANN401  (the binding ships no types)
-        """Fill in ``params``, a ``llama_model_params``; unspecified values do not change."""
-        if self._placement.devices or gpu_verdict.leaves_gpus_out():
+        """Set fields of ``params``, a ``llama_model_params``; unspecified values are not changed."""
+        if self._placement.devices or gpu_verdict.excludes_gpus():
             params.devices = ctypes.addressof(self._devices)
         mode = self._placement.split_mode if self._has_devices() else SplitMode.LAYER  # nothing to split
         params.split_mode = list(SplitMode).index(mode)
@@ -64,7 +64,7 @@ class NativePlacement:
         return bool(default_gpus())
 
     def device_of_buffer(self) -> dict[str, str]:
-        """Names of the requested devices, by the names of their buffers: a server's buffers have its address."""
+        """Maps buffer names to requested devices; an RPC server's buffers are named by its address."""
         ggml = library.ggml()
         return {
             ggml.ggml_backend_buft_name(ggml.ggml_backend_dev_buffer_type(handle)).decode(): (
@@ -74,7 +74,7 @@ class NativePlacement:
         }
 
     def hold(self) -> None:
-        """Called after a model was loaded with it."""
+        """Called after a model was loaded with this placement."""
         rpc.hold(self._placement.devices)
 
     def release(self) -> None:
@@ -86,7 +86,7 @@ def _check_numbers(placement: Placement, handles: tuple[int, ...]) -> None:
     if placement.tensor_split and not any(placement.tensor_split):
         raise DeviceError(said("The tensor split gives no device anything."), said(_ONE_EACH))
     chooses = placement.split_mode is SplitMode.NONE and placement.main_device > 0
-    if not chooses and not placement.tensor_split:  # searching for devices may take a driver half a second
+    if not chooses and not placement.tensor_split:  # first, since searching for devices may take half a second
         return
     num_devices = len(handles) if placement.devices else len(default_gpus())
     if chooses and placement.main_device >= num_devices > 0:

@@ -1,4 +1,4 @@
-"""Writes a model without some of its layers, by llama.cpp's quantizer; the other tensors are copied unchanged."""
+"""Writes a model without some of its layers, using llama.cpp's quantizer; other tensors are copied unchanged."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from engine.errors import ToolError
 from engine.llama import library
 from engine.sentences import said
 
-_END = -1  # of the list of layers
+_END = -1  # terminates the list of layers
 
 
 def prune_layers(source: Path, destination: Path, layers: Sequence[int]) -> None:
     """Write ``source`` to ``destination`` without the blocks ``layers``, counted from 0.
 
     Raises:
-        ToolError: llama.cpp failed; what it may have written is useless.
+        ToolError: llama.cpp failed; the destination may be incomplete.
     """
     lib = library.start()
     params = lib.llama_model_quantize_default_params()

@@ -1,7 +1,7 @@
-"""Devices of other machines, over llama.cpp's RPC: ``rpc:host:port`` names a running ``rpc-server``.
+"""Devices of other machines over llama.cpp's RPC; ``rpc:host:port`` names a running ``rpc-server``.
 
-llama.cpp ends the whole process if it cannot connect, so a server is contacted from here first, by llama.cpp's protocol
-(`ggml-rpc.cpp`), with a timeout. A server serves one client at a time: others wait without an answer.
+llama.cpp aborts the process if it cannot connect, so this module contacts a server first, with llama.cpp's protocol
+(`ggml-rpc.cpp`) and a timeout. A server handles one client at a time: other clients wait without an answer.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ WARNING = said(
 _BROKE = "The connection to an RPC server broke, and llama.cpp ends the program with it; what was answered is stored."
 _AbortCallback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 
-_devices: dict[str, tuple[int, ...]] = {}  # handles by endpoint, as long as the process lives
-_in_use: collections.Counter[str] = collections.Counter()  # models loaded on each endpoint
+_devices: dict[str, tuple[int, ...]] = {}  # handles by endpoint, for the life of the process
+_in_use: collections.Counter[str] = collections.Counter()  # number of models loaded on each endpoint
 
 
 def is_remote(name: str) -> bool:
@@ -48,7 +48,7 @@ def is_remote(name: str) -> bool:
 
 
 def checked(name: str) -> str:
-    """Return the name of an RPC server; raises `DeviceError` if it is invalid."""
+    """Validate the name of an RPC server and return it; raises `DeviceError`."""
     _endpoint(name)
     return name
 
@@ -74,7 +74,7 @@ def connect(name: str) -> tuple[int, ...]:
             said("This build of llama.cpp cannot use {name}: it has no RPC backend.", name=name),
             said("Compile it with CMAKE_ARGS=-DGGML_RPC=ON, or choose another device."),
         )
-    if not _in_use[endpoint]:  # a server that serves us does not answer other connections
+    if not _in_use[endpoint]:  # a server with our connection does not answer another
         _greet(name, endpoint)
     if endpoint not in _devices:
         _explain_aborts(ggml)
@@ -91,7 +91,7 @@ def connect(name: str) -> tuple[int, ...]:
 
 @_AbortCallback  # type: ignore[untyped-decorator]
 def _on_abort(message: bytes) -> None:
-    """Report why the program ends: after this, ggml ends it."""
+    """Report why ggml is about to abort the program."""
     text = message.decode("utf-8", "replace")
     if "RPC" in text or "rpc" in text:
         text = f"{text}\n{_BROKE}"
@@ -108,7 +108,7 @@ def _explain_aborts(ggml: Any) -> None:  # noqa: ANN401
 
 
 def hold(names: Iterable[str]) -> None:
-    """Record that a model was loaded on the devices of these names: their servers serve this process."""
+    """Record that a model was loaded on these devices, whose servers are then busy with this process."""
     _in_use.update(_endpoint(name) for name in names if is_remote(name))
 
 
@@ -128,7 +128,7 @@ def _endpoint(name: str) -> str:
 
 
 def _greet(name: str, endpoint: str) -> None:
-    """Ask for the version; raises `DeviceError` if no compatible server answers."""
+    """Request the server's version; raises `DeviceError` if no compatible server answers."""
     host, _, port = endpoint.rpartition(":")
     try:
         with socket.create_connection((host, int(port)), timeout=_LIMIT_S) as connection:
@@ -160,7 +160,7 @@ def _greet(name: str, endpoint: str) -> None:
 
 
 def _received(connection: socket.socket, num_bytes: int) -> bytes:
-    """The next bytes, padded with zeros if the connection closes."""
+    """Receive ``num_bytes``, padded with zeros if the connection closes."""
     parts = bytearray()
     while len(parts) < num_bytes:
         part = connection.recv(num_bytes - len(parts))
@@ -171,5 +171,5 @@ def _received(connection: socket.socket, num_bytes: int) -> bytes:
 
 
 def warning(names: Iterable[str]) -> Sentence | None:
-    """The warning about RPC devices; None if none of these is one."""
+    """The security warning about RPC devices; None without such a device."""
     return WARNING if any(is_remote(name) for name in names) else None

@@ -1,6 +1,6 @@
-"""Lets llama.cpp select the top k tokens of a row on the device of its output layer, so that the row is not copied.
+"""Lets llama.cpp select the top k tokens of a row on the output layer's device, which avoids copying the row.
 
-The sampler chain contains top-k only; all other sampling is the engine's.
+The sampler chain contains only top-k; the engine does all other sampling.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from engine.llama.model import LlamaModel
 
 log = logging.getLogger(__name__)
 
-NUM_CANDIDATES = 128  # more than any usual top-k; the rest of a draft's row would hardly ever be accepted
-# On a CPU the row is in memory, and top-k takes as long as a whole pass of a tiny model. Only the copy from a GPU
-# is worth avoiding, unless the vocabulary is small.
+NUM_CANDIDATES = 128  # more than usual values of top-k; other tokens of a draft's row would hardly ever be accepted
+# On a CPU the row need not be copied, and top-k takes as long as a whole pass of a tiny model. So candidates pay off
+# only on a GPU with a large vocabulary.
 _SMALLEST_VOCABULARY = 4096
 _NEEDED = (
     "llama_set_sampler",
@@ -36,21 +36,21 @@ _LAST_ROW = -1
 
 
 def candidates_pay(model: LlamaModel) -> bool:
-    """Whether candidates are faster than rows: for a large vocabulary whose logits are computed on a GPU."""
+    """Whether candidates are faster than rows: a GPU computes the logits of a large vocabulary."""
     return model.gpu_layers > model.n_layer and model.vocab.n_vocab >= _SMALLEST_VOCABULARY
 
 
 class TopKSampler:
-    """The ``count`` most likely tokens of each row of one context; ``count`` is 0 if that is not available.
+    """Selects the ``count`` most likely tokens of each row of a context; ``count`` is 0 if unsupported.
 
-    While it is attached, the context computes no whole rows, and at most one row per pass. Whether the device can do it
-    is known only after a pass: llama.cpp accepts the sampler first, and then gives whole rows instead of candidates.
+    While attached, the context gives no whole rows, and selects from at most one row per pass. Support is known only
+    after a pass: on other devices llama.cpp accepts the sampler, but then gives whole rows instead of candidates.
     """
 
     def __init__(self, lib: Any, handle: int, n_vocab: int, count: int) -> None:  # noqa: ANN401  (the binding)
         self._lib, self._handle, self._n_vocab = lib, handle, n_vocab
         self._chain: Any = None
-        self._retired: Any = None  # referenced by the last graph until the next pass
+        self._retired: Any = None  # chain that the last graph references until the next pass
         self.count = count if count < n_vocab else 0
         missing = [name for name in _NEEDED if not hasattr(lib, name)]
         if self.count and missing:
@@ -61,12 +61,12 @@ class TopKSampler:
         return self._chain is not None
 
     def attach(self) -> bool:
-        """Have the next passes give candidates; llama.cpp plans its buffers anew. False: it refused, for good."""
+        """Let the next passes give candidates; llama.cpp plans its buffers again. False if it refused for good."""
         if self._chain is not None or not self.count:
             return self._chain is not None
         lib = self._lib
         self._free_retired()
-        # A new chain each time: llama.cpp aborts if one is set up twice.
+        # A new chain each time, since llama.cpp aborts if a chain is set twice.
         chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
         lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(self.count))
         if lib.llama_set_sampler(self._handle, _SEQUENCE, chain):
@@ -77,13 +77,13 @@ class TopKSampler:
         return False
 
     def detach(self) -> None:
-        """Have the next passes give whole rows."""
+        """Let the next passes give whole rows."""
         if self._chain is not None:
             self._lib.llama_set_sampler(self._handle, _SEQUENCE, None)
             self._retired, self._chain = self._chain, None
 
     def read(self) -> Candidates:
-        """Candidates of the last pass, ids ascending; the whole row if the device cannot select, which ends it."""
+        """Candidates of the last pass, ids ascending. If unsupported, the whole row, and ``count`` becomes 0."""
         lib, handle = self._lib, self._handle
         count = int(lib.llama_get_sampled_candidates_count_ith(handle, _LAST_ROW))
         num_logits = int(lib.llama_get_sampled_logits_count_ith(handle, _LAST_ROW))
@@ -99,7 +99,7 @@ class TopKSampler:
         return Candidates(ids[order].astype(np.int64), logits[order])
 
     def free(self) -> None:
-        """Free the chains. The context must be freed before."""
+        """Free the chains. The context must be freed first."""
         self._free_retired()
         if self._chain is not None:
             self._lib.llama_sampler_free(self._chain)

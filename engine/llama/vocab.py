@@ -1,4 +1,4 @@
-"""The vocabulary of a GGUF through llama.cpp: converts text to ids and back, and describes tokens."""
+"""Wraps a model's vocabulary in llama.cpp: converts text to ids and back, and describes tokens."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from engine.llama import library
 from engine.reasoning_tags import markers_among
 from engine.tools.formats import tool_markers_among
 
-PIECE_CHARS = 4096  # least length of each piece but the last
-MAX_RUN = 2_000  # characters; no word of any language comes near
-_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # as in llama.cpp's Unicode tables
+PIECE_CHARS = 4096  # least characters of each piece except the last
+MAX_RUN = 2_000  # most characters of a run; no word of any language is as long
+_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # white space as in llama.cpp's tables
 _RUN = re.compile(f"(?<![^{_SPACE}])[^{_SPACE}]{{{MAX_RUN + 1},}}|(?<![{_SPACE}])[{_SPACE}]{{{MAX_RUN + 1},}}")
 _Utf8 = codecs.getincrementaldecoder("utf-8")
 _SPM, _BPE = 1, 2
 _SPM_SPACE = "\u2581"
-_BYTE_NAMES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # the only spelling that llama.cpp looks for
+_BYTE_NAMES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # the spelling that llama.cpp searches for
 _TYPE_NAMES = {0: "none", 1: "SPM", 2: "BPE", 3: "WPM", 4: "UGM", 5: "RWKV", 6: "PLaMo-2"}
 
 
-# Cuts a long text before control tokens, so that tokenizing takes linear time. llama.cpp searches each control text
-# from each earlier match to the end of the whole text (`llama_vocab::impl::tokenizer_st_partition`): quadratic in the
-# number of messages. Each piece is tokenized as it would be within the whole.
+# Splits a long text before control tokens, so that tokenizing takes linear time. llama.cpp searches each control text
+# from each earlier match to the end of the text (`llama_vocab::impl::tokenizer_st_partition`), which is quadratic in
+# the number of messages. The split does not change the tokens.
 
 
 class SpecialCuts:
-    """The offsets at which a text may be cut."""
+    """Finds the offsets at which a text may be split."""
 
     def __init__(self, cutting: Iterable[str], parsed: Iterable[str]) -> None:
-        """``cutting`` are texts that may begin a piece: those that do not affect the text before them.
+        """``cutting`` are texts that may begin a piece, since they do not affect the text before them.
 
-        ``parsed`` are all texts that are parsed as tokens before the rest is tokenized, including ``cutting``.
+        ``parsed`` are all texts that llama.cpp parses as tokens first, including ``cutting``.
         """
         self._cutting = frozenset(filter(None, cutting))
         self._parsed = tuple(dict.fromkeys(filter(None, parsed)))
-        self._lengths: dict[str, list[int]] = {}  # by the first character, the longest first
+        self._lengths: dict[str, list[int]] = {}  # lengths by first character, longest first
         for text in sorted(self._cutting, key=len, reverse=True):
             lengths = self._lengths.setdefault(text[0], [])
             if len(text) not in lengths:
@@ -59,7 +59,7 @@ class SpecialCuts:
         yield text[begin:]
 
     def _next(self, text: str, start: int) -> int | None:
-        """The first offset from ``start`` on at which the text may be cut."""
+        """The first offset from ``start`` on at which the text may be split."""
         if self._firsts is None:
             return None
         for match in self._firsts.finditer(text, start):
@@ -72,7 +72,7 @@ class SpecialCuts:
         return None
 
     def _is_apart(self, text: str, begin: int, end: int) -> bool:
-        """Whether no other parsed text overlaps this one's edges, and might be matched instead."""
+        """Whether no other parsed text overlaps the edges of this one and could match instead."""
         for other in self._parsed:
             size = len(other)
             found = text.find(other, max(0, begin - size + 1), end + size - 1)
@@ -83,13 +83,13 @@ class SpecialCuts:
         return True
 
 
-# Cuts a text that is one run of thousands of letters, signs or spaces. llama.cpp tokenizes many BPE vocabularies with
-# `std::regex`, which recurses for each character of a match: some 25,000 letters without a space end the process on a
-# stack of 8 MB, an eighth of it on one of 1 MB.
+# Splits runs of thousands of letters, signs or spaces. llama.cpp tokenizes many BPE vocabularies with `std::regex`,
+# which recurses for each character of a match: about 25,000 letters without a space overflow a stack of 8 MB, and about
+# 3,000 a stack of 1 MB.
 
 
 def without_long_runs(text: str, whole: Collection[str] = ()) -> Iterator[str]:
-    """Cut ``text`` into pieces, but none of the texts in ``whole``."""
+    """Split ``text`` into pieces, but never within one of the texts in ``whole``."""
     begin = 0
     for run in _RUN.finditer(text) if len(text) > MAX_RUN else ():
         for end in range(run.start() + MAX_RUN, run.end(), MAX_RUN):
@@ -101,7 +101,7 @@ def without_long_runs(text: str, whole: Collection[str] = ()) -> Iterator[str]:
 
 
 def _before(text: str, offset: int, whole: Collection[str]) -> int:
-    """The largest offset up to ``offset`` that is in none of ``whole``."""
+    """The largest offset up to ``offset`` that is not within a text of ``whole``."""
     moved = True
     while moved:
         moved = False
@@ -114,13 +114,13 @@ def _before(text: str, offset: int, whole: Collection[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Spelling:
-    """The texts that a vocabulary can spell: these characters, and texts of these bytes."""
+    """What a vocabulary can spell: these characters, and texts of these bytes."""
 
     characters: frozenset[str]
     byte_values: frozenset[int]
 
     def replaced(self, text: str) -> str:
-        """Replace characters that cannot be spelled; by nothing if no stand-in can."""
+        """Replace characters that cannot be spelled by a stand-in, or remove them."""
         if len(self.byte_values) == len(_BYTE_NAMES):
             return text
         missing = {character for character in set(text) if not self._has(character)}
@@ -134,10 +134,10 @@ class _Spelling:
 
 @dataclass(frozen=True, slots=True)
 class TokenPrefixes:
-    """The ``first`` byte [n_vocab] of each token or control token's name; `NO_BYTE` for an empty one.
+    """The ``first`` byte [n_vocab] of each token's text, or of a control token's name; `NO_BYTE` without text.
 
-    ``single`` maps tokens of one byte to that byte. ``fits_alone`` [n_vocab]: tokens that are complete UTF-8 from their
-    first byte on, or end an answer.
+    ``single`` maps tokens of one byte to that byte. ``fits_alone`` [n_vocab]: tokens that do not begin within a
+    character, or that end an answer.
     """
 
     first: NDArray[np.int16]
@@ -149,7 +149,7 @@ NO_BYTE = -1
 
 
 def rest_of_character(begun: bytes, piece: bytes) -> bytes | None:
-    """The first bytes of an incomplete character after ``begun`` and ``piece``; None if they are no UTF-8."""
+    """The incomplete character at the end of ``begun`` and ``piece``; None if these are not UTF-8."""
     decoder = _Utf8("strict")
     try:
         decoder.decode(begun + piece)
@@ -159,7 +159,7 @@ def rest_of_character(begun: bytes, piece: bytes) -> bytes | None:
 
 
 class Vocab:
-    """Implements `engine.interfaces.Tokenizer`. Keeps the model alive that owns the native vocabulary."""
+    """Implements `engine.interfaces.Tokenizer`. Holds a reference to the model that owns the native vocabulary."""
 
     def __init__(self, model: Any) -> None:  # noqa: ANN401  (the owning LlamaModel; typed there, kept opaque here)
         self._lib = library.start()
@@ -196,7 +196,7 @@ class Vocab:
 
     @cached_property
     def _control_ids(self) -> list[int]:
-        """Control tokens and the unknown token, which llama.cpp parses like one."""
+        """Control tokens and the unknown token, which llama.cpp parses like a control token."""
         return self._with_attributes(self._lib.LLAMA_TOKEN_ATTR_CONTROL | self._lib.LLAMA_TOKEN_ATTR_UNKNOWN)
 
     @cached_property
@@ -235,7 +235,7 @@ class Vocab:
 
     @property
     def fill_ids(self) -> tuple[int, int, int] | None:
-        """The prefix, suffix and middle tokens for filling a gap; None unless the file names all three."""
+        """The prefix, suffix and middle tokens for infill; None unless the file has all three."""
         lib = self._lib
         functions = (lib.llama_vocab_fim_pre, lib.llama_vocab_fim_suf, lib.llama_vocab_fim_mid)
         before, after, gap = (self._id_or_none(function(self.handle)) for function in functions)
@@ -243,7 +243,7 @@ class Vocab:
 
     @property
     def file_ids(self) -> tuple[int, int] | None:
-        """The tokens before the name of a project and before that of a file in it; None unless both exist."""
+        """The tokens that precede a project's name and a file's name; None unless both exist."""
         project = self._id_or_none(self._lib.llama_vocab_fim_rep(self.handle))
         file = self._id_or_none(self._lib.llama_vocab_fim_sep(self.handle))
         return None if project is None or file is None else (project, file)
@@ -260,7 +260,7 @@ class Vocab:
 
     @cached_property
     def _cuts(self) -> SpecialCuts:
-        """Where long texts may be cut: before tokens that are parsed first and take no blanks before them."""
+        """Long texts may be split before tokens that are parsed first and do not strip white space before them."""
         lib = self._lib
         parsed = lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_UNKNOWN | lib.LLAMA_TOKEN_ATTR_USER_DEFINED
         attributes = {i: lib.llama_vocab_get_attr(self.handle, i) for i in range(self.n_vocab)}
@@ -289,7 +289,7 @@ class Vocab:
 
     def token_text(self, token_id: int) -> str:
         """The token's text in the vocabulary, control tokens included."""
-        if not 0 <= token_id < self.n_vocab:  # llama.cpp would end the process
+        if not 0 <= token_id < self.n_vocab:  # llama.cpp would abort the process
             return ""
         text = self._lib.llama_vocab_get_text(self.handle, token_id)
         return text.decode("utf-8", "replace") if text else ""
@@ -299,17 +299,17 @@ class Vocab:
 
     def _ids(self, text: str, special: bool) -> list[int]:
         ids = self._native_ids(self._representable(text).encode("utf-8", "replace"), special)
-        if ids and min(ids) < 0:  # llama.cpp found no token, and there is no unknown token
+        if ids and min(ids) < 0:  # llama.cpp found no token, and the vocabulary has no unknown token
             return [each for i in ids for each in ([i] if i >= 0 else self._stand_in)]
         return ids
 
     @cached_property
     def _stand_in(self) -> list[int]:
-        """Replaces text without a token: a question mark, or nothing if that has no token either."""
+        """Tokens that replace text without a token: a question mark, or none."""
         return [i for i in self._native_ids(b"?", special=False) if i >= 0]
 
     def pair_ids(self, query: str, document: str, template: str = "") -> list[int]:
-        """A query and a document as a reranking model reads them (llama.cpp's server, `format_prompt_rerank`)."""
+        """Ids of a query and a document for a reranker, as in llama.cpp's server (`format_prompt_rerank`)."""
         lib, handle = self._lib, self.handle
         if template:
             return self.tokenize(template.replace("{query}", query).replace("{document}", document), special=True)
@@ -322,7 +322,7 @@ class Vocab:
         return [each for each in ids if each is not None]
 
     def input_ids(self, text: str) -> list[int]:
-        """Ids of a text to be embedded: control tokens parsed, with the tokens that the tokenizer adds."""
+        """Ids of a text to be embedded, with parsed control tokens and the tokens that the tokenizer adds."""
         return self._native_ids(self._representable(text).encode("utf-8", "replace"), special=True, adds_special=True)
 
     def _native_ids(self, data: bytes, special: bool, *, adds_special: bool = False) -> list[int]:
@@ -338,14 +338,14 @@ class Vocab:
     def _representable(self, text: str) -> str:
         """Replace characters that the vocabulary cannot spell.
 
-        llama.cpp ends the process if a SentencePiece vocabulary has no token for a character nor for its bytes
+        llama.cpp aborts the process if a SentencePiece vocabulary has tokens neither for a character nor for its bytes
         (`llama_vocab::byte_to_token` throws through the C interface).
         """
         return self._spelling.replaced(text)
 
     @cached_property
     def _spelling(self) -> _Spelling:
-        """Characters and bytes of a SentencePiece vocabulary; all other kinds spell every text."""
+        """Characters and bytes of a SentencePiece vocabulary; other kinds can spell every text."""
         if self.type_name != _TYPE_NAMES[_SPM]:
             return _Spelling(frozenset(), frozenset(_BYTE_NAMES.values()))
         ids = self._with_attributes(self._lib.LLAMA_TOKEN_ATTR_BYTE)
@@ -357,7 +357,7 @@ class Vocab:
         )
 
     def _spelled_text(self, token_id: int) -> str:
-        """A token's text; empty if its bytes are no text."""
+        """A token's text; empty if its bytes are not UTF-8."""
         data: bytes = self._lib.llama_vocab_get_text(self.handle, token_id) or b""
         try:
             return data.decode("utf-8")

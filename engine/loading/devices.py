@@ -1,7 +1,7 @@
-"""Distributes a model over devices, and lists what to try if it does not fit them.
+"""Distributes a model over devices, and lists placements to try if it does not fit.
 
-The popular models of laptops are mixtures of experts: most of their bytes are experts, of which a token needs few. So
-if such a model does not fit, experts of its first layers stay in main memory and everything else goes to the GPU.
+Popular models for laptops are mixtures of experts: most of their bytes are experts, of which a token needs few. If such
+a model does not fit, the experts of its first layers stay in main memory, and all other weights go to the GPU.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ ALL_LAYERS = 999
 _LAYERS_TRIED = (ALL_LAYERS, 32, 16, 8, 0)
 
 
-def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[Device]) -> DeviceSplit:
-    """How a model is spread over ``devices``, of which ``used`` are those that the placement names, in order."""
+def split_over(placement: Placement, devices: Sequence[Device], used: Sequence[Device]) -> DeviceSplit:
+    """The split of a model over ``devices``; ``used`` are the devices that the placement names, in order."""
     if placement.split_mode is SplitMode.NONE:
         used = used[placement.main_device :][:1]
     given = placement.tensor_split or [one.free_bytes or 1 for one in used]
@@ -46,7 +46,7 @@ def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[De
 
 
 def free_memory(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int | None = None) -> FreeMemory:
-    """Free memory, with the devices one by one."""
+    """Free memory, in total and of each device."""
     free = tuple((one.name, one.free_bytes or 0) for one in devices)
     machine_bytes = psutil.virtual_memory().total
     return FreeMemory(main_bytes, sum(num_bytes for _, num_bytes in free), disk_bytes, free, machine_bytes)
@@ -54,19 +54,19 @@ def free_memory(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Layers on the devices, and layers whose experts stay in main memory (None: unspecified)."""
+    """Numbers of layers on devices, and of layers whose experts stay in main memory (None: unspecified)."""
 
     gpu_layers: int
     cpu_moe_layers: int | None = None
 
 
 def attempts(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int = 0) -> Iterator[Attempt]:
-    """List ways to load a model as far as possible on the devices, each next one with less of their memory.
+    """Yield placements of a model, each with less device memory than the one before.
 
-    ``draft_bytes`` is the memory that a draft will take there.
+    ``draft_bytes`` is the device memory that a draft will take.
 
     Raises:
-        ModelFileError: its header cannot be read.
+        ModelFileError: the header cannot be read.
         DeviceError: a device does not exist.
     """
     for number in _experts_left(path, placement, setup, draft_bytes):
@@ -76,14 +76,14 @@ def attempts(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: i
 
 
 def _experts_left(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int) -> tuple[int | None, ...]:
-    """Numbers of layers whose experts stay in main memory, with all else on the devices."""
+    """Numbers of layers, to be tried in order, whose experts stay in main memory."""
     header = read_header(path)
     if placement.cpu_moe_layers is not None or not first(header.own("expert_count")):
         return (placement.cpu_moe_layers,)
     devices = find_devices(placement.devices)
     if any(one.free_bytes is None for one in devices):
         return (None, num_cached_layers(header))
-    spread = spread_of(placement, devices, devices)
+    spread = split_over(placement, devices, devices)
     plan = ModelPlan(header, setup, ALL_LAYERS, all_parts_bytes(path, header), spread=spread)
     each = draft_bytes // max(1, len(devices))
     left = [replace(one, free_bytes=max(0, (one.free_bytes or 0) - each)) for one in devices]
@@ -95,10 +95,10 @@ def _experts_left(path: Path, placement: Placement, setup: CacheSetup, draft_byt
 
 
 def remote_devices(request: LoadRequest) -> tuple[tuple[str, tuple[Device, ...]], ...]:
-    """The devices of other machines that a request names, by the name of the machine."""
+    """The remote devices that a request names, by server."""
     names = (*request.placement.devices, *(request.draft_devices if request.draft else ()))
     try:
         return tuple((name, find_devices([name])) for name in dict.fromkeys(names) if rpc.is_remote(name))
-    except DeviceError as error:  # of a draft that was refused
+    except DeviceError as error:  # the server of a refused draft may not answer
         log.info("%s", error.message)
         return ()

@@ -1,7 +1,8 @@
-"""Decides whether a model's logits depend on its tokens alone, and if not, says why.
+"""Decides whether a model's logits depend only on the tokens before, and if not, explains why.
 
-With the set-up's kernels a row of logits has the same bits for any number of tokens in a pass, any number of threads,
-any other answers in the pass and any position of its cells. So answers are identical with and without drafting.
+With the set-up's kernels a row of logits has the same bits for every number of tokens in a pass, every number of
+threads, with and without other answers in the pass, and at every position of its cells. So answers are identical with
+and without drafting.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from engine.llama import library
 from engine.records import CacheType, FlashAttention
 from engine.sentences import said
 
-# llama.cpp's own kernels that add up differently for one token and for several.
-_OTHER_PRODUCTS = {"MATMUL_INT8": "i8mm"}  # instructions, as `library.system_info` has them
-# Types of matrices whose sums are the same for any number of tokens (engine/kernels, docs/kernels.md).
+# CPU features whose kernels in llama.cpp add in another order for several tokens than for one.
+_OTHER_PRODUCTS = {"MATMUL_INT8": "i8mm"}  # name in `library.system_info`: name of the instructions
+# Types of matrices whose products have the same bits for any number of tokens (engine/kernels, docs/kernels.md).
 _EXACT_WEIGHTS = frozenset(
     ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS", "IQ4_NL", "MXFP4", "F32", "F16", "BF16"]
 )
-_HEAD_STEP = 16  # the set-up's attention needs a multiple of this width of a head
+_HEAD_STEP = 16  # the set-up's attention kernel needs head widths that are multiples of this
 _EXACT_CACHES = (CacheType.F16, CacheType.Q8_0)
 
 
@@ -31,10 +32,10 @@ def why_inexact(
     cache_type: CacheType = CacheType.F16,
     flash_attention: FlashAttention = FlashAttention.AUTO,
 ) -> str:
-    """Why the same question may get different words from a model loaded this way; empty if it cannot."""
+    """Why answers may differ between runs with these options, as a sentence; empty if they cannot."""
     if gpu_layers:
         return said("On a GPU, rounding depends on how many tokens a pass has, so words may change with the mode.")
-    if reason := _of_build():
+    if reason := _build_reason():
         return reason
     if cache_type not in _EXACT_CACHES or flash_attention is FlashAttention.OFF:
         return said(
@@ -42,13 +43,13 @@ def why_inexact(
             "mode. Caches of f16 and q8_0 are exact.",
             kind=cache_type.value,
         )
-    return _of_file(path)
+    return _file_reason(path)
 
 
-def _of_file(path: str) -> str:
+def _file_reason(path: str) -> str:
     try:
         header = read_header(Path(path))
-    except ModelFileError:  # the file was moved since it was opened
+    except ModelFileError:  # the file was moved after loading
         return ""
     if any(length % _HEAD_STEP for length in _head_lengths(header)):
         return said(
@@ -65,7 +66,7 @@ def _of_file(path: str) -> str:
     return ""
 
 
-def _of_build() -> str:
+def _build_reason() -> str:
     if not library.has_every_kernel():
         return said(
             "llama.cpp lacks the set-up's kernels here, so rounding depends on how many tokens a pass has, and words "
@@ -83,7 +84,7 @@ def _of_build() -> str:
 
 
 def _head_lengths(header: GgufHeader) -> list[int]:
-    """Widths of keys and values of a head; empty for other kinds of attention."""
+    """Widths of a head's keys and values; empty for other kinds of attention."""
     heads = max(per_layer(header.own("attention.head_count"), first(header.own("block_count"))), default=0)
     usual = first(header.own("embedding_length")) // heads if heads else 0
     return [first(header.own(f"attention.{kind}_length")) or usual for kind in ("key", "value")]

@@ -1,6 +1,6 @@
-"""Loads a GGUF: makes options of a request, chooses a context that fits, and opens the model.
+"""Loads a model: converts a request to options, chooses a context that fits, and opens the GGUF.
 
-A loaded model has weights, context, cached sequence, and the `ModelInfo` that window and command line show.
+A loaded model has weights, a context, a cached sequence, and a `ModelInfo` for window and command line.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from engine.errors import (
 from engine.fit.cache_size import CacheSetup, affordable_snapshots
 from engine.fit.estimate import estimate_memory
 from engine.fit.fit import FitVerdict, all_parts_bytes, check_fit, estimate
-from engine.fit.parallel import choose_parallel, obstacle_of
+from engine.fit.parallel import choose_parallel, parallel_obstacle
 from engine.fit.table import ModelPlan, PairPlan
 from engine.gguf.header import GgufHeader, read_header
-from engine.gguf.model_kind import unused_parts
+from engine.gguf.model_kind import missing_abilities
 from engine.gguf.model_parts import size_of_files
 from engine.interfaces import Computing
 from engine.llama import library
@@ -53,10 +53,10 @@ from engine.sequence import CachedSequence
 from engine.storage.cost_store import file_facts, key_of
 
 SMALLEST_AUTOMATIC_N_CTX = 2048
-_STATE_BYTES = 4  # of a number in a recurrent state
-_MOST_DIGITS = 9  # of a size; an untrusted file may contain any text
-AUTOMATIC_N_CTX = 8192  # tokens, if the model was trained for at least as many
-# Settings of `SamplingParams`, and their names in ``general.sampling.*`` of the metadata.
+_STATE_BYTES = 4  # bytes of a number in a recurrent state
+_MOST_DIGITS = 9  # longest size that is parsed, since an untrusted file may contain any text
+AUTOMATIC_N_CTX = 8192  # default context in tokens, limited by the model's trained context
+# Settings of `SamplingParams` and their keys in ``general.sampling.*`` of the metadata.
 _INTEGER_KEYS = {"top_k": "top_k"}
 # SmolLM2 135M looped in 9 of 20 answers at its recommended temperature of 0.2, and in 5 at 0.8. With a penalty of 1.1
 # it looped in 1 and 0; with 1.2, three answers did not end. Smaller models are only for tests.
@@ -73,8 +73,8 @@ class LoadOptions:
     gpu_layers: int | None = None
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
-    narrows: bool = False  # on a GPU, passes may give candidates only: enough for a draft
-    heads: bool = False  # with the file's next-token layers (MTP)
+    narrows: bool = False  # on a GPU, passes may give candidates instead of rows, which is enough for a draft
+    heads: bool = False  # also load the file's next-token layers (MTP)
     placement: Placement = ANYWHERE
     draft_bytes: int = 0  # device memory to leave free for a draft; experts may stay in main memory instead
     num_at_once: int = 0  # see `ContextParams`
@@ -82,12 +82,12 @@ class LoadOptions:
     shares_cells: bool = False  # see `ContextParams`
 
     def with_default_attention_on_cpu(self) -> LoadOptions:
-        """Turn flash attention on for a processor: drafting gives identical answers only with it."""
+        """Turn flash attention on if the model is on the CPU: answers with drafting are identical only with it."""
         return self if self.may_leave_main_memory else replace(self, flash_attention=FlashAttention.AUTO)
 
     @property
     def may_leave_main_memory(self) -> bool:
-        """Whether layers may be on a GPU, or on another machine."""
+        """Whether layers may be on a GPU or a remote device."""
         if self.gpu_layers == 0 or self.placement.is_processor:
             return False
         return library.supports_gpu() or any(map(is_remote, self.placement.devices))
@@ -95,7 +95,7 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A loaded model or head. ``can_rollback`` was tried; without it a model decodes plain.
+    """A loaded model or head. If the test for ``can_rollback`` failed, the model is decoded plain.
 
     ``model`` may belong to another `Loaded`, which then frees the weights (``owns_weights`` False).
     """
@@ -109,7 +109,7 @@ class Loaded:
 
     @property
     def block(self) -> int:
-        """How many tokens it drafts in one pass."""
+        """How many tokens one pass drafts."""
         return 1
 
     def close(self) -> None:
@@ -132,7 +132,7 @@ def target_options(request: LoadRequest) -> LoadOptions:
 
 
 def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptions, str]:
-    """Options for as many answers at once as were asked for and fit; and why not more.
+    """Set the number of parallel answers to the requested number that fits; also return the reason for fewer.
 
     Raises:
         ModelFileError: its header cannot be read.
@@ -146,11 +146,11 @@ def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptio
     setup = CacheSetup(_automatic_n_ctx(header, options), kind, kind)
     plan, draft = ModelPlan(header, setup, layers, all_parts_bytes(Path(request.target), header)), None
     if request.draft:
-        with suppress(ModelFileError):  # reported when it is opened
+        with suppress(ModelFileError):  # opening the file reports it
             draft_header = read_header(Path(request.draft))
             draft = ModelPlan(draft_header, setup, layers, all_parts_bytes(Path(request.draft), draft_header))
     memory = free_memory(find_devices(options.placement.devices) if layers else (), psutil.virtual_memory().available)
-    obstacle = obstacle_of(header, shared=request.shared_context)
+    obstacle = parallel_obstacle(header, shared=request.shared_context)
     chosen = choose_parallel(
         PairPlan(plan, draft), memory, request.parallel, shared=request.shared_context, obstacle=obstacle
     )
@@ -158,14 +158,14 @@ def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptio
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
-    """Options of a request for the draft: the context of the target, and its device unless the request differs.
+    """Convert a request to the draft's options: the target's context, and its device unless the request differs.
 
-    (If the request names no device, `draft_placement` measures whether the processor is faster.)
+    (If the request names no device, `draft_placement` measures whether the CPU is faster.)
     """
     gpu_layers, kind = request.draft_gpu_layers, request.draft_cache_type
     if request.draft_devices:
         placement = Placement(request.draft_devices)
-    else:  # overrides of single tensors concern the target
+    else:  # tensor overrides are for the target
         placement = replace(request.placement, cpu_moe_layers=None, overrides=())
         gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
     own = (kind, request.flash_attention)
@@ -179,13 +179,13 @@ def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
 
 
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
-    """Settings of a request that were changed, and facts of its devices; one sentence each."""
+    """Notices about changed settings of a request and about its devices, one sentence each."""
     reported = warning((*request.placement.devices, *(request.draft_devices if request.draft else ())))
     return (*_cache_notices(request), *((reported,) if reported else ()))
 
 
 def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
-    """Say if experts of the target stay in main memory although the request did not ask for it."""
+    """A notice if experts of the target stay in main memory without being requested."""
     number = target.placement.cpu_moe_layers
     if not number or request.placement.cpu_moe_layers is not None:
         return ()
@@ -199,7 +199,7 @@ def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
 
 
 def layers_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
-    """Say if layers of the target are in main memory although the request did not ask for it."""
+    """A notice if layers of the target are in main memory without being requested."""
     on_devices, every = target.info.gpu_layers, target.model.n_layer + 1
     if request.gpu_layers is not None or not target_options(request).may_leave_main_memory or on_devices >= every:
         return ()
@@ -226,11 +226,11 @@ def _cache_notices(request: LoadRequest) -> tuple[str, ...]:
 def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     """Choose the context before loading: the requested one, or the largest automatic one that fits main memory.
 
-    On a GPU llama.cpp reports what does not fit.
+    For models on a GPU, llama.cpp reports a lack of memory.
 
     Raises:
         ModelFileError: a header cannot be read.
-        NotEnoughMemoryError: it does not fit the free main memory.
+        NotEnoughMemoryError: the models do not fit the free main memory.
     """
     headers = [read_header(Path(path)) for path in paths]
     wholes = [all_parts_bytes(Path(path), header) for path, header in zip(paths, headers, strict=True)]
@@ -247,7 +247,7 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
 
 
 def _automatic_n_ctx(header: GgufHeader, options: LoadOptions) -> int:
-    """The requested context, or the automatic one, as far as the model was trained for it."""
+    """The requested context, or the default one, limited to the model's trained context."""
     trained = header.own("context_length")
     largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
     return min(options.n_ctx or AUTOMATIC_N_CTX, largest)
@@ -259,7 +259,7 @@ def with_draft_memory(draft: str | None, request: LoadRequest, options: LoadOpti
         return options
     try:
         header = read_header(Path(draft))
-    except ModelFileError:  # reported when it is opened
+    except ModelFileError:  # opening the file reports it
         return options
     kind = request.draft_cache_type.value
     needed = estimate_memory(header, CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind), ALL_LAYERS)
@@ -272,13 +272,13 @@ def _fit_setup(options: LoadOptions, n_ctx: int) -> CacheSetup:
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
-    """Load ``path``; with automatic GPU layers, fewer of them are tried if all do not fit.
+    """Load ``path``; with automatic GPU layers, fewer layers are tried if they do not fit.
 
     Raises:
         ModelFileError: the file is missing, broken, or no text model.
         DeviceError: a device does not exist.
-        ContextError: no context of this size can be made.
-        DecodeError: not even a few tokens can be computed.
+        ContextError: no context of this size can be created.
+        DecodeError: the test pass of a few tokens failed.
     """
     for attempt in _attempts(Path(path), options):
         last_choice = attempt.gpu_layers == 0 or options.gpu_layers is not None
@@ -287,7 +287,7 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
             return _open_with(Path(path), replace(options, placement=placement), attempt.gpu_layers, progress)
         except LoadCancelledError:
             raise
-        except (ModelLoadError, ContextError, DecodeError):  # the last: no memory for a pass
+        except (ModelLoadError, ContextError, DecodeError):  # DecodeError: no memory for a pass
             if last_choice:
                 raise
     raise ModelLoadError(said("{path} fits neither GPU nor main memory.", path=Path(path).name))
@@ -324,9 +324,9 @@ def _open_with(
             model.close()
             raise
     try:
-        _check_cancelled(path, progress)  # the following reads all weights, perhaps from a disk
+        _check_cancelled(path, progress)  # the test pass below reads all weights, perhaps from a disk
         info = _describe(model, context, options)
-        # For tensors that all devices share, llama.cpp reports the largest share only.
+        # For tensors that all devices share, llama.cpp reports only the largest share.
         is_reported = options.placement.split_mode is not SplitMode.TENSOR or not gpu_layers
         memory = reported_memory(reported, model.size_bytes, model.device_of_buffer) if is_reported else None
         memory = memory or estimated_memory(info)
@@ -365,13 +365,13 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     return LlamaContext(model, params)
 
 
-def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:
-    """Make another context of a loaded model; weights, threads and cache types are the same.
+def open_another(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:
+    """Create another context of a loaded model, with the same weights, threads and cache types.
 
     Close it before ``loaded``. ``narrows`` as in `LoadOptions`.
 
     Raises:
-        ContextError: there is no memory for it.
+        ContextError: memory is short.
     """
     info = loaded.info
     kinds, at_once = (info.cache_type, info.flash_attention), loaded.context.params.num_at_once
@@ -387,14 +387,14 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
     return LoadedModel(loaded.model, context, sequence, info, can_rollback, owns_weights=False)
 
 
-def sequence_beside(loaded: LoadedModel, number: int) -> LoadedModel:
-    """Return another of the sequences of the model's context, empty. It need not be closed."""
+def another_sequence(loaded: LoadedModel, number: int) -> LoadedModel:
+    """Return another, empty sequence of the model's context, which need not be closed."""
     context = loaded.context.beside(number)
     return replace(loaded, context=context, sequence=CachedSequence(context), owns_weights=False)
 
 
 def cache_identity(loaded: Loaded) -> Callable[[], str]:
-    """Identify everything that a cache's bytes depend on."""
+    """Return a function that hashes everything that a cache's bytes depend on."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.flash_attention, *([info.head] if info.head else []))
     facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, context.n_ubatch, *info.placement.facts)
@@ -403,7 +403,7 @@ def cache_identity(loaded: Loaded) -> Callable[[], str]:
 
 
 def try_rollback(sequence: CachedSequence) -> bool:
-    """Whether the memory can drop a tail, or be restored: tried on three tokens, which also warms up buffers."""
+    """Test with three tokens whether the memory can drop a tail or be restored; this also warms up buffers."""
     sequence.forward((0,), 0)
     sequence.checkpoint()
     sequence.forward((0, 0), 1)
@@ -430,7 +430,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         cache_type=params.cache_type,
         flash_attention=params.flash_attention,
         recommended=recommended_sampling(model.metadata, model.num_params),
-        unused_abilities=unused_parts(model.architecture, model.metadata, model.path.name, _other_models(model.path)),
+        unused=missing_abilities(model.architecture, model.metadata, model.path.name, _other_models(model.path)),
         placement=options.placement,
         parallel=params.num_sequences,
         inexact=why_inexact(str(model.path), model.gpu_layers, *kinds),
@@ -438,7 +438,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
 
 
 def _other_models(path: Path) -> list[str]:
-    """Names of the other models in the folder; empty if it cannot be read."""
+    """File names of the other models in the folder; empty if the folder cannot be read."""
     try:
         return [other.name for other in path.parent.glob("*.gguf") if other.name != path.name]
     except OSError:
@@ -448,9 +448,9 @@ def _other_models(path: Path) -> list[str]:
 def recommended_sampling(
     metadata: Callable[[str], str | None], num_params: int = 0
 ) -> tuple[tuple[str, int | float], ...]:
-    """The sampling settings that a file recommends, by names of `SamplingParams`; for a small model with `PENALTY`.
+    """The sampling settings that a file recommends, by names of `SamplingParams`. Small models get `PENALTY`.
 
-    ``metadata`` gives an entry as text, or None. Invalid values are left out.
+    ``metadata`` returns an entry as text, or None. Invalid values are ignored.
     """
     kinds: tuple[tuple[type[int] | type[float], dict[str, str]], ...] = ((int, _INTEGER_KEYS), (float, _FLOAT_KEYS))
     given = ((name, kind, metadata(f"general.sampling.{key}")) for kind, keys in kinds for name, key in keys.items())
@@ -462,7 +462,7 @@ def recommended_sampling(
 
 
 def sampling_of_file(path: str) -> dict[str, int | float]:
-    """The same for a file that is not loaded; empty if its header cannot be read."""
+    """Like `recommended_sampling` for a file that is not loaded; empty if its header cannot be read."""
     try:
         header = read_header(Path(path))
     except EngineError:
@@ -481,7 +481,7 @@ def _number(name: str, kind: type[int] | type[float], text: str) -> int | float 
 
 
 def num_snapshots(model: LlamaModel) -> int:
-    """States of a recurrent memory to keep for rollbacks, as in the memory estimate."""
+    """Number of snapshots of a recurrent memory, as in the memory estimate."""
     texts = (model.metadata(f"{model.architecture}.ssm.{key}") for key in ("inner_size", "state_size"))
     inner, state = (int(one) if one and one.isdecimal() and len(one) <= _MOST_DIGITS else 0 for one in texts)
     has_rows_only = model.metadata(f"{model.architecture}.shortconv.l_cache") is not None

@@ -1,4 +1,4 @@
-"""The memory of a loaded model: llama.cpp's report of its buffers, else an estimate."""
+"""Computes the memory of a loaded model from llama.cpp's report of its buffers, or else estimates it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from engine.records import DeviceUse, FlashAttention, MemoryUse, ModelInfo
 
 # llama.cpp logs one line for each kind and device: "llama_kv_cache: CPU KV buffer size = 12.00 MiB".
 _BUFFER = re.compile(r"(\S+) +(model|KV|RS|compute|output) buffer size = +([\d.]+) MiB")
-_LAYER = re.compile(r"layer +\d+ assigned to device ([^,\s]+)")  # the last of them is the output layer
+_LAYER = re.compile(r"layer +\d+ assigned to device ([^,\s]+)")  # the last such line is about the output layer
 _CPU = "CPU"
-_MAPPED = "_Mapped"  # suffix of the name of a buffer that is a mapped range of the file
+_MAPPED = "_Mapped"  # suffix of the name of a buffer that is a memory-mapped range of the file
 _MIB = 2**20
 
 
@@ -29,16 +29,16 @@ def reported_memory(
     *,
     context_only: bool = False,
 ) -> MemoryUse | None:
-    """Add up the buffers that llama.cpp logged for one model and its context; None if there were no weights.
+    """Add up the buffers that llama.cpp logged for a model and its context; None if the lines lack weights.
 
-    Weights that were repacked, or copied to a GPU, are in a separate buffer and in the mapped file as well, whose pages
-    the system may drop at any time. So only the part of the file that is in no other buffer counts.
+    Weights that were repacked, or copied to a GPU, have a separate buffer and are also in the memory-mapped file, whose
+    pages the system may drop at any time. So only the part of the file without another buffer counts.
 
     Args:
-        lines: of llama.cpp's log, on buffers and layers.
-        size_bytes: of all the model's weights in the file.
+        lines: llama.cpp's log lines on buffers and layers.
+        size_bytes: bytes of all the model's weights in the file.
         device_of_buffer: device names by buffer names, if they differ.
-        context_only: of another context of a loaded model, whose weights are not counted again.
+        context_only: the lines are about an additional context of a loaded model, so weights are not counted.
     """
     layers = Counter(device for line in lines for device in _LAYER.findall(line))
     sizes: defaultdict[tuple[str, str], float] = defaultdict(float)  # MiB by device and kind
@@ -70,7 +70,7 @@ def reported_memory(
 
 
 def _device(buffer: str, layers: Mapping[str, int], device_of_buffer: Mapping[str, str]) -> str:
-    """The device whose memory a buffer takes; main memory if it belongs to no device, such as "CUDA_Host"."""
+    """The device of a buffer; the CPU for buffers in main memory such as "CUDA_Host"."""
     if buffer in device_of_buffer:
         return device_of_buffer[buffer]
     own = [name for name in layers if name != _CPU and re.match(rf"{re.escape(name)}(?![0-9])", buffer)]
@@ -85,7 +85,7 @@ def _use(name: str, num_layers: int, sizes: Mapping[tuple[str, str], float]) -> 
 
 
 def estimated_memory(info: ModelInfo) -> MemoryUse | None:
-    """Estimate a loaded model from its header; None if the file cannot be read any more."""
+    """Estimate the memory of a loaded model from its header; None if the file cannot be read any more."""
     path = Path(info.path)
     try:
         header = read_header(path)

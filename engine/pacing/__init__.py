@@ -1,1 +1,1 @@
-"""Decides before each pass how many tokens are proposed and by which drafter, from measured costs and acceptance."""
+"""Decides before each pass how many tokens to propose and by which drafter, from measured costs and acceptance."""

@@ -1,7 +1,7 @@
-"""Estimates the acceptance of proposed tokens from earlier ones.
+"""Estimates the acceptance of proposed tokens from earlier passes.
 
-Tokens fall into classes by the draft's confidence or the length of the match. Each class begins with a chance that was
-measured on real models, counts its acceptances, and forgets slowly.
+Tokens fall into classes by the draft's confidence or the length of the match. Each class starts with a prior that was
+measured on real models, and counts its acceptances with slow decay.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from engine.pacing.constants import (
     SAMPLED_CHANCES,
 )
 
-_ONCE_OF_ONCE = 0.75  # the score of a continuation that suffix decoding saw once, with no other
-_MAX_COUNT = 1e4  # observations decay, so that no count reaches it
+_ONCE_OF_ONCE = 0.75  # the score of a continuation that suffix decoding observed once and without alternatives
+_MAX_COUNT = 1e4  # counts stay below this, since observations decay
 _NUM_DEPTHS = len(MATCH_CHANCES[0])
 TEXT_PRIORS = (*AMBIGUOUS_CHANCES, *(chance for chances in MATCH_CHANCES for chance in chances))
 
 
 class AcceptanceEstimate:
-    """The chance of acceptance by class, of a token whose predecessors were all accepted.
+    """The probability by class that a token is accepted if all tokens before it are.
 
-    ``priors`` [num_classes] are the first chances. With ``adapts_to_answer`` the current answer counts for more.
+    ``priors`` [num_classes] are the initial values. With ``adapts_to_answer`` the current answer has a higher weight.
     """
 
     def __init__(self, priors: Sequence[float], *, adapts_to_answer: bool = False) -> None:
@@ -47,7 +47,7 @@ class AcceptanceEstimate:
 
     @property
     def is_observed(self) -> bool:
-        """Whether there was any observation; until then a chance is a prior."""
+        """Whether any token was observed; until then the chances are the priors."""
         return any(self._observed)
 
     def chance(self, kind: int) -> float:
@@ -76,14 +76,14 @@ class AcceptanceEstimate:
 
     @property
     def numbers(self) -> list[float]:
-        """The counts of accepted and of observed tokens of each class, for storing them."""
+        """The counts of accepted and observed tokens of each class, for `restore`."""
         return [*self._kept, *self._observed]
 
     def restore(self, numbers: Sequence[float]) -> None:
-        """Continue from `numbers`.
+        """Load counts that `numbers` returned.
 
         Raises:
-            ValueError: these cannot be such counts.
+            ValueError: the counts are invalid.
         """
         count = len(self._priors)
         kept, seen = [float(one) for one in numbers[:count]], [float(one) for one in numbers[count:]]
@@ -103,12 +103,12 @@ def draft_estimate(*, greedy: bool) -> AcceptanceEstimate:
 
 
 def draft_kind(confidence: float) -> int:
-    """Class of a drafted token with this confidence of the draft."""
+    """Class of a drafted token by the draft's confidence."""
     return bisect_right(CONFIDENCES, confidence)
 
 
 def text_kinds(draft: Draft) -> list[int]:
-    """Class of each token of an n-gram draft, by its score, the length of the match and its index."""
+    """Class of each token of an n-gram draft, by score, match length and index."""
     ambiguous = int(draft.match_length > 1)
     whole = len(AMBIGUOUS_CHANCES) + _NUM_DEPTHS * bisect_left(MATCH_LENGTHS, draft.match_length)
     scores = draft.scores if draft.scores is not None else [_ONCE_OF_ONCE] * len(draft.ids)

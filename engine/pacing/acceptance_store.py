@@ -1,4 +1,4 @@
-"""Keeps counts of accepted tokens for the next start in a small JSON file that contains no text.
+"""Stores counts of accepted tokens for the next start in a small JSON file without any text.
 
 A damaged file counts as missing.
 """
@@ -15,11 +15,11 @@ from engine.storage.json_store import JsonStore, with_latest
 FILE_NAME = "experience.json"
 _FORMAT = 2
 MAX_PAIRS, MAX_KINDS = 32, 12
-Kinds = dict[str, Numbers]  # of answers
+Kinds = dict[str, Numbers]  # counts by kind of answer
 
 
 class AcceptanceStore:
-    """Statistics by pair of models and kind of answer: in memory, and in ``folder`` if one is given."""
+    """Statistics by pair of models and kind of answer, in memory, and also in ``folder`` if given."""
 
     def __init__(self, folder: Path | None) -> None:
         self._file = JsonStore(folder / FILE_NAME, "pairs", _FORMAT) if folder is not None else None
@@ -31,9 +31,9 @@ class AcceptanceStore:
         return self._kept.get(key, {})
 
     def put(self, key: str, kinds: Mapping[str, Numbers]) -> None:
-        """Store ``kinds`` beside other kinds of the pair and what other processes stored; the oldest are dropped.
+        """Store ``kinds``, merged with the file's other entries; the oldest entries are dropped.
 
-        There are at most `MAX_PAIRS` pairs, each of at most `MAX_KINDS` kinds.
+        The file has at most `MAX_PAIRS` pairs with at most `MAX_KINDS` kinds each.
         """
         ours = {
             kind: {noun: [float(f"{one:.4g}") for one in values] for noun, values in numbers.items()}
@@ -52,8 +52,8 @@ class AcceptanceStore:
         self._kept = with_latest(self._kept, there, key, dict(list(kinds.items())[-MAX_KINDS:]), MAX_PAIRS)
 
 
-def _kinds(entry: Any) -> Kinds:  # noqa: ANN401  (whatever a file holds)
-    """Read an entry of the file, so that `AcceptanceStats.restore` cannot fail later."""
+def _kinds(entry: Any) -> Kinds:  # noqa: ANN401  (any JSON)
+    """Parse an entry of the file, and check it so that `AcceptanceStats.restore` cannot fail."""
     kinds: Kinds = {}
     for kind, numbers in list(entry.items())[-MAX_KINDS:]:
         kinds[str(kind)] = {str(noun): [float(one) for one in values] for noun, values in numbers.items()}

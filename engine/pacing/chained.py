@@ -1,4 +1,4 @@
-"""Drafts up to a fixed depth, alternating between suffix matches that are good enough and a draft model.
+"""Drafts up to a fixed depth, alternating between good suffix matches and a draft model.
 
 If costs are measured, `engine.pacing.drafter` chooses the depth instead.
 """
@@ -18,10 +18,10 @@ _EMPTY = Draft([], Source.TARGET)
 
 
 class ChainedDraft:
-    """A proposal of several parts, each from suffix matching or from the draft model.
+    """A proposal whose parts come from suffix matching or from the draft model.
 
     A suffix token is deterministic given the tokens before it, so its q is a point mass. If the draft model sampled one
-    of the tokens, every token of the proposal gets its q, so that the proposal can be verified as a whole.
+    of the tokens, every token of the proposal gets a q, so that the proposal can be verified as a whole.
     """
 
     def __init__(self) -> None:
@@ -56,9 +56,9 @@ class ChainedDraft:
 
 
 class ChainedDrafter:
-    """Implements `Drafter`: each token comes from the source whose tokens were accepted more often lately.
+    """Implements `Drafter`: each token comes from the source with the higher recent acceptance.
 
-    The choice of the source depends on earlier passes and on the tokens before, never on the token itself.
+    The choice depends on earlier passes and on earlier tokens, never on the token itself.
     """
 
     source = Source.DRAFT
@@ -76,7 +76,7 @@ class ChainedDrafter:
         self._model.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
-        """Propose ``limit`` tokens, or fewer if one of them ends the answer."""
+        """Propose ``limit`` tokens, or fewer if a token ends the answer."""
         self._chain, self._kinds = chain, kinds = ChainedDraft(), []
         self._model_ran = False
         text = self._text.propose(history, limit)
@@ -98,7 +98,7 @@ class ChainedDrafter:
         return chain.draft()
 
     def observe(self, num_accepted: int) -> None:
-        """Learn how often the tokens of each source are accepted."""
+        """Update the acceptance of each source."""
         self._text.observe(num_accepted)
         if self._model_ran:
             self._model.observe(num_accepted)
@@ -107,7 +107,7 @@ class ChainedDrafter:
             (self._model_chance if of_model else self._text_chances).observe([kind], int(i < num_accepted))
 
     def likely_classes(self, text: Draft) -> list[int]:
-        """Classes of the first tokens of ``text`` that are more likely to be accepted than the draft model's."""
+        """Classes of the first tokens of ``text``, as long as these are likelier to be accepted than drafted tokens."""
         kinds, model_chance = text_kinds(text), self._model_chance.chance(0)
         for i, kind in enumerate(kinds):
             if self._text_chances.chance(kind) < model_chance:
@@ -116,7 +116,7 @@ class ChainedDrafter:
 
 
 class _UntilTextMatches:
-    """Implements `draft_model.Gate`: the model drafts until its tokens match earlier text."""
+    """Implements `draft_model.Gate`: lets the model draft until its tokens match earlier text."""
 
     def __init__(self, drafter: ChainedDrafter, text: SuffixDrafter, room: int) -> None:
         self._drafter = drafter

@@ -1,7 +1,7 @@
 """The cost of a pass of n tokens on this machine, measured and updated.
 
-On CPUs the curve is a staircase (repacked kernels compute four rows at once, AMX 16 and 32), on GPUs nearly flat at
-first; a constant draft length is wrong on one or the other.
+On CPUs the curve is a staircase (repacked kernels compute four rows at once, AMX 16 and 32), on GPUs it is nearly flat
+at first, so no constant draft length suits both.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ from itertools import pairwise
 from math import pow  # noqa: A004  (of floats; the built-in one may give a complex number)
 
 from engine.pacing.constants import (
-    AS_CHEAP,
     CLIP,
     ENOUGH_TRIES,
-    FAR,
     FULL_SIZES,
     GUESS_CLIP,
     GUESSED_PASSES,
@@ -27,18 +25,20 @@ from engine.pacing.constants import (
     PAD_GAIN,
     REFRESH_EVERY,
     SIZE_RATE,
+    SMALLER_SHARE,
     UNKNOWN_SHAPE,
+    UNUSED_CLIP,
 )
 
-_MIN_INFORMATIVE = 4  # a measurement without a pass of so many tokens was hurried
+_MIN_INFORMATIVE = 4  # a measurement without a pass of at least this number of tokens was hurried
 _PLAIN_TRIES = 2
-_ENOUGH_SIZES = 2  # the measurement of one alone may be wrong
-_LEAST = 0.5  # of the straight line between its neighbours: lower bound for a size by the shape of another model
+_ENOUGH_SIZES = 2  # sizes that must agree, since a single measurement may be wrong
+_LEAST = 0.5  # an interpolated cost is at least this share of the straight line between its neighbours
 
 
 @dataclass(slots=True)
 class _ObservedPasses:
-    """Passes of a size that was not measured."""
+    """Observed passes of an unmeasured size."""
 
     least_ms: float
     count: int = 0
@@ -47,42 +47,42 @@ class _ObservedPasses:
 class CostCurve:
     """Milliseconds of a pass by its number of tokens, 1 to `MAX_PASS`.
 
-    Unmeasured sizes follow the shape of the machine's curve between measured ones, until a few passes correct them.
+    Unmeasured sizes are interpolated with the shape of another curve, until a few passes correct them.
     """
 
     def __init__(
         self, measured_ms: Mapping[int, float], shape: Mapping[int, float] | None = None, *, guessed: bool = False
     ) -> None:
-        """``measured_ms`` has at least the pass of one token.
+        """``measured_ms`` must have the pass of one token.
 
         Args:
             measured_ms: milliseconds by tokens of a pass.
-            shape: passes of another model on this machine, by tokens; see `UNKNOWN_SHAPE`.
-            guessed: the curve has at best the right shape: the first observed passes set its level.
+            shape: relative costs of another model on this machine, by tokens; default `UNKNOWN_SHAPE`.
+            guessed: only the shape may be right; the first observed passes set the level.
 
         Raises:
-            ValueError: there is no positive cost of one token.
+            ValueError: the cost of one token is missing or not positive.
         """
         self._shape = _straight_lines(shape or UNKNOWN_SHAPE)
         self._num_seen = 0 if guessed else GUESSED_PASSES
         self._num_plain = self._since_refresh = 0
         self._known: dict[int, float] = {}
-        self._seen: dict[int, int] = {}  # passes of each size since the last refresh
+        self._seen: dict[int, int] = {}  # number of passes of each size since the last refresh
         self._ms: list[float] = []
         self._costs_ms: list[float] = []
         self._cheapest: list[int] = []
         self._largest = MAX_PASS
-        self._learnt: set[int] = set()  # sizes known only from passes of answers
+        self._learnt: set[int] = set()  # sizes known only from answers
         self.replace(measured_ms)
 
     def replace(self, measured_ms: Mapping[int, float], *, doubted: bool = False) -> None:
-        """Use a newer measurement; sizes known only from passes are scaled to it.
+        """Use a newer measurement; sizes known only from answers are scaled to it.
 
-        If it is ``doubted``, since another program ran, larger passes are assumed to follow the shape at most until
-        answers have tried them: a size that seems dear would never be tried.
+        ``doubted``: another program ran during the measurement. Then the shape limits the costs of larger passes until
+        answers have tried them, since a size that seems expensive would never be tried.
 
         Raises:
-            ValueError: there is no positive cost of one token.
+            ValueError: the cost of one token is missing or not positive.
         """
         if measured_ms.get(1, 0.0) <= 0.0:
             raise ValueError("a cost curve needs the cost of one token")
@@ -98,17 +98,17 @@ class CostCurve:
 
     @property
     def is_plain_uncertain(self) -> bool:
-        """Whether a few plain passes should be observed before anything else is tried.
+        """Whether a few plain passes should be observed before drafting.
 
-        A measurement without time for larger passes may have been disturbed: any draft would seem to pay off.
+        A measurement without time for larger passes may have been disturbed, and then any draft would seem to pay off.
         """
         return max(self._measured) < _MIN_INFORMATIVE and self._num_plain < _PLAIN_TRIES
 
     @property
     def largest(self) -> int:
-        """The size with the lowest cost per token: further tokens had better wait for the next pass.
+        """The size with the lowest cost per token.
 
-        By then it is known whether the tokens before them are accepted.
+        More tokens should wait for the next pass, when the acceptance of earlier tokens is known.
         """
         return self._largest
 
@@ -126,20 +126,20 @@ class CostCurve:
         return dict(sorted(self._known.items()))
 
     def padded(self, num_tokens: int) -> int:
-        """The cheapest number of tokens for a pass that needs ``num_tokens``: more if more are cheaper."""
+        """The cheapest size of at least ``num_tokens``."""
         return self._cheapest[num_tokens] if num_tokens <= MAX_PASS else num_tokens
 
     def cost_ms(self, num_tokens: int) -> float:
-        """The cost of a pass for ``num_tokens``, padded if that is cheaper."""
+        """The cost of a pass of ``num_tokens``, padded if that is cheaper."""
         return self._costs_ms[min(num_tokens, MAX_PASS) - 1]
 
     def plain_share(self, num_tokens: int) -> float | None:
-        """Measured cost of a plain pass over that of ``num_tokens``; None for an unmeasured size."""
+        """Measured cost of a plain pass divided by that of ``num_tokens``; None for an unmeasured size."""
         measured_ms = self._measured.get(num_tokens)
         return self._measured[1] / measured_ms if measured_ms else None
 
     def observe(self, num_tokens: int, milliseconds: float) -> None:
-        """Record the milliseconds of a pass: correct the cost of its size, and the level of all a little."""
+        """Record a pass: correct the cost of its size, and slightly the level of all sizes."""
         if num_tokens > MAX_PASS or milliseconds <= 0.0:
             return
         self._since_refresh += 1
@@ -158,7 +158,7 @@ class CostCurve:
         clip = CLIP if is_trusted else GUESS_CLIP
         ratio = min(max(milliseconds / self._known[num_tokens], 1.0 / clip), clip)
         self._num_seen += 1
-        # While the curve is guessed, the level is the mean of the observations.
+        # The level of a guessed curve is the mean of the observations.
         level = ratio ** (LEVEL_RATE if is_trusted else 1.0 / self._num_seen)
         self._known[num_tokens] *= (ratio / level) ** SIZE_RATE
         self._scale(level)
@@ -175,15 +175,15 @@ class CostCurve:
             self._known = {n: ms * factor for n, ms in self._known.items()}
 
     def _lower_measured(self, most_ms: float) -> None:
-        """A plain pass takes at most this: if more was measured, another program ran, during all of it."""
+        """If the measured plain pass exceeds ``most_ms``, the whole measurement was disturbed: scale all sizes."""
         factor = most_ms / self._known[1]
         if factor < 1.0:
             self._known.update({n: self._known[n] * factor for n in self._measured})
 
     def _follow_observed(self) -> None:
-        """If all sizes in recent use cost far less than measured, the machine was busy: correct the others as well.
+        """Correct all sizes if those in recent use cost far less than measured: the machine was busy then.
 
-        Otherwise sizes that seem dear would never be tried. Sizes that seem cheap are corrected by use.
+        Otherwise sizes that seem expensive would never be tried. Sizes that seem cheap are corrected by use.
         """
         telling = [n for n, count in self._seen.items() if count >= INFORMATIVE_PASSES and n in self._measured]
         self._seen = {}
@@ -191,11 +191,11 @@ class CostCurve:
             return
         level = max(self._known[n] / self._measured[n] for n in telling)
         for n in self._measured.keys() - telling:
-            if self._known[n] > FAR * level * self._measured[n]:
+            if self._known[n] > UNUSED_CLIP * level * self._measured[n]:
                 self._known[n] = level * self._measured[n]
 
     def _try(self, num_tokens: int, milliseconds: float) -> None:
-        """Learn from a pass of an unmeasured size; it never takes less time than a plain one."""
+        """Record a pass of an unmeasured size, which cannot be faster than a plain pass."""
         tried = self._observed_passes.setdefault(num_tokens, _ObservedPasses(milliseconds))
         tried.least_ms = min(tried.least_ms, milliseconds)
         tried.count += 1
@@ -206,10 +206,10 @@ class CostCurve:
             del self._observed_passes[num_tokens]
         self._refresh()
 
-    def _believed(self) -> dict[int, float]:
-        """Milliseconds of known and of tried sizes; costs above the shape's count more with every try.
+    def _estimated(self) -> dict[int, float]:
+        """Milliseconds of known and tried sizes; the weight of costs above the shape grows with each try.
 
-        A first try below the shape counts fully; the shape starts from the next smaller known or tried size.
+        A try below the shape counts fully at once; the shape starts from the next smaller known or tried size.
         """
         believed, plain_ms = dict(self._known), self._known[1]
         known, left = sorted(self._known.items()), 1
@@ -226,23 +226,23 @@ class CostCurve:
     def _refresh(self) -> None:
         """Compute the cost of each size, and the cheapest padding."""
         self._since_refresh = 0
-        self._ms = _follow_shape(self._believed(), self._shape)
+        self._ms = _follow_shape(self._estimated(), self._shape)
         self._cheapest = list(range(MAX_PASS + 1))
-        # A plain pass is not padded: plain decoding repeats it, and must notice a slower machine by it.
+        # A plain pass is not padded, since plain decoding must notice a slower machine.
         for n in range(2, MAX_PASS + 1):
             best = min(range(n, min(n + LARGEST_PAD, MAX_PASS) + 1), key=self._ms.__getitem__)
             if self._ms[best] < PAD_GAIN * self._ms[n]:
                 self._cheapest[n] = best
         self._costs_ms = [self._ms[cheapest] for cheapest in self._cheapest[1:]]
         shares = [(self.cost_ms(n) / n, n) for n in FULL_SIZES]
-        most = AS_CHEAP * min(shares)[0]
+        most = SMALLER_SHARE * min(shares)[0]
         self._largest = min(n for share, n in shares if share <= most)
 
 
 def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, most: int = 512) -> int:
-    """Number of tokens that a pass of ``num_tokens`` may have in addition within ``most_ms``; at most ``most``.
+    """How many tokens, up to ``most``, a pass of ``num_tokens`` can add within ``most_ms``.
 
-    ``costs_ms`` are of passes of 1, 2, ... tokens, and extrapolated beyond the last.
+    ``costs_ms`` are the costs of passes of 1, 2, ... tokens, extrapolated beyond the last.
     """
     last = len(costs_ms)
     n = next((n for n in range(num_tokens, last) if costs_ms[n] > most_ms), last)
@@ -254,7 +254,7 @@ def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, mo
 
 
 def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[float]:
-    """Cost in milliseconds of sizes 0 to `MAX_PASS`, from known ones (one token among them) and a shape."""
+    """Milliseconds of sizes 0 to `MAX_PASS`, from known sizes (including 1) and a shape."""
     plain_ms, points = known_ms[1], sorted(known_ms.items())
     costs = [plain_ms]
     for left, right in pairwise([*points, None]):
@@ -268,11 +268,11 @@ def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[flo
 def _shaped_ms(
     n: int, left: tuple[int, float], right: tuple[int, float] | None, plain_ms: float, shape: list[float]
 ) -> float:
-    """Milliseconds of a size between two points (tokens, ms), or after the last, by a shape in plain passes.
+    """Interpolate the milliseconds of a size between two points (tokens, ms), or extrapolate, by a relative shape.
 
-    Between: a straight line, with the steps of the shape. After: the slope of the shape, from the last point or from a
-    plain pass, whichever is cheaper. (Two tokens may cost twice as much as one, and four no more than two: a point of
-    so few tokens does not extrapolate.)
+    Between points: a straight line with the steps of the shape. After the last point: the slope of the shape from that
+    point or from a plain pass, whichever is cheaper. (Two tokens may cost twice as much as one, and four no more than
+    two, so a point of few tokens does not extrapolate.)
     """
     (last, last_ms) = left
     if right is not None:
@@ -288,7 +288,7 @@ def _shaped_ms(
 
 
 def _straight_lines(points: Mapping[int, float]) -> list[float]:
-    """Values at 0 to `MAX_PASS` on straight lines between the points; constant before the first and after the last."""
+    """Interpolate linearly at 0 to `MAX_PASS`; constant before the first and after the last point."""
     ordered = sorted((n, value) for n, value in points.items() if 1 <= n <= MAX_PASS)
     values = [ordered[0][1]] * (MAX_PASS + 1)
     for (left, left_value), (right, right_value) in pairwise([*ordered, (MAX_PASS + 1, ordered[-1][1])]):

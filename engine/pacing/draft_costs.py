@@ -1,6 +1,6 @@
-"""Measures, stores and corrects the cost of a token of a loaded draft model, and its number of threads.
+"""Measures, stores and corrects the cost of a drafted token, and the draft model's number of threads.
 
-A draft on a GPU keeps its number of threads, which has no effect there.
+A draft on a GPU keeps its number of threads, which has no effect.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ class DraftCosts:
     def __init__(self, draft: Loaded, asked_threads: int | None, store: CostStore, key: str) -> None:
         self.loaded, self._asked, self._store, self._key = draft, asked_threads, store, key
         self._control = self._new_control(draft.context.threads)
-        self._capped = False  # to the threads of a target that gave cores up
+        self._capped = False  # whether threads are limited to those of a target that gave up cores
         self.is_measured = False
-        self.is_known = False  # well enough to be stored: measured on a quiet machine
+        self.is_known = False  # measured on a quiet machine, and therefore stored
         self._notice: str = ""
 
     # ---- measuring --------------------------------------------------------------------------------------------------
 
     def load_saved(self) -> float | None:
-        """Load the stored costs: returns milliseconds of a step, and sets the threads; None if nothing was stored."""
+        """Load stored costs and set the threads; return the milliseconds of a step, None if nothing is stored."""
         kept = self._store.get(self._key)
         if kept is None:
             return None
@@ -41,7 +41,7 @@ class DraftCosts:
         return step_ms
 
     def save(self, step_ms: float) -> bool:
-        """Store the costs if nothing disturbed them; True if they were stored."""
+        """Store the costs if the measurement was undisturbed; True if stored."""
         is_good = step_ms > 0.0 and self.is_known and not self._capped and not self._control.is_disturbed
         if is_good:
             self._store.put(self._key, SavedCosts(self._control.best, {0: {1: step_ms}}))
@@ -52,7 +52,7 @@ class DraftCosts:
         return self._control.best
 
     def choose_threads(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
-        """Measure which number of threads is the fastest.
+        """Measure and set the fastest number of threads.
 
         Raises:
             DecodeError: a pass failed.
@@ -74,7 +74,7 @@ class DraftCosts:
         return times
 
     def _new_control(self, best: int) -> ThreadControl:
-        """Other numbers are tried, since ``best`` may be wrong after a disturbance; not if the user set the number."""
+        """Other numbers are tried during answers, since ``best`` may be wrong, unless the user set the number."""
         is_fixed = self._asked is not None or bool(self.loaded.model.gpu_layers)
         most = best if is_fixed else library.physical_cores()
         return ThreadControl(best, most, free=FreeCores(library.idle_seconds) if most > best else None)
@@ -82,16 +82,16 @@ class DraftCosts:
     # ---- while answering --------------------------------------------------------------------------------------------
 
     def apply_threads(self, target: ThreadControl | None) -> None:
-        """Apply the number of threads; ``target`` is the control of a target that uses the same cores, or None."""
+        """Apply the number of threads; ``target`` is the thread control of a target on the same cores, or None."""
         capped = target is not None and target.settled < target.best
-        if self._capped and not capped:  # the cores are free again: no trials needed
+        if self._capped and not capped:  # the cores are free again, so no trials are needed
             self._control = self._new_control(self._control.best)
         self._capped = capped
         count = self._control.threads
         self.loaded.context.set_threads(min(count, target.settled) if capped and target is not None else count)
 
     def observe_draft_step(self, step_ms: float) -> None:
-        """Record the milliseconds of a drafted token; the best number of threads may have changed."""
+        """Record the milliseconds of a drafted token, which may change the number of threads."""
         if self._capped or self.loaded.model.gpu_layers:
             return
         before = self._control.reason
@@ -101,6 +101,6 @@ class DraftCosts:
             self._notice = said("draft model: {why}", why=self._control.reason)
 
     def pop_notice(self) -> str:
-        """Return a sentence if the number of threads changed for good since the last call, else an empty text."""
+        """Return a sentence if the number of threads was changed since the last call, else an empty text."""
         news, self._notice = self._notice, ""
         return news

@@ -9,8 +9,8 @@ from engine.pacing.constants import MAX_DEPTH
 from engine.records import Mode
 from engine.sentences import Sentence, phrase, said
 
-# For a model without measured costs. Repacked CPU kernels work on four rows at a time, so a pass of 4 or 8 rows
-# (3 or 7 proposed tokens and the last one) is cheaper per row than one of 3, 5 or 6; n-gram drafts cost nothing.
+# Depths for a model without measured costs. Repacked CPU kernels compute four rows at a time, so passes of 4 or 8 rows
+# (3 or 7 proposed tokens and the last token) are cheaper per row than passes of 3, 5 or 6; n-gram drafts cost nothing.
 FIXED_DEPTH = {
     Mode.OFF: 0,
     Mode.NGRAM: 7,
@@ -23,7 +23,7 @@ FIXED_DEPTH = {
 
 @dataclass(frozen=True, slots=True)
 class DraftLength:
-    """At most ``depth`` proposed tokens per pass; if ``paced``, the pacer decides pass by pass."""
+    """At most ``depth`` proposed tokens per pass; if ``paced``, the pacer chooses the number before each pass."""
 
     depth: int
     paced: bool
@@ -31,7 +31,7 @@ class DraftLength:
 
 
 def choose_draft_length(mode: Mode, depth: int | None, *, can_pace: bool) -> DraftLength:
-    """Choose the draft length of an answer; if ``depth`` is None the pacer decides, if there is one (``can_pace``).
+    """Choose the draft length of an answer. If ``depth`` is None and ``can_pace``, the pacer decides.
 
     Raises:
         SettingError: the depth is outside 0 to `MAX_DEPTH`.

@@ -1,6 +1,6 @@
-"""Chooses before each pass among suffix matching, a draft model and nothing, as the pacer finds best.
+"""Chooses before each pass between suffix matching, a draft model and plain decoding.
 
-It asks the drafters for tokens, and the pacer, which sees numbers only, for their worth.
+It gets tokens from the drafters, and their expected gain from the pacer.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from time import perf_counter
 from engine.drafters.base import Draft, Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.pacing.acceptance import draft_kind, text_kinds
-from engine.pacing.constants import FEW_UNREAD, MAX_UNSEARCHED, SEARCH_SHARE, SLOW
+from engine.pacing.constants import FEW_UNREAD, MAX_UNSEARCHED, SEARCH_SHARE, STALL
 from engine.pacing.pacer import Choice, Pacer
 from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 _EMPTY = Draft([], Source.TARGET)
-_FEW_READ = 2  # tokens that a draft model reads before it drafts; more is prompt reading, not drafting
+_FEW_READ = 2  # tokens that a draft model usually reads before it drafts; reading more does not count as drafting
 _FIRST_SEARCH_MS, _SEARCH_RATE = 0.02, 0.1
 
 
 class PacedDrafter:
     """Implements `Drafter` over the drafters that a mode allows.
 
-    With ``may_pause`` it drafts nothing if that is faster; without, the user asked for drafting by name. A suffix match
+    With ``may_pause`` it proposes nothing if that is faster; otherwise the user chose a drafting mode. A suffix match
     that cannot pay off is never proposed.
     """
 
@@ -37,11 +37,11 @@ class PacedDrafter:
         self._model = model
         self._draft = _EMPTY
         self._kinds: list[int] = []  # classes of the proposed tokens of a suffix match
-        self._unproposed: Draft | None = None  # a match found after `_num_history` tokens that was not proposed
+        self._unproposed: Draft | None = None  # match after `_num_history` tokens that was not proposed
         self._num_history = 0
-        self._was_plain = False  # the last decision
+        self._was_plain = False  # whether the last decision was a plain pass
         self._search_ms, self._num_unsearched = _FIRST_SEARCH_MS, 0
-        self._has_drafted = False  # the draft model, for the last decision
+        self._has_drafted = False  # whether the draft model drafted for the last decision
         self.source = Source.TARGET
 
     def begin(self, history: History, sampler: Sampler) -> None:
@@ -54,7 +54,7 @@ class PacedDrafter:
                 drafter.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
-        """Propose the tokens that the pacer expects to gain most; possibly none."""
+        """Propose the tokens with the highest expected gain, possibly none."""
         self._learn(history)
         if self._model is not None and self._model.failure:
             self._model = None
@@ -85,8 +85,8 @@ class PacedDrafter:
         return self._text.propose(history, limit)
 
     def _run_model(self, model: DraftModelDrafter, history: History, limit: int) -> Draft:
-        """Let the draft model draft at most ``limit`` tokens, and record how long that took."""
-        if model.would_delay_first_token(len(history)):  # the pacer sees a plain pass
+        """Let the draft model draft at most ``limit`` tokens, and record the time."""
+        if model.would_delay_first_token(len(history)):  # the pacer observes a plain pass
             return _EMPTY
         pacer, started = self._pacer, perf_counter()
         draft = model.propose(history, limit, _Gate(pacer, limit))
@@ -108,14 +108,14 @@ class PacedDrafter:
         return draft
 
     def pause_length(self, history: History) -> int:
-        """How many plain passes may follow without `propose`, unless `ends_pause` returns True; 0: call `propose`.
+        """Number of plain passes without a call of `propose`, unless `ends_pause` returns True earlier.
 
-        The overhead of a single plain pass is larger than that of one in a row.
+        A row of plain passes has less overhead than single plain passes.
         """
         if not self._was_plain or not (self._may_pause or self._model is None):
             return 0
         if len(history) > self._num_history + self._num_unsearched and self.ends_pause(history):
-            return 0  # the last pass was a single one, after which `ends_pause` was not called
+            return 0  # the last pass was a single plain pass, so `ends_pause` was not called
         model = self._model
         num_unread = model.num_unread(len(history)) if model is not None else 0
         return self._pacer.pause_length(has_model=model is not None, num_unread=num_unread)
@@ -123,7 +123,7 @@ class PacedDrafter:
     def ends_pause(self, history: History) -> bool:
         """Search for a match that is worth proposing; called after each plain pass of a pause.
 
-        A search takes microseconds: much if a pass takes a third of a millisecond, nothing if it takes seven.
+        A search takes microseconds, which matters only if passes take less than a millisecond.
         """
         self._num_unsearched += 1
         if self._text is None or self._num_unsearched < self._search_every:
@@ -135,9 +135,9 @@ class PacedDrafter:
         gain, _depth = self._pacer.text_gain(text_kinds(text))
         self._unproposed = text
         elapsed_ms = (perf_counter() - started) * 1000.0
-        self._search_ms += (min(elapsed_ms, SLOW * self._search_ms) - self._search_ms) * _SEARCH_RATE
+        self._search_ms += (min(elapsed_ms, STALL * self._search_ms) - self._search_ms) * _SEARCH_RATE
         if gain > 0.0:
-            self._was_plain = False  # so that `propose` is called next
+            self._was_plain = False  # makes `pause_length` return 0
         return gain > 0.0
 
     @property
@@ -145,7 +145,7 @@ class PacedDrafter:
         return min(ceil(self._search_ms / (SEARCH_SHARE * self._pacer.prices.plain_ms)), MAX_UNSEARCHED)
 
     def _learn(self, history: History) -> None:
-        """Learn from a match that was not proposed: its tokens would have been accepted if they came."""
+        """Learn from a match that was not proposed: its tokens count as accepted if the target emitted them."""
         text, since = self._unproposed, self._num_history
         self._unproposed, self._num_history, self._num_unsearched = None, len(history), 0
         if text is None or not text.ids or len(history) <= since:
@@ -153,11 +153,11 @@ class PacedDrafter:
         actual = history[since : since + len(text.ids)].tolist()
         pairs = enumerate(zip(text.ids, actual, strict=False))
         right = next((i for i, (one, other) in pairs if one != other), len(actual))
-        # If all tokens of the match came that could be compared, nothing is known of the token after them.
+        # If all comparable tokens of the match were right, the next token of the match is unknown.
         self._pacer.observe_text(text_kinds(text)[: right if right == len(actual) else right + 1], right)
 
     def observe(self, num_accepted: int) -> None:
-        """Report the accepted tokens to the drafter and the pacer."""
+        """Report accepted tokens to drafter and pacer."""
         if self._text is not None:
             self._text.observe(num_accepted if self._kinds else 0)
         if self._kinds:

@@ -1,9 +1,9 @@
-"""The extra cost of plain passes that follow a larger pass, on a backend that replays recorded graphs.
+"""The extra cost of plain passes after a larger pass, on a backend that replays recorded graphs.
 
-ggml's CUDA backend records a pass once two in a row were alike, and replays the recording for the following passes;
-after a pass of another size it launches each kernel separately again. If kernels are short, launching takes longer than
-computing: on an H100 plain passes of a model of 135 million parameters took 1.1 ms in a row, and 2.3 ms right after a
-larger one. So speculation pays twice, and plain decoding looks slower than it is.
+ggml's CUDA backend records a graph after two equal passes in a row, and replays it for the next passes; after a pass of
+another size it launches each kernel separately again. If kernels are short, launching takes longer than computing: on
+an H100 plain passes of a model of 135 million parameters took 1.1 ms in a row, and 2.3 ms right after a larger pass. So
+a speculative pass also slows down later passes, which makes plain decoding look slower than it is.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from engine.pacing.constants import SIZE_RATE, SLOW
+from engine.pacing.constants import SIZE_RATE, STALL
 
-UNSETTLED = 2  # plain passes after a larger one: launched kernel by kernel, then recorded
-WATCHED = UNSETTLED + 3  # including settled passes, which give the usual time
+UNSETTLED = 2  # plain passes after a larger pass: one without a graph, one that records
+WATCHED = UNSETTLED + 3  # includes settled passes, which give the usual time
 
 
 class GraphReplayCost:
-    """The extra milliseconds, learnt from a measurement and from the passes of answers."""
+    """Extra milliseconds, from a measurement and from the passes of answers."""
 
     def __init__(self) -> None:
-        self.extra_ms = 0.0  # of the unsettled passes together, compared with as many settled ones
+        self.extra_ms = 0.0  # sum over the unsettled passes of their time beyond a settled pass
         self.is_measured = False
-        self._behind_ms: list[float] = []  # the first `WATCHED` plain passes since the last larger one
+        self._behind_ms: list[float] = []  # the first `WATCHED` plain passes after the last larger pass
         self._is_behind_prompt = True
 
     @property
     def start_ms(self) -> float:
-        """Extra milliseconds that a larger pass causes now; 0 right after another larger pass, which caused them."""
+        """Extra milliseconds that a larger pass would cause now; 0 right after another larger pass."""
         return self.extra_ms if self._behind_ms else 0.0
 
     def begin(self) -> None:
-        """Begin another answer: the device may still be computing the end of its prompt."""
+        """Begin another answer, whose prefill may still run on the device."""
         self._behind_ms, self._is_behind_prompt = [], True
 
     def use_measured(self, behind_ms: Sequence[float]) -> None:
@@ -40,7 +40,7 @@ class GraphReplayCost:
         self.extra_ms, self.is_measured = _extra_ms(behind_ms), True
 
     def observe(self, num_tokens: int, passes_ms: Sequence[float]) -> Sequence[float]:
-        """Record the milliseconds of passes of ``num_tokens`` each; return those of settled passes."""
+        """Record the milliseconds of passes of ``num_tokens`` each; return the settled passes' times."""
         if num_tokens > 1:
             self._behind_ms, self._is_behind_prompt = [], False
             return passes_ms
@@ -52,8 +52,8 @@ class GraphReplayCost:
         return passes_ms[max(0, UNSETTLED - num_before) :]
 
     def _learn(self) -> None:
-        """Clipped: a single stall must not count, since nothing would correct it until a larger pass is run."""
-        most_ms = SLOW * max(self.extra_ms, median(self._behind_ms))
+        """Clip observations, since an error by a stall would only be corrected after the next larger pass."""
+        most_ms = STALL * max(self.extra_ms, median(self._behind_ms))
         self.extra_ms += (min(_extra_ms(self._behind_ms), most_ms) - self.extra_ms) * SIZE_RATE
 
 

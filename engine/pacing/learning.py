@@ -1,4 +1,4 @@
-"""Statistics by kind of answer: how often proposals were accepted, and what drafting gained."""
+"""Statistics by kind of answer: acceptance of proposals, and gain of drafting."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from engine.pacing.acceptance import AcceptanceEstimate, draft_estimate, draft_kind, text_estimate
 from engine.pacing.constants import DRAFT_RATE, DRAFTED_CHANCE, FIRST_DRAFTS, RATE_FORGETS
 
-_MOST = 1e4  # above any average
+_MOST = 1e4  # upper limit of valid averages
 Numbers = dict[str, list[float]]
 
 
 @dataclass(slots=True)
 class DraftAverage:
-    """Average tokens and cost, in plain passes, of ``count`` passes with the draft model."""
+    """Average tokens and cost (relative to a plain pass) of ``count`` passes with the draft model."""
 
     tokens: float
     cost: float
@@ -28,15 +28,15 @@ class DraftAverage:
 
 
 class AcceptanceStats:
-    """Acceptance and costs of answers of one kind. Costs are in plain passes, so that they outlive a change of speed.
+    """Acceptance of answers of one kind, and costs relative to a plain pass, valid at any speed of the machine.
 
     Attributes:
-        text: chances of tokens of suffix matches, by class.
-        draft: chances of drafted tokens, by the draft's confidence.
-        drafted: the chance of a drafted token, whatever the confidence.
-        average: of passes with the draft, over answers; None: never drafted.
-        in_answer: the same in the current answer, beginning with ``average``.
-        rate: tokens in the time of a plain pass, lately.
+        text: acceptance of suffix-match tokens, by class.
+        draft: acceptance of drafted tokens, by the draft's confidence.
+        drafted: acceptance of drafted tokens of all confidences.
+        average: drafting passes of all answers; None: never drafted.
+        in_answer: drafting passes of the current answer, starting with ``average``.
+        rate: recent tokens per time of a plain pass.
     """
 
     def __init__(self, *, greedy: bool) -> None:
@@ -57,7 +57,7 @@ class AcceptanceStats:
         self.drafted.observe([0] * len(confidences), num_kept)
 
     def observe_draft_pass(self, tokens: float, cost: float, expected: DraftAverage) -> None:
-        """Record tokens and cost (in plain passes) of a pass with the draft. The first corrects ``expected``."""
+        """Record tokens and relative cost of a pass with the draft. The average starts from ``expected``."""
         if self.in_answer is None:
             self.in_answer = DraftAverage(expected.tokens, expected.cost)
         if self.average is None:
@@ -66,7 +66,7 @@ class AcceptanceStats:
         self.in_answer.observe(tokens, cost)
 
     def observe_rate(self, tokens: float, cost: float, num_passes: int = 1) -> None:
-        """Record passes that gave ``tokens`` each, at ``cost`` times a plain pass."""
+        """Record passes with ``tokens`` each, at ``cost`` times a plain pass."""
         kept = RATE_FORGETS ** (num_passes * cost)
         self.rate = self.rate * kept + tokens / max(cost, 1e-3) * (1.0 - kept)
 
@@ -91,20 +91,20 @@ class AcceptanceStats:
         self.drafted.restore(numbers["drafted"])
         if numbers["average"]:
             tokens, cost, count = (float(one) for one in numbers["average"])
-            if not all(0.0 < one < _MOST for one in (tokens, cost, count)):  # NaN is neither
+            if not all(0.0 < one < _MOST for one in (tokens, cost, count)):  # also False for NaN
                 raise ValueError("a figure is outside its range")
             self.average = DraftAverage(tokens, cost, count)
 
 
 class StatsByKind:
-    """The statistics of every kind of answer."""
+    """Statistics for each kind of answer."""
 
     def __init__(self) -> None:
         self._by_kind: dict[str, AcceptanceStats] = {}
-        self._begun: set[str] = set()  # kinds of answers of this process
+        self._begun: set[str] = set()  # kinds of this process's answers
 
     def begin(self, kind: str, *, greedy: bool) -> AcceptanceStats:
-        """Begin an answer of this kind; return its statistics, to be updated."""
+        """Begin an answer of this kind; return the kind's statistics, which the answer updates."""
         self._begun.add(kind)
         stats = self._by_kind.setdefault(kind, AcceptanceStats(greedy=greedy))
         stats.begin()
@@ -115,7 +115,7 @@ class StatsByKind:
         return {kind: stats.numbers for kind, stats in self._by_kind.items() if kind in self._begun}
 
     def restore(self, kept: Mapping[str, Numbers]) -> None:
-        """Continue from `numbers` of an earlier start.
+        """Load `numbers` of an earlier start.
 
         Raises:
             ValueError, LookupError, TypeError: these cannot be such numbers.

@@ -1,7 +1,7 @@
-"""Measures the cost of passes of a loaded model, and leaves its cache as it was.
+"""Measures the cost of passes of a loaded model, without changing its cache.
 
-The minimum of a few tries counts, not their mean: a curve taken on a busy machine would be used for a whole session.
-Results measured beside another program are used, but not stored for the next start.
+Results are the minimum of a few tries instead of their mean, since a session uses the curve even if it was measured on
+a busy machine. Results that another program disturbed are used, but not stored for the next start.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _BUDGET_S = 1.0
 ShouldStop = Callable[[], bool]  # called before each pass
 
 
-class Interrupted(Exception):  # noqa: N818 (nothing failed)
-    """``should_stop`` returned True during a measurement; the results so far are not enough."""
+class Interrupted(Exception):  # noqa: N818 (not a failure)
+    """``should_stop`` returned True before a measurement had enough results."""
 
 
 def never_stop() -> bool:
-    """``should_stop`` of a measurement that an answer waits for."""
+    """``should_stop`` for measurements that an answer waits for."""
     return False
 
 
 def own_seconds() -> float:
-    """Processor time of this process, and of the window's process if that is another one."""
+    """CPU seconds of this process and of the window's process."""
     number = os.environ.get(WINDOW_PID, "")
     if not number.isdecimal() or int(number) == os.getpid():
         return process_time()
@@ -54,16 +54,16 @@ def own_seconds() -> float:
 
 
 class OtherLoad:
-    """Processor time that other programs have used since this object was made."""
+    """Measures the CPU time of other programs since the object was created."""
 
     def __init__(self) -> None:
         self._began, self._idle_s, self._own_s = perf_counter(), library.idle_seconds(), own_seconds()
 
     @property
     def is_low(self) -> bool:
-        """Whether it is negligible."""
+        """Whether other programs used little CPU time."""
         elapsed_s = perf_counter() - self._began
-        if not self._idle_s:  # not available in a sandbox: steady times have to be enough
+        if not self._idle_s:  # unavailable in a sandbox, where steady times must suffice
             return True
         used_s = library.physical_cores() * elapsed_s - (library.idle_seconds() - self._idle_s)
         return used_s - (own_seconds() - self._own_s) < QUIET_CORES * elapsed_s
@@ -79,7 +79,7 @@ def measurable(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -
     """
     past = room_for(sequence, MAX_PASS)
     sequence.checkpoint()
-    # The return to a checkpoint is a separate cost: it must not be in every pass that is measured.
+    # Restoring a checkpoint is a separate cost, which must not be part of a measured pass.
     last = past if sequence.num_snapshots is None else sequence.n_ctx - MAX_PASS
 
     def run_pass(num_tokens: int) -> None:
@@ -98,10 +98,10 @@ def measurable(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -
 def measure_passes(
     sequence: CachedSequence, budget_s: float = BUDGET_S, should_stop: ShouldStop = never_stop
 ) -> dict[int, float]:
-    """Return milliseconds of passes of `POINTS` tokens, the minimum of a few tries, within about ``budget_s`` seconds.
+    """Measure passes of `POINTS` tokens within about ``budget_s`` seconds; return milliseconds by tokens.
 
-    Skips sizes that are likely to take longer than is left. Ends early if ``should_stop`` returns True after each size
-    was tried.
+    Skips sizes that probably take longer than the remaining time. Ends early if ``should_stop`` returns True after each
+    size was tried.
 
     Raises:
         DecodeError: a pass failed.
@@ -117,15 +117,15 @@ def measure(
     should_stop: ShouldStop = never_stop,
     clock: Callable[[], float] = perf_counter,
 ) -> dict[int, float]:
-    """Do the same; ``run_pass(n)`` decodes n tokens and forgets them. The first call warms up and does not count.
+    """Measure like `measure_passes`; ``run_pass(n)`` decodes and drops n tokens. The first call only warms up.
 
-    Each size is tried at least once, even beyond the budget; ``run_pass`` raises if it is to stop before that.
+    Each size is tried at least once, even beyond the budget; to stop earlier, ``run_pass`` raises.
     """
     ends = clock() + budget_s
     best: dict[int, float] = {}
     run_pass(1)
     for number in range(_TRIES):
-        # One token twice: the first follows the largest pass, whose rows have evicted a tiny model from the caches.
+        # One token is tried twice, since the largest pass before has evicted a tiny model from the processor's caches.
         for n in (1, *POINTS):
             started = clock()
             if number and should_stop():
@@ -139,7 +139,7 @@ def measure(
 
 
 def _most_ms(known_ms: Mapping[int, float], num_tokens: int) -> float:
-    """Upper bound of the time of a pass: a token costs no more than in a smaller pass."""
+    """Upper bound of the time of a pass, assuming that the cost per token does not grow with the size."""
     return min(ms * max(1.0, num_tokens / known) for known, ms in known_ms.items())
 
 
@@ -150,9 +150,9 @@ def few_passes_ms(
     budget_s: float = _BUDGET_S,
     num_before: int = 1,
 ) -> dict[int, float]:
-    """Return milliseconds of passes of these sizes, the minimum of up to `_TRIES` within ``budget_s``.
+    """Measure passes of these sizes with up to `_TRIES` tries within ``budget_s``; return milliseconds by size.
 
-    ``num_before`` plain passes run first and do not count.
+    ``num_before`` plain passes warm up first.
 
     Raises:
         DecodeError: a pass failed.
@@ -174,7 +174,7 @@ def few_passes_ms(
 
 
 def measure_graph_replay(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -> list[float]:
-    """Return milliseconds of plain passes right after a larger one, each the minimum of a few tries.
+    """Return milliseconds of the plain passes right after a larger pass, each the minimum of a few tries.
 
     See `GraphReplayCost`.
 
@@ -197,7 +197,7 @@ def measure_graph_replay(sequence: CachedSequence, should_stop: ShouldStop = nev
 
 @dataclass(frozen=True, slots=True)
 class DraftingTimes:
-    """Milliseconds of a drafted token and of one that the draft only reads; ``is_steady``: nothing disturbed them."""
+    """Milliseconds of a drafted token and of a token that is only read; ``is_steady``: undisturbed."""
 
     step_ms: float
     read_ms: float
@@ -212,16 +212,15 @@ def measure_drafting(
     *,
     block: int = 1,
 ) -> DraftingTimes:
-    """Measure a draft model that drafts a few tokens for a target with ``n_vocab`` tokens, as in an answer.
+    """Measure a draft model while it drafts a few tokens for a target with ``n_vocab`` tokens, as in an answer.
 
-    A step of a draft that makes a ``block`` of several tokens at once is the whole block. The first try, which loads
-    the weights, does not count.
+    For a draft that drafts a ``block`` of several tokens at once, a step is a block. The first try only warms up.
 
     Raises:
         DecodeError: a pass failed.
         Interrupted: ``should_stop`` returned True.
     """
-    before = sequence.export() if sequence.num_snapshots is not None else None  # such a memory has one checkpoint only
+    before = sequence.export() if sequence.num_snapshots is not None else None  # such a memory has a single checkpoint
     if sequence.num_snapshots is not None:
         sequence.clear()
     past = room_for(sequence, MAX_PASS + _DRAFT_TOKENS)
@@ -257,14 +256,14 @@ def measure_drafting(
 
 
 def measure_rollback(sequence: CachedSequence) -> RollbackCost | None:
-    """Measure checkpoints, the minimum of a few tries; None if the memory can drop any tail.
+    """Measure saving and restoring checkpoints; None if the memory can drop any tail.
 
     Raises:
         DecodeError: a pass failed.
     """
     if sequence.num_snapshots is None:
         return None
-    empty = sequence.num_past == 0  # there is no state to save
+    empty = sequence.num_past == 0  # without tokens there is no state to save
     if empty:
         sequence.forward((0,), 0)
     save_s = restore_s = float("inf")
@@ -280,7 +279,7 @@ def measure_rollback(sequence: CachedSequence) -> RollbackCost | None:
 
 
 def room_for(sequence: CachedSequence, num_tokens: int) -> int:
-    """Make room for ``num_tokens`` by dropping the end of the cache; return the number of tokens that stay."""
+    """Free space for ``num_tokens`` by dropping the cache's tail; return the number of remaining tokens."""
     past = max(0, min(sequence.num_past, sequence.n_ctx - num_tokens))
     if not sequence.rollback(past):
         sequence.clear()

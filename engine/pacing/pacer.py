@@ -1,11 +1,11 @@
-"""Decides before each pass what to propose and how far: the most expected tokens per expected millisecond.
+"""Decides before each pass what to propose, and how many tokens, to maximise expected tokens per millisecond.
 
-One pacer serves as long as a target and draft are loaded. Drafters ask it; it observes the passes.
+A pacer lives as long as its target and draft are loaded. Drafters call it, and it observes the passes.
 
-With the best rate so far, r tokens per millisecond, a choice is worth its expected tokens minus r times its cost; the
-choice of the greatest worth maximises the long-run rate (Dinkelbach 1967, https://doi.org/10.1287/mnsc.13.7.492). Plain
-decoding is always one of the choices. A decision about a token never looks at the token once it is sampled, so that
-the distribution of the output does not change.
+Let r be the best rate so far in tokens per millisecond. The gain of a choice is its expected tokens minus r times its
+cost, and the choice with the greatest gain maximises the long-run rate (Dinkelbach 1967,
+https://doi.org/10.1287/mnsc.13.7.492). Plain decoding is always one of the choices. A decision about a sampled token
+never depends on the token, so the distribution of the output does not change.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.pacing.constants import (
     PROBE_REFUND,
     PROBE_SHARE,
     RATE_SHARE,
-    SLOW,
+    STALL,
 )
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
@@ -36,11 +36,11 @@ from engine.pacing.prices import Prices
 from engine.pacing.reasons import Explanation
 from engine.pacing.rollback_cost import RollbackCost
 
-_MOST_BUDGET = 1e4  # plain passes
+_MOST_BUDGET = 1e4  # upper limit of a valid probe budget, in plain passes
 
 
 class Choice(Enum):
-    """The proposal for a pass."""
+    """The source of a pass's proposal."""
 
     PLAIN = "plain"
     TEXT = "text"
@@ -52,13 +52,13 @@ class Decision:
     """The proposal for a pass, and its expected gain.
 
     Attributes:
-        choice: suffix match, draft or nothing.
-        depth: most proposed tokens.
-        text_gain_ms: milliseconds saved by the best length of the suffix match, compared with a plain pass.
-        draft_gain_ms: the same of the draft model; None if it cannot be used.
-        expected_tokens: of the pass, its last one included.
-        expected_ms: of the pass, drafting included.
-        is_probe: the draft model does not seem to pay off, and is tried.
+        choice: suffix match, draft model or nothing.
+        depth: maximum number of proposed tokens.
+        text_gain_ms: milliseconds that the best length of the suffix match saves, compared with a plain pass.
+        draft_gain_ms: milliseconds that the draft model saves; None if it cannot be used.
+        expected_tokens: emitted tokens of the pass, including the last one.
+        expected_ms: time of the pass, including drafting.
+        is_probe: the draft model is only tried, since it does not seem to pay off.
     """
 
     choice: Choice
@@ -71,13 +71,13 @@ class Decision:
 
 
 class Pacer:
-    """Chooses before each pass by prices and statistics; implements `PassPlanner` and `PassObserver`.
+    """Chooses proposals by prices and statistics; implements `PassPlanner` and `PassObserver`.
 
     Attributes:
-        prices: of passes, drafting and rollbacks.
+        prices: milliseconds of passes, drafting and rollbacks.
         acceptance: statistics of the current kind of answer.
-        decision: for the last pass.
-        explanation: the decisions as sentences.
+        decision: the last decision.
+        explanation: explains decisions in sentences.
     """
 
     def __init__(
@@ -91,16 +91,16 @@ class Pacer:
         self.acceptance = AcceptanceStats(greedy=True)
         self._kinds = StatsByKind()
         self.decision = Decision(Choice.PLAIN, 0)
-        self._predicted: DraftAverage | None = None  # expected of passes with the draft, before there were any
-        self._drafted: tuple[Sequence[float], float] | None = None  # for the next pass: see `note_draft`
+        self._predicted: DraftAverage | None = None  # expected average of drafting passes, before the first one
+        self._drafted: tuple[Sequence[float], float] | None = None  # arguments of `note_draft` for the next pass
         self._may_pause = True
-        self._decided_start_ms = 0.0  # extra cost of the passes after the next pass, if that is larger
-        self._probe_budget = 0.0  # plain passes that may be lost by trying a draft that does not seem to pay off
+        self._decided_start_ms = 0.0  # extra cost that a larger next pass would cause in later passes
+        self._probe_budget = 0.0  # cost that probes may have, in plain passes
         self.explanation = Explanation()
 
     @property
     def reason(self) -> str:
-        """Why drafting continues or rests, as of the last change; empty before anything is known."""
+        """A sentence about why drafting continues or pauses, as of the last change; empty at first."""
         return self.explanation.reason
 
     @property
@@ -109,24 +109,23 @@ class Pacer:
 
     @property
     def is_drafting(self) -> bool:
-        """Whether the draft model was chosen for the last pass."""
         return self.decision.choice is Choice.DRAFT
 
     @property
     def has_company(self) -> bool:
-        """Whether other answers run, so that measured times include their work."""
+        """Whether other answers share the passes, so that measured times include their work."""
         return self.prices.composition.num_answers > 0
 
     def begin_pass(self, num_pending: int, batch: Batch | None) -> None:
-        """Take the pending tokens and the other answers' share of the next pass into account."""
+        """Set the pending tokens and the other answers' share of the next pass."""
         composition = ALONE if batch is None else batch.composition(is_drafting=self.is_drafting)
         self.prices.begin_pass(num_pending, composition)
 
     @property
     def token_ms(self) -> float:
-        """Average milliseconds per token, which one more token is worth; never more than a plain pass.
+        """The value of one more token: average milliseconds per token, at most a plain pass.
 
-        Beside other answers: per token of all answers.
+        With parallel answers, per token of all answers.
         """
         prices = self.prices
         if prices.composition.num_tokens:
@@ -138,7 +137,7 @@ class Pacer:
         self._predicted = None
 
     def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:
-        """Use measured milliseconds of the draft; see `Prices.expect_drafting`."""
+        """Use measured prices of the draft; see `Prices.expect_drafting`."""
         self.prices.expect_drafting(step_ms, read_ms)
         self._predicted = None
 
@@ -164,10 +163,10 @@ class Pacer:
 
         Args:
             text: classes of the tokens of the suffix match.
-            has_model: whether there is a draft model.
-            limit: most proposed tokens.
-            may_pause: if False, the user asked for drafting by name: at least one token is drafted.
-            num_unread: tokens that the draft model has to read before it drafts.
+            has_model: whether a draft model can be used.
+            limit: maximum number of proposed tokens.
+            may_pause: if False, at least one token is drafted, since the user chose a drafting mode.
+            num_unread: tokens that the draft model must read before it drafts.
         """
         prices, text = self.prices, text[:limit]
         self._drafted = None
@@ -190,7 +189,7 @@ class Pacer:
         return decision
 
     def text_gain(self, kinds: Sequence[int]) -> tuple[float, int]:
-        """Return the milliseconds saved by the best number of these tokens, and that number; only verifying costs."""
+        """Return the milliseconds that the best number of these tokens saves, and that number."""
         best, best_depth, expected, alive = 0.0, 0, 0.0, 1.0
         if not kinds:
             return best, best_depth
@@ -209,7 +208,7 @@ class Pacer:
         return (best, best_depth) if best > 0.0 else (0.0, 0)
 
     def _expected(self, kinds: Sequence[int]) -> float:
-        """Expected tokens of a pass that proposes a suffix match of these classes."""
+        """Expected tokens of a pass that proposes suffix-match tokens of these classes."""
         expected = alive = 1.0
         for kind in kinds:
             alive *= self.acceptance.text.chance(kind)
@@ -222,9 +221,9 @@ class Pacer:
         return Decision(Choice.DRAFT, depth, text_gain, draft_gain, average.tokens, cost_ms, is_probe)
 
     def drafting_average(self) -> DraftAverage:
-        """Average drafting pass of this answer; before the first one, of all answers, or as expected by prices."""
+        """Average drafting pass of this answer; before its first, the average of all answers, or the expected one."""
         seen, prices = self.acceptance, self.prices
-        if prices.composition.num_tokens:  # averages of passes alone do not apply
+        if prices.composition.num_tokens:  # the averages are for passes without other answers
             tokens, cost_ms = self._best_draft(seen.drafted.chance(0))
             return DraftAverage(tokens, cost_ms / prices.least_ms)
         if seen.in_answer is not None:
@@ -237,7 +236,7 @@ class Pacer:
         return self._predicted
 
     def _best_draft(self, chance: float) -> tuple[float, float]:
-        """Tokens and milliseconds of a pass of the best depth (at least 1), each token accepted with ``chance``."""
+        """Expected tokens and milliseconds of a pass of the best depth (>= 1), if ``chance`` is the acceptance."""
         prices = self.prices
         best_gain, best = float("-inf"), (1.0, prices.plain_ms)
         expected = alive = 1.0
@@ -250,9 +249,9 @@ class Pacer:
         return best
 
     def _draft_gain(self, num_unread: int) -> float:
-        """Milliseconds that a pass with the draft model saves.
+        """Expected milliseconds that a pass with the draft model saves.
 
-        The average includes the cost of reading a few tokens; the cost of reading a prompt is spread over an answer.
+        The average pass includes reading a few tokens; the cost of reading a prompt is spread over an answer.
         """
         average, prices, token_ms = self.drafting_average(), self.prices, self.token_ms
         gain = average.tokens * token_ms - average.cost * prices.least_ms
@@ -261,13 +260,13 @@ class Pacer:
         return gain - reading_ms * min(average.tokens / ANSWER_TOKENS, 1.0)
 
     def _probe_loss(self, num_unread: int) -> float:
-        """Plain passes that a probe of the draft loses if next to nothing of it is accepted."""
+        """Cost in plain passes of a probe of the draft of which hardly any token is accepted."""
         prices = self.prices
         work_ms = prices.drafting_ms(PROBE_DEPTH) + max(num_unread - 1, 0) * prices.draft_read_ms
         return (prices.pass_ms(PROBE_DEPTH) + work_ms + prices.start_ms) / prices.plain_ms - 0.5
 
     def pause_length(self, *, has_model: bool, num_unread: int = 0) -> int:
-        """How many plain passes may follow each other before the draft model is considered again."""
+        """Number of plain passes before the draft model is considered again."""
         if not has_model:
             return MAX_PAUSE
         if self._draft_gain(num_unread) > 0.0:
@@ -278,13 +277,13 @@ class Pacer:
     # ---- while a draft model drafts ---------------------------------------------------------------------------------
 
     def worth_sampling(self, num_sampled: int, alive: float, confidence: float, room: int) -> bool:
-        """Decide whether to sample and propose one more token, whose distribution is known already.
+        """Decide whether to sample and propose one more token from a known distribution.
 
         Args:
             num_sampled: tokens sampled so far for this pass.
-            alive: chance that all of them are accepted.
-            confidence: the draft's, in its next token, before that is sampled.
-            room: most further tokens of this pass.
+            alive: probability that all of them are accepted.
+            confidence: the draft's confidence in its next token, before that is sampled.
+            room: maximum number of additional tokens in this pass.
         """
         alive *= self.acceptance.draft.chance(draft_kind(confidence))
         if (self.decision.is_probe and num_sampled < PROBE_DEPTH) or (num_sampled == 0 and not self._may_pause):
@@ -292,14 +291,14 @@ class Pacer:
         return self._gain_of_continuing(num_sampled, alive, room) > 0.0
 
     def worth_running(self, num_sampled: int, alive: float, room: int) -> bool:
-        """Decide whether to run the draft model again, for the distribution of one more token."""
+        """Decide whether to run the draft model again to get the distribution of one more token."""
         if self.decision.is_probe and num_sampled < PROBE_DEPTH:
             return True
         alive *= self.acceptance.drafted.chance(0)
         return self._gain_of_continuing(num_sampled, alive, room) > self.prices.next_ms
 
     def _gain_of_continuing(self, num_sampled: int, alive: float, room: int) -> float:
-        """Milliseconds that the best number (>= 1) of more tokens saves; ``alive`` includes the first of them."""
+        """Milliseconds that the best number (>= 1) of additional tokens saves; ``alive`` includes the first one."""
         prices = self.prices
         value, step_ms, chance = self.token_ms, prices.next_ms, self.acceptance.drafted.chance(0)
         costs_ms, row_ms, has_rollback = prices.costs_ms, prices.row_ms, prices.rollback is not None
@@ -320,14 +319,14 @@ class Pacer:
     # ---- after a pass -----------------------------------------------------------------------------------------------
 
     def note_draft(self, confidences: Sequence[float], reading_ms: float) -> None:
-        """Record that the draft model drafted for the next pass, with these confidences.
+        """Record the draft model's confidences for the next pass.
 
-        ``reading_ms``: the time it took to read the conversation.
+        ``reading_ms``: its time to read the conversation.
         """
         self._drafted = confidences, reading_ms
 
     def on_pass(self, report: PassReport) -> None:
-        """Learn from a pass; if it was joined with others', from the acceptance only."""
+        """Learn from a pass; from a joined pass only the acceptance."""
         prices, drafted, num_kept = self.prices, self._drafted, report.num_accepted
         self._drafted = None
         if report.is_joined:
@@ -355,7 +354,7 @@ class Pacer:
         self.prices.observe_passes(num_tokens, (milliseconds,))
 
     def observe_run(self, passes_ms: Sequence[float], other_ms: float) -> None:
-        """Record the milliseconds of plain passes in a row, and of the overhead of one of them."""
+        """Record the milliseconds of consecutive plain passes, and the overhead per pass."""
         self.prices.observe_passes(1, passes_ms)
         self.prices.observe_overhead(other_ms, len(passes_ms))
         self._count(1.0, 1.0, len(passes_ms))
@@ -363,7 +362,7 @@ class Pacer:
     def observe_step(self, milliseconds: float, other_ms: float, num_proposed: int, num_kept: int) -> None:
         """Record the tokens and the total milliseconds of a pass.
 
-        ``other_ms`` includes neither drafting nor the target's pass.
+        ``other_ms`` excludes drafting and the target's pass.
         """
         if num_proposed:
             self.prices.observe_rows(other_ms, num_proposed)
@@ -372,30 +371,30 @@ class Pacer:
         self._count(1.0 + num_kept, milliseconds / self.prices.plain_ms)
 
     def observe_text(self, kinds: Sequence[int], num_right: int) -> None:
-        """Record that the first ``num_right`` tokens of a match, proposed or not, were right, and no more."""
+        """Record that exactly the first ``num_right`` tokens of a match, proposed or not, were right."""
         self.acceptance.text.observe(kinds, num_right)
 
     def observe_draft(
         self, confidences: Sequence[float], num_kept: int, milliseconds: float, reading_ms: float = 0.0
     ) -> None:
-        """Record a pass with the draft model, in milliseconds without ``reading_ms``.
+        """Record a pass with the draft model; ``milliseconds`` excludes ``reading_ms``.
 
-        Neither the time of reading nor that of a stall counts as a cost of drafting: after a stall the draft would not
-        be tried for many answers, and only drafting shows that the stall is over.
+        Reading time and stalls are not counted as costs of drafting: otherwise a stall would keep the draft from being
+        tried for many answers.
         """
         prices = self.prices
         self.acceptance.observe_drafted(confidences, num_kept)
         num_drafted = max(len(confidences), 1)
         usual_ms = prices.pass_ms(num_drafted) + prices.drafting_ms(num_drafted)
         usual_ms += prices.rollback_ms(num_drafted, 0.0)
-        tokens, cost = 1.0 + num_kept, min(milliseconds, SLOW * usual_ms) / prices.plain_ms
+        tokens, cost = 1.0 + num_kept, min(milliseconds, STALL * usual_ms) / prices.plain_ms
         self.acceptance.observe_draft_pass(tokens, cost, self.drafting_average())
-        if self.decision.is_probe:  # a probe that gained much is followed by another at once
+        if self.decision.is_probe:  # a probe that gained pays for the next probe
             beside_ms = reading_ms + self._decided_start_ms
             loss = cost + beside_ms / prices.plain_ms - tokens
             self._probe_budget -= loss if loss > 0.0 else PROBE_REFUND * loss
 
     def _count(self, tokens: float, cost: float, num_passes: int = 1) -> None:
-        """Count passes that gave ``tokens`` each, at ``cost`` times a plain pass."""
+        """Count passes with ``tokens`` each, at ``cost`` times a plain pass."""
         self.acceptance.observe_rate(tokens, cost, num_passes)
         self._probe_budget = min(self._probe_budget + PROBE_SHARE * cost * num_passes, _MOST_BUDGET)

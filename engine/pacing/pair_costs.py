@@ -1,7 +1,7 @@
-"""Costs of a loaded target and its draft: measured in idle time, stored for the next start, corrected by use.
+"""The costs of a loaded target and its draft: measured in idle time, stored for the next start, corrected by use.
 
-There is one pacer, one number of threads, and a curve for each number of threads and each fill of the cache: attention
-reads the whole cache, so passes on an empty cache say little about a long chat.
+There is one pacer, and a curve for each number of threads and each band of cache fill: attention reads the whole cache,
+so passes on an empty cache say little about a long chat.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ from engine.tuning.threads import ThreadControl
 log = logging.getLogger(__name__)
 
 _TARGET_SIZES = (1, 8)
-MAX_MIXED_COST = 2.5  # of a mixed pass, which decodes prompts and answers, relative to a plain pass
-UNKNOWN_COST_READ = 8  # prompt tokens in a mixed pass if costs are not known
-READ_RATE = 0.3  # weight of a mixed pass in ``_read_excess``
-_MIN_SAVED_SIZE = 8  # tokens of a pass: a curve without a pass as large is not stored
+MAX_MIXED = 2.5  # most cost, in plain passes, of a pass that reads prompts while others answer
+DEFAULT_READ_TOKENS = 8  # prompt tokens in such a pass before costs are known
+READ_RATE = 0.3  # weight of such a pass in ``_read_excess``
+_MIN_SAVED_SIZE = 8  # tokens; a curve without a pass at least this large is not stored
 
 
 class PairCosts:
-    """The costs of one loaded target and draft; `pacer` is set as soon as anything is known."""
+    """The costs of one loaded target and draft; `pacer` is set once costs are known."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class PairCosts:
         acceptance: AcceptanceStore | None = None,
         samples: SampleStore | None = None,
     ) -> None:
-        """``samples`` is used for forecasts of other models."""
+        """``samples`` stores costs for forecasts of other models."""
         self.pacer: Pacer | None = None
         self._target, self._store, self._asked_threads = target, store, request.threads
         machine = (*library.machine_facts(), *(gpu.description for gpu in find_gpus()), target.info.flash_attention)
@@ -82,23 +82,23 @@ class PairCosts:
         self._pair_key = key_of(key_of("pair", *of_target, *machine), draft_key)
         self._graph_replay = GraphReplayCost() if target.info.gpu_layers else None
         self._control: ThreadControl | None = None
-        self._curves: dict[tuple[int, int], CostCurve] = {}  # by threads and band
-        self._measured: set[tuple[int, int]] = set()  # well enough to be stored
+        self._curves: dict[tuple[int, int], CostCurve] = {}  # by threads and band of cache fill
+        self._measured: set[tuple[int, int]] = set()  # keys of curves that were measured well enough to be stored
         self._is_checked = False
         self._reported = ""
-        self._main: PairCosts | None = None  # if these are the costs of another slot
-        self._read_excess = 1.0  # time of passes in which prompts are read, over that of the curve
+        self._main: PairCosts | None = None  # the first slot's costs, if this object is for another slot
+        self._read_excess = 1.0  # measured time of passes that read prompts, relative to the curve
 
     def of_slot(self, target: LoadedModel) -> PairCosts:
-        """Return the costs for another sequence of the same contexts.
+        """Return the costs for another slot of the same contexts.
 
-        Measurements are shared; statistics of acceptance are not.
+        Slots share measurements, but not statistics of acceptance.
         """
         other = copy.copy(self)
         other._main, other._target, other.pacer = self, target, None  # noqa: SLF001  (of the same class)
         return other
 
-    def _copy_measurements(self, main: PairCosts) -> None:
+    def _share_with(self, main: PairCosts) -> None:
         self._control, self._is_checked = main._control, True
         self._select_curve()
         if self.pacer is not None and main.pacer is not None:
@@ -119,15 +119,15 @@ class PairCosts:
         return threads, band_of(self._target.sequence.num_past)
 
     def prepare(self, *, paced: bool, should_stop: ShouldStop = never_stop) -> None:
-        """Make threads and (if ``paced``) a pacer available for an answer: stored, or measured quickly.
+        """Set threads and (if ``paced``) a pacer for an answer, from stored costs or a quick measurement.
 
-        If ``should_stop`` returns True, the rest is left to the next answer.
+        If ``should_stop`` returns True, the next answer continues.
 
         Raises:
             DecodeError: a pass failed.
         """
         if self._main is not None:
-            self._copy_measurements(self._main)
+            self._share_with(self._main)
             return
         try:
             self._load_saved()
@@ -149,10 +149,10 @@ class PairCosts:
         self._select_curve()
 
     def measure(self, budget_s: float = BUDGET_S, should_stop: ShouldStop = never_stop) -> None:
-        """Measure what is not known well, within about ``budget_s`` seconds; stored costs are only checked.
+        """Measure missing costs within about ``budget_s`` seconds; stored costs are only checked.
 
-        Ends if ``should_stop`` returns True before a pass or after a failed one, and continues in the next idle time:
-        an answer that needs costs measures them itself, in less time.
+        Ends if ``should_stop`` returns True before a pass or after a failed one, and continues in the next idle time.
+        An answer that needs costs earlier measures them itself, in less time.
 
         Raises:
             DecodeError: a pass failed.
@@ -178,9 +178,9 @@ class PairCosts:
             return
         fits = self._curve_key in self._measured and (self._is_checked or self._check(STALE, should_stop))
         if not fits:
-            if not is_first:  # chosen in a hurry, beside another program, or on another machine
+            if not is_first:  # chosen in a hurry, on a busy machine, or on another machine
                 self._settle_threads(budget_s, should_stop)
-            if self._curve_key in self._measured:  # it was wrong, and so were the others
+            if self._curve_key in self._measured:  # the stored curve was wrong, so the others are wrong too
                 for key in self._curves.keys() - {self._curve_key}:
                     del self._curves[key]
                 self._measured.clear()
@@ -190,9 +190,9 @@ class PairCosts:
         self._is_checked = fits or not should_stop()
 
     def _measure_curve(self, budget_s: float, should_stop: ShouldStop) -> None:
-        """Measure the curve in use; twice, for the minimum of both, if a check right after it disagrees.
+        """Measure the current curve; if a check right afterwards disagrees, measure again and use the minima.
 
-        A single size that was disturbed might never be tried again.
+        Otherwise a size whose measurement was disturbed might never be tried.
         """
         others = OtherLoad()
         points = measure_passes(self._target.sequence, budget_s, should_stop)
@@ -205,14 +205,14 @@ class PairCosts:
             self._measured.add(self._curve_key)
 
     def _measure_graph_replay(self, should_stop: ShouldStop) -> None:
-        """Measure the extra cost after larger passes if that is quick; else it is learnt from answers."""
+        """Measure the extra cost after larger passes if that is quick; otherwise answers give it."""
         if self._graph_replay is None or self.pacer is None:
             return
         if 4 * WATCHED * self.pacer.curve.cost_ms(1) < HURRIED_BUDGET_S * 1000.0:
             self._graph_replay.use_measured(measure_graph_replay(self._target.sequence, should_stop))
 
     def _check(self, most_off: float, should_stop: ShouldStop) -> bool:
-        """True if a few quick passes take the time that the curve in use says."""
+        """Whether the times of a few passes match the current curve."""
         known = self._curves[self._curve_key].known_ms
         sizes = [size for size in CHECK_SIZES if size in known]
         num_before = 1 if self._graph_replay is None else UNSETTLED
@@ -230,7 +230,7 @@ class PairCosts:
         self._select_curve()
 
     def _shape(self) -> dict[int, float] | None:
-        """Growth of passes on this machine, as measured on another model."""
+        """Relative costs of passes on this machine, as measured on another model."""
         kept = self._store.get(self._shape_key)
         return kept.bands[min(kept.bands)] if kept is not None else None
 
@@ -241,7 +241,7 @@ class PairCosts:
         self._apply_threads()
 
     def _measure_draft(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
-        """Measure the draft if its costs are unknown. If they were loaded but not checked, measure its step again."""
+        """Measure the draft if unknown; if the target's curve is only checked, measure the draft's step again."""
         if self._draft is None or self.pacer is None or (self._draft.is_known and self._is_checked):
             return
         try:
@@ -249,7 +249,7 @@ class PairCosts:
                 self._draft.choose_threads(budget_s * THREADS_SHARE, should_stop)
                 self._apply_threads()
             times = self._draft.measure_step(self._target.sequence.n_vocab, should_stop)
-        except DecodeError as error:  # not fatal: if the draft fails in an answer, the answer says so
+        except DecodeError as error:  # not fatal: a draft that fails in an answer is reported then
             log.info("the draft could not be measured: %s", error.message)
             return
         self.pacer.expect_drafting(times.step_ms, times.read_ms)
@@ -257,11 +257,11 @@ class PairCosts:
     # ---- stored -----------------------------------------------------------------------------------------------------
 
     def request_check(self) -> None:
-        """Have the curve checked in idle time: passes were far quicker than it says."""
+        """Request a check of the curve in idle time, since passes were far faster than its costs."""
         (self._main or self)._is_checked = False  # noqa: SLF001  (of the same class)
 
     def save(self) -> None:
-        """Store what is known well for the next start."""
+        """Store reliable costs for the next start."""
         if self._control is None or self.pacer is None:
             return
         self._acceptance.put(self._pair_key, self.pacer.numbers)
@@ -278,7 +278,7 @@ class PairCosts:
             keep_sample(self._samples, self._draft.loaded, self._draft.threads, step_ms=step_ms, target=of_target)
 
     def _load_saved(self) -> None:
-        """Use the costs that an earlier start stored, if nothing is known yet."""
+        """Load the costs of an earlier start, if none are known yet."""
         kept = self._store.get(self._target_key) if self._control is None else None
         if kept is None:
             return
@@ -295,9 +295,9 @@ class PairCosts:
             self._apply_threads()
 
     def _new_control(self, best: int) -> ThreadControl:
-        """Try no other numbers of threads if the user chose the number, or on a GPU.
+        """The control tries no other numbers if the user set one, or on a GPU.
 
-        A number below that of the cores is doubted: it may have been chosen while another program ran.
+        A number below the cores is doubted: it may come from a disturbed measurement, and a wrong one costs much.
         """
         fixed = self._asked_threads is not None or bool(self._target.model.gpu_layers)
         most = best if fixed else library.physical_cores()
@@ -306,7 +306,7 @@ class PairCosts:
     # ---- while answering --------------------------------------------------------------------------------------------
 
     def observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> str:
-        """Record passes; return a sentence if the number of threads changed for good, else an empty text."""
+        """Record passes; return a sentence if the number of threads was changed, else an empty text."""
         control = self._control
         if control is None:
             return ""
@@ -314,8 +314,8 @@ class PairCosts:
         for milliseconds in passes_ms:
             if control.observe(num_tokens, milliseconds):
                 self._apply_threads()
-                break  # the other passes ran with the previous number of threads
-        if control.settled != settled:  # the draft follows
+                break  # later passes of the run had the previous number of threads
+        if control.settled != settled:  # the draft's threads depend on the target's
             self._apply_threads()
         self._select_curve()
         if control.reason == self._reported:
@@ -326,8 +326,8 @@ class PairCosts:
     def observe_joined_pass(self, num_tokens: int, milliseconds: float, num_read: int = 0) -> None:
         """Record a pass of the target that several answers shared.
 
-        A pass in which ``num_read`` tokens of prompts were read says nothing of answers, since attention reads the
-        cache of the prompt. It corrects `read_budget`.
+        A pass that read ``num_read`` tokens of prompts only corrects `read_budget`, since attention to the prompts'
+        caches changes its time.
         """
         if self.pacer is not None and num_read:
             excess = milliseconds / self.pacer.curve.cost_ms(num_tokens)
@@ -338,12 +338,11 @@ class PairCosts:
         self.observe_passes(num_tokens, (milliseconds,))
 
     def read_budget(self, num_tokens: int) -> int:
-        """How many tokens of prompts a pass may have beside ``num_tokens`` of answers without delaying them much."""
+        """How many prompt tokens a pass with ``num_tokens`` of answers may add without delaying the answers much."""
         if self.pacer is None:
-            return UNKNOWN_COST_READ
+            return DEFAULT_READ_TOKENS
         curve = self.pacer.curve
-        limit_ms = MAX_MIXED_COST * curve.cost_ms(1) / max(self._read_excess, 1.0)
-        return tokens_within(curve.costs_ms, num_tokens, limit_ms)
+        return tokens_within(curve.costs_ms, num_tokens, MAX_MIXED * curve.cost_ms(1) / max(self._read_excess, 1.0))
 
     def observe_draft_step(self, step_ms: float) -> None:
         if self._draft is not None:
@@ -354,11 +353,11 @@ class PairCosts:
             return
         self._target.context.set_threads(self._control.threads)
         if self._draft is not None:
-            # A program that takes cores from the target takes them from the draft, too; a target on a GPU uses none.
+            # Another program takes cores from target and draft alike. A target on a GPU uses no cores.
             self._draft.apply_threads(None if self._target.model.gpu_layers else self._control)
 
     def _select_curve(self) -> None:
-        """Use the curve of the current threads and fill of the cache."""
+        """Use the curve for the current threads and cache fill."""
         if not self._curves or self._control is None:
             return
         key = self._curve_key
@@ -373,7 +372,7 @@ class PairCosts:
             self.pacer.use(curve)
 
     def _nearest(self, key: tuple[int, int]) -> CostCurve:
-        """Prefer the same number of threads, then the nearest number, the nearest band, a lower band."""
+        """The most similar curve: by number of threads, then by band; of equally near bands the lower."""
         threads, band = key
         return self._curves[
             min(self._curves, key=lambda one: (one[0] != threads, abs(one[0] - threads), abs(one[1] - band), one[1]))
@@ -388,9 +387,9 @@ def keep_sample(
     step_ms: float | None = None,
     target: Path | None = None,
 ) -> None:
-    """Store a sample of this model's passes, for forecasts of other models.
+    """Store times of this model's passes, for forecasts of other models.
 
-    ``target`` is the target's file. For a head in the same file, the size is the bytes that a token of the head reads.
+    ``target`` is the target's file. The size of a head in that file is the bytes that its drafted token reads.
     """
     path, info = Path(loaded.info.path), loaded.info
     is_own_head = bool(info.head) and path == target
@@ -406,5 +405,5 @@ def keep_sample(
 
 def _facts(loaded: Loaded) -> tuple[object, ...]:
     info = loaded.info
-    kind = (info.head,) if info.head else ()  # in the same file as the target, perhaps
+    kind = (info.head,) if info.head else ()  # the head may be in the target's file
     return (*file_facts(info.path), info.cache_type, info.gpu_layers, *info.placement.facts, *kind)

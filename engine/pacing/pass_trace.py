@@ -1,4 +1,4 @@
-"""A trace of the passes: the decision, the expected gain and the result; one line of JSON a pass."""
+"""A trace of passes with decision, expected gain and result: one line of JSON per pass."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class TracedPass:
     """One pass of the target.
 
     Attributes:
-        token: tokens of the answer before it.
-        decision: the pacer's; None if the request fixed the depth.
+        token: number of the answer's tokens before the pass.
+        decision: the pacer's decision; None if the request fixed the depth.
         proposed: number of proposed tokens.
         accepted: number of accepted tokens.
-        milliseconds: drafting included.
-        plain_ms: believed time of a plain pass.
-        token_ms: what one more token was worth.
-        sources: of the proposed tokens, one each.
+        milliseconds: time of the pass, including drafting.
+        plain_ms: estimated time of a plain pass.
+        token_ms: the value of one more token.
+        sources: the source of each proposed token.
     """
 
     token: int
@@ -36,7 +36,7 @@ class TracedPass:
     sources: tuple[Source, ...] = ()
 
     def as_json(self) -> str:
-        """One line; times are milliseconds."""
+        """One line of JSON; times are in milliseconds."""
         decision = self.decision
         line: dict[str, object] = {"token": self.token}
         if decision is not None:
@@ -58,10 +58,10 @@ OnTrace = Callable[[TracedPass], None]
 
 
 class PassTracer:
-    """Reports every pass; as an observer it comes before the pacer, so that the pacer has not yet learnt from it."""
+    """Reports every pass. It must observe passes before the pacer does, which learns from them."""
 
     def __init__(self, on_trace: OnTrace, num_prompt: int, pacer: Pacer | None) -> None:
-        """``num_prompt``: tokens of the prompt. ``pacer`` is None if it does not decide."""
+        """``num_prompt``: tokens of the prompt. ``pacer`` is None if the depth is fixed."""
         self._on_trace, self._num_prompt, self._pacer = on_trace, num_prompt, pacer
 
     def on_pass(self, report: PassReport) -> None:

@@ -1,4 +1,4 @@
-"""Estimates the current duration of a plain pass with its error: the baseline of every speed-up."""
+"""Estimates the current duration of a plain pass and its error, as the baseline of speed-ups."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy as np
 from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.pacing.pacer import Pacer
 
-RECENT_S = 300.0  # after some minutes the machine is in another state
-MOST_ERROR = 0.3  # of an estimate; one with a larger error counts as unknown
-BAND_ENDS = (1024, 4096, 16384, 65536)  # bands of the number of cached tokens; a fifth band has no upper end
-_KEPT = 2000  # runs of plain passes
+RECENT_S = 300.0  # older passes do not describe the machine's current state
+MOST_ERROR = 0.3  # an estimate with a larger error counts as unknown
+BAND_ENDS = (1024, 4096, 16384, 65536)  # most cached tokens of each band of cache fill; the last band has no end
+_KEPT = 2000  # most recorded runs of plain passes
 _FEWEST_RUNS, _FEWEST_PASSES = 5, 8
-# Smallest relative standard error of an estimate from this answer's passes; from passes of the last minutes, since the
-# machine's speed drifts; and from larger passes, since the curve may have been measured while another program ran.
-_OWN_ERROR, _DRIFT_ERROR, _SHAPE_ERROR = 0.02, 0.08, 0.10
-_FAST_FACTOR = 1.5  # if passes are this much faster than the curve, the curve was measured on a busy machine
-_TWO_SIDED = 1.96  # standard errors in half of a 95% interval
-Conditions = tuple[int, bool]  # band of the number of cached tokens, and whether other answers run at the same time
+# Relative standard errors: least error of an estimate from the answer's own passes, drift of the machine over minutes,
+# and error of the shape of a curve that was measured on a busy machine.
+_OWN, _DRIFT, _SHAPE = 0.02, 0.08, 0.10
+_TOO_FAST = 1.5  # if passes are faster than the curve by this factor, the curve was measured on a busy machine
+_TWO_SIDED = 1.96  # standard errors of a 95% interval
+Conditions = tuple[int, bool]  # band of cache fill, and whether other answers run at the same time
 Run = tuple[float, float]  # number of consecutive passes, and their milliseconds
 
 
@@ -33,7 +33,7 @@ def band_of(num_past: int) -> int:
 
 
 class PlainPasses:
-    """Plain passes of the last minutes of all answers of a loaded target."""
+    """Plain passes of all answers of a loaded target in the last minutes."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
@@ -43,28 +43,28 @@ class PlainPasses:
         self._runs.append((self.clock(), conditions, run))
 
     def before(self, now: float, conditions: Conditions) -> list[Run]:
-        """Runs under the conditions in the `RECENT_S` before ``now``."""
+        """Runs with the same conditions in the `RECENT_S` seconds before ``now``."""
         return [run for at, where, run in self._runs if where == conditions and now - RECENT_S <= at < now]
 
 
 class PlainSpeed:
     """The duration of a plain pass during one answer; implements `PassObserver`.
 
-    It combines the answer's own plain passes, then its larger passes scaled by the curve, then plain passes of the last
-    minutes. Each source is added, weighted by its error, if that reduces the error. A source that contradicts the
-    others increases the error (https://pdg.lbl.gov, scale factor), so it is left out.
+    It combines estimates from the answer's own plain passes, from its larger passes scaled by the curve, and from plain
+    passes of the last minutes. Each estimate is added, weighted by its error, if that reduces the total error. A
+    contradicting estimate increases the total error (https://pdg.lbl.gov, scale factor) and is therefore left out.
     """
 
     def __init__(self, passes: PlainPasses, pacer: Pacer | None) -> None:
         self._passes, self._pacer = passes, pacer
         self._began = passes.clock()
         self._own: dict[bool, deque[Run]] = {False: deque(maxlen=_KEPT), True: deque(maxlen=_KEPT)}
-        self._larger: deque[Run] = deque(maxlen=_KEPT)  # in plain passes, converted by the curve
+        self._larger: deque[Run] = deque(maxlen=_KEPT)  # equivalent plain passes of larger passes, by the curve
         self._num_shared = self._num_passes = self._num_history = 0
         self._recent: dict[Conditions, tuple[float, float] | None] = {}
 
     def on_pass(self, report: PassReport) -> None:
-        """Record a pass. The first pass also warms up, so it is left out."""
+        """Record a pass, except the first, which warms up."""
         self._num_history = report.num_history
         self._num_passes += 1
         self._num_shared += report.is_shared
@@ -91,11 +91,12 @@ class PlainSpeed:
 
     @property
     def estimate(self) -> tuple[float, float] | None:
-        """Milliseconds of a plain pass with overhead, and half of its relative 95% interval; None if unknown."""
-        found = self._estimate_with_any_error()
+        """Milliseconds of a plain pass with overhead, and half of its relative 95% interval; None if too uncertain."""
+        found = self._combine()
         return found if found is not None and found[1] <= MOST_ERROR else None
 
-    def _estimate_with_any_error(self) -> tuple[float, float] | None:
+    def _combine(self) -> tuple[float, float] | None:
+        """The best estimate and its relative standard error; None without passes."""
         conditions = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
         if conditions not in self._recent:
             self._recent[conditions] = _estimate(self._passes.before(self._began, conditions), _DRIFT_ERROR)
@@ -112,13 +113,13 @@ class PlainSpeed:
 
     @property
     def is_curve_too_high(self) -> bool:
-        """Whether passes were so much quicker than the curve that it must be from a busy machine."""
-        found = self._estimate_with_any_error()
-        return found is not None and self._pacer is not None and found[0] * _FAST_FACTOR < self._pacer.curve.cost_ms(1)
+        """Whether passes were so much faster than the curve that it must be from a busy machine."""
+        found = self._combine()
+        return found is not None and self._pacer is not None and found[0] * _TOO_FAST < self._pacer.curve.cost_ms(1)
 
 
 def _estimate(runs: Collection[Run], least_error: float) -> tuple[float, float] | None:
-    """Milliseconds of a pass and their relative standard error; None if there are too few runs.
+    """Milliseconds of a pass and its relative standard error. The error is over runs, since stalls affect whole runs.
 
     The error is that of the runs, not of single passes: a stall affects consecutive passes.
     """
@@ -131,7 +132,7 @@ def _estimate(runs: Collection[Run], least_error: float) -> tuple[float, float] 
 
 
 def _combined(parts: list[tuple[float, float]]) -> tuple[float, float]:
-    """Mean of values weighted by their relative errors, and its error."""
+    """Mean of values weighted by their relative errors, and the error of the mean."""
     weights = [error**-2 for _, error in parts]
     mean = sum(weight * log(value) for weight, (value, _) in zip(weights, parts, strict=True)) / sum(weights)
     squares = sum(weight * (log(value) - mean) ** 2 for weight, (value, _) in zip(weights, parts, strict=True))

@@ -1,4 +1,4 @@
-"""Current prices of a pass, a drafted token and a rollback in milliseconds: measured, corrected by every pass."""
+"""Current prices of a pass, a drafted token and a rollback in milliseconds, corrected by every pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.interfaces import ALONE, BatchComposition
-from engine.pacing.constants import LOOK_AHEAD, READ_SHARE, SLOW, WORK_RATE
+from engine.pacing.constants import LOOK_AHEAD, READ_SHARE, STALL, WORK_RATE
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
 from engine.pacing.rollback_cost import RollbackCost
@@ -19,13 +19,13 @@ class Prices:
 
     Attributes:
         curve: cost of passes of the target by number of tokens; see `use`.
-        rollback: cost of rejected tokens, if the target's memory cannot drop any tail.
-        graph_replay: cost of a larger pass for those after it, if the backend replays graphs.
-        draft_step_ms: of a drafted token, or of a block of them.
-        block: tokens that the draft drafts in one pass.
-        draft_read_ms: of a token that the draft only reads.
-        overhead_ms: of a plain pass, beside the target's own time.
-        row_ms: of each proposed token, beside the target's own time.
+        rollback: cost of rejected tokens, if the target's memory cannot drop tails.
+        graph_replay: extra cost of passes after a larger pass, if the backend replays graphs.
+        draft_step_ms: price of a drafted token, or of a block.
+        block: tokens that one pass of the draft drafts.
+        draft_read_ms: price of a token that the draft only reads.
+        overhead_ms: time of a plain pass outside of the target.
+        row_ms: time per proposed token outside of the target.
         composition: the other answers' share of the next pass.
     """
 
@@ -55,12 +55,12 @@ class Prices:
 
     @property
     def least_ms(self) -> float:
-        """Milliseconds of a pass without a proposal, including the tokens of other answers."""
+        """Milliseconds of a pass without a proposal, including other answers' tokens."""
         return self.curve.cost_ms(1 + self.composition.num_tokens) + self.overhead_ms
 
     @property
     def costs_ms(self) -> Sequence[float]:
-        """Milliseconds of passes of 1, 2, ... tokens of this answer, beside those of others. Read-only."""
+        """Milliseconds of passes with 1, 2, ... tokens of this answer and the tokens of others. Read-only."""
         costs_ms = self.curve.costs_ms
         return costs_ms[self.composition.num_tokens :] if self.composition.num_tokens else costs_ms
 
@@ -74,16 +74,16 @@ class Prices:
 
     @property
     def max_proposed(self) -> int:
-        """Tokens that are worth proposing at once, however certain they are."""
+        """Most tokens to propose at once, even if all are certain to be accepted."""
         return max(self.curve.largest - 1 - self.composition.num_tokens, 0)
 
     @property
     def start_ms(self) -> float:
-        """Extra milliseconds that a larger pass causes in the plain passes after it."""
+        """Extra milliseconds that a larger pass would cause in later plain passes."""
         return self.graph_replay.start_ms if self.graph_replay is not None else 0.0
 
     def rollback_ms(self, num_proposed: int, alive: float) -> float:
-        """Average milliseconds of checkpoint and rollback, if all tokens are accepted with the chance ``alive``."""
+        """Expected milliseconds of checkpoint and rollback; ``alive``: probability that all tokens are accepted."""
         if self.rollback is None or num_proposed == 0:
             return 0.0
         return self.rollback.expected_ms(self.curve, num_proposed, alive)
@@ -92,7 +92,7 @@ class Prices:
 
     @property
     def step_ms(self) -> float:
-        """Milliseconds of a drafted token; shared with the answers that draft at the same time."""
+        """Milliseconds of a drafted token, which grow if other answers draft at the same time."""
         return self.draft_step_ms / (1 + self.composition.num_drafting)
 
     @property
@@ -101,7 +101,7 @@ class Prices:
 
     @property
     def next_ms(self) -> float:
-        """Milliseconds of one more drafted token; 0 for a block, which comes with its first token."""
+        """Milliseconds of one more drafted token; 0 within a block, whose tokens are drafted together."""
         return self.step_ms if self.block == 1 else 0.0
 
     def drafting_ms(self, num_drafted: int) -> float:
@@ -109,22 +109,22 @@ class Prices:
         return self.step_ms * (num_drafted if self.block == 1 else 1)
 
     def expect_drafting(self, step_ms: float, read_ms: float | None = None) -> None:
-        """Use measured milliseconds of a drafted token, and of one that is only read (None: a share of the former)."""
+        """Use measured milliseconds of a drafted token, and of a token that is only read (None: estimated)."""
         self.draft_step_ms = step_ms
         self.draft_read_ms = READ_SHARE * step_ms if read_ms is None else read_ms
 
     # ---- followed ---------------------------------------------------------------------------------------------------
 
     def use(self, curve: CostCurve) -> None:
-        """Use another curve after a change of threads or of the fill of the cache, which affects the draft as well."""
+        """Use another curve after a change of threads or cache fill, and scale the draft's prices."""
         before_ms = self.curve.cost_ms(1)
         self.curve = curve
         self._scale_drafting(before_ms)
 
     def _scale_drafting(self, before_ms: float) -> None:
-        """Scale the draft's prices as that of a plain pass, which was ``before_ms``.
+        """Scale the draft's prices like the price of a plain pass, which was ``before_ms``.
 
-        Else a draft that was measured while the machine was quick would seem to pay off after it has become slow.
+        Otherwise a draft that was measured on a fast machine would seem to pay off once the machine is slow.
         """
         factor = self.curve.cost_ms(1) / before_ms
         self.draft_step_ms *= factor
@@ -137,7 +137,7 @@ class Prices:
             self.rollback.num_pending = num_pending
 
     def on_pass(self, report: PassReport) -> None:
-        """Correct the cost of passes of this size; a joined pass says nothing."""
+        """Correct the cost of passes of this size; joined passes are ignored."""
         if not report.is_joined:
             self.observe_passes(report.num_decoded, (report.forward_ms,))
 
@@ -158,28 +158,27 @@ class Prices:
     def observe_overhead(self, milliseconds: float, num_passes: int = 1) -> None:
         """Record the average overhead of ``num_passes`` plain passes."""
         usual = self.overhead_ms
-        self.overhead_ms += (min(milliseconds, SLOW * usual + 0.01) - usual) * (1.0 - (1.0 - WORK_RATE) ** num_passes)
+        self.overhead_ms += (min(milliseconds, STALL * usual + 0.01) - usual) * (1.0 - (1.0 - WORK_RATE) ** num_passes)
 
     def observe_rows(self, milliseconds: float, num_proposed: int) -> None:
         """Record the overhead of a pass that verified ``num_proposed`` tokens."""
         row_ms = max(0.0, milliseconds - self.overhead_ms) / num_proposed
-        self.row_ms += (min(row_ms, SLOW * self.row_ms + 0.01) - self.row_ms) * WORK_RATE
+        self.row_ms += (min(row_ms, STALL * self.row_ms + 0.01) - self.row_ms) * WORK_RATE
 
     def observe_drafting(self, step_ms: float) -> None:
-        """Record the milliseconds of a drafted token, if the draft had little to read."""
+        """Record the milliseconds of a drafted token of a draft that had little to read."""
         usual = self.draft_step_ms
-        self.draft_step_ms += (min(step_ms, SLOW * usual or step_ms) - usual) * WORK_RATE
+        self.draft_step_ms += (min(step_ms, STALL * usual or step_ms) - usual) * WORK_RATE
 
     def observe_reading(self, num_tokens: int, milliseconds: float) -> None:
-        """Record the milliseconds in which the draft read ``num_tokens``."""
         self.draft_read_ms += (milliseconds / num_tokens - self.draft_read_ms) * 0.5
 
     def observe_rollback(self, report: PassReport) -> None:
-        """Record the milliseconds of a checkpoint and of a return to it, if the pass had them."""
+        """Record the milliseconds of a checkpoint and of its restore, if the pass had these."""
         rollback = self.rollback
         if rollback is None or report.num_proposed <= rollback.num_snapshots:
             return
         if not report.num_pending:
             rollback.observe_save(report.checkpoint_ms)
-        if report.num_left_pending:  # rolled back to a checkpoint, with pending tokens
+        if report.num_left_pending:  # restored, and tokens are pending
             rollback.observe_restore(report.rollback_ms)

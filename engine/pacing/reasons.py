@@ -1,4 +1,4 @@
-"""Explains in sentences why drafting continues or rests, and decides when to say so again."""
+"""Explains in sentences why drafting continues or pauses, and decides when a new sentence is needed."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 
 TEXT = said("using repeated text (n-gram)")
 TEXT_ALONE = said("the draft is not used: it would slow this model down here; repeated text is used instead")
-TEXT_RESTS, AS_ASKED = "text rests", "as asked"  # states, beside the choices of a pass
-_PATIENCE = 3  # consecutive matches that were not worth proposing
+TEXT_PAUSED, FORCED = "text rests", "as asked"  # states in addition to the choices of a pass
+_PATIENCE = 3  # consecutive unproposed matches before a change of state
 
 
 class Explanation:
-    """Follows the decisions; ``reason`` is the sentence of the last change."""
+    """Tracks decisions; ``reason`` is the sentence of the last change."""
 
     def __init__(self) -> None:
         self.state = self._last_choice = ""
         self.reason = ""
-        self.is_guess = False  # `reason` names an expected acceptance, not an observed one
+        self.is_guess = False  # `reason` has an expected acceptance instead of an observed one
         self._num_idle = 0
 
     def begin(self) -> None:
-        """Begin another answer: a drafting mode that the user chose for the last one does not explain this one."""
-        if self.state == AS_ASKED:
+        """Begin another answer, whose mode may differ."""
+        if self.state == FORCED:
             self.state = self.reason = ""
 
     def follow(self, pacer: Pacer, text: Sequence[int], *, has_model: bool) -> None:
-        """Follow the pacer's last decision, on a match ``text`` (classes) and with a draft model or without.
+        """Track the pacer's last decision; ``text`` are the classes of the suffix match.
 
-        Makes no sentence unless the state has changed: that would take longer than all the rest.
+        Creates a sentence only if the state has changed, since that is slow.
         """
         drafted, average = pacer.acceptance.drafted, pacer.drafting_average() if has_model else None
         pays = average is not None and average.tokens > average.cost
@@ -47,21 +47,21 @@ class Explanation:
             self._update(state, pacer, text, pays=pays, has_model=has_model)
 
     def _next_state(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
-        """Return the state that begins with this choice and has to be explained; None if nothing changes.
+        """Return the new state if this choice changes it, else None.
 
-        Probes and single matches change nothing.
+        Probes and single matches do not change the state.
 
         Args:
-            choice: for the next pass: plain, text or draft.
-            is_probe: the draft does not seem to pay off and is tried.
+            choice: the next pass's choice: plain, text or draft.
+            is_probe: whether the draft is only tried, since it does not seem to pay off.
             pays: whether drafting with the draft model pays off.
-            has_model: whether there is a draft model.
-            has_text: whether there was a match that could have been proposed.
+            has_model: whether a draft model can be used.
+            has_text: whether a match could have been proposed.
         """
         again, self._last_choice = choice == self._last_choice, choice
         self._num_idle = self._num_idle + has_text if choice == "plain" else 0
         if choice == "draft":
-            state = "draft" if pays else AS_ASKED
+            state = "draft" if pays else FORCED
             if is_probe:
                 return None
         elif choice == "text":
@@ -69,14 +69,14 @@ class Explanation:
         elif has_model:
             state = "plain" if not pays else self.state
         else:
-            state, again = TEXT_RESTS, has_text and self._num_idle >= _PATIENCE
+            state, again = TEXT_PAUSED, has_text and self._num_idle >= _PATIENCE
         return state if state != self.state and (again or choice == "draft") else None
 
     def _update(self, state: str, pacer: Pacer, text: Sequence[int], *, pays: bool, has_model: bool) -> None:
         drafted = pacer.acceptance.drafted
         accepted, is_observed = drafted.chance(0), drafted.is_observed
         self.state, self.is_guess = state, False
-        if state == TEXT_RESTS:
+        if state == TEXT_PAUSED:
             of_text = pacer.acceptance.text
             self.reason = text_not_paying(of_text.chance(text[0]), is_observed=of_text.is_observed)
         elif state == "text":
@@ -84,7 +84,7 @@ class Explanation:
         elif state == "draft" and pays:
             self.reason, self.is_guess = drafting(accepted, is_observed=is_observed), not is_observed
         else:
-            self.reason = not_paying(accepted, as_asked=state == AS_ASKED, is_observed=is_observed)
+            self.reason = not_paying(accepted, as_asked=state == FORCED, is_observed=is_observed)
             self.is_guess = not is_observed
 
 

@@ -1,4 +1,4 @@
-"""The number of threads of a loaded model, found by measurement."""
+"""Chooses the number of threads of a loaded model by measurement."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def choose_threads(
     *,
     should_stop: ShouldStop = never_stop,
 ) -> int:
-    """Set and return the fastest number of threads: ``asked`` if given; on a GPU the default; else as measured.
+    """Set and return the number of threads: ``asked`` if given, on a GPU the default, else the fastest.
 
     Args:
-        loaded: its cache is left as it was.
-        asked: the user's number.
+        loaded: the model; its cache does not change.
+        asked: the user's number, or None.
         sizes: tokens of the passes that are compared.
-        budget_s: approximate seconds that it may take.
+        budget_s: approximate seconds for the measurement.
         should_stop: called before each pass.
 
     Raises:
-        DecodeError: a pass failed; the number has not changed.
-        Interrupted: ``should_stop`` returned True; the number has not changed.
+        DecodeError: a pass failed; the number of threads is unchanged.
+        Interrupted: ``should_stop`` returned True; the number of threads is unchanged.
     """
     now = loaded.context.threads
     others = [count for count in threads.candidates(library.physical_cores()) if count != now]

@@ -1,1 +1,1 @@
-"""Vision models: the side file with the encoder, and pictures as ids of a prompt."""
+"""Vision models: the side file with the encoder, and ids of pictures in prompts."""

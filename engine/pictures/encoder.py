@@ -1,6 +1,6 @@
-"""The encoder of a vision model: pictures become ids of a prompt, and their embeddings get into the target's cache.
+"""The encoder of a vision model, which converts pictures to ids of a prompt and to embeddings in the target's cache.
 
-Embeddings of a picture are cached by the digest of its pixels, within a memory limit.
+Embeddings are cached by the digest of a picture's pixels, within a memory limit.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from engine.picture import BYTES_PER_PIXEL, Picture, PictureSize
 from engine.pictures.side_file import row_end
 from engine.storage.cost_store import file_facts, key_of
 
-MOST_NAMED = 8192  # runs of some hundred bytes each
+MOST_NAMED = 8192  # runs, of a few hundred bytes each
 _LEAST_ID = -(2**31)
-# -1 separates conversations in `engine.drafters.suffix.index`. An id is given once, so that ids of an older encoder
-# never mean another picture in a newer one.
+# -1 separates conversations in `engine.drafters.suffix.index`. Ids are never reused, so an id of an older encoder
+# cannot mean another picture in a newer encoder.
 _next_id = -2
 _numbering = threading.Lock()
-_MOST_KNOWN = 512  # pictures whose ids are known: more than a prompt has
+_MOST_KNOWN = 512  # pictures with cached ids; more than a prompt has
 _MOST_ROW_BYTES = 256 << 20
 
 
 def _take_ids(count: int) -> int:
-    """The first of ``count`` new ids."""
+    """Reserve ``count`` ids, and return the first."""
     global _next_id  # noqa: PLW0603  (one numbering for all sessions of the process)
     with _numbering:
         first = _next_id
@@ -45,21 +45,21 @@ def _take_ids(count: int) -> int:
 
 
 class NamedRuns:
-    """The runs of one encoder: by names, which outlive the process, and by ids, which do not.
+    """The runs of one encoder, by names, which are valid in any process, and by ids, which are valid in this process.
 
-    A name stands for a picture, a part of it and an encoder, so that a stored conversation means the same later.
+    A name identifies a picture, its part and the encoder, so that saved conversations stay valid.
     """
 
     def __init__(self) -> None:
         self._by_name: dict[str, Run] = {}
-        self._names: dict[int, str] = {}  # by the first id
-        self._begins: list[int] = []  # the first ids without their sign, ascending, as they were given
+        self._names: dict[int, str] = {}  # by first id
+        self._begins: list[int] = []  # absolute values of the first ids, ascending
 
     def __len__(self) -> int:
         return len(self._by_name)
 
     def named(self, name: str, num_places: int, num_positions: int) -> Run:
-        """See `Runs.named`. A run of another size is a new run."""
+        """See `Runs.named`. A different size makes a new run."""
         run = self._by_name.get(name)
         if run is not None and (run.num_places, run.num_positions) == (num_places, num_positions):
             return run
@@ -81,7 +81,7 @@ class NamedRuns:
         return run if place_id in run.ids else None
 
     def shrink(self, used: Collection[int]) -> None:
-        """Drop the oldest of too many, except those whose first ids are ``used``."""
+        """Drop the oldest runs beyond the limit, except those whose first ids are in ``used``."""
         over = len(self) - MOST_NAMED
         if over > 0:
             self._forget([-begin for begin in self._begins[:over] if -begin not in used])
@@ -94,11 +94,11 @@ class NamedRuns:
 
 @dataclass(slots=True)
 class _Known:
-    """A tokenized picture: ids of text, and runs with their chunk of libmtmd."""
+    """A tokenized picture: text ids, and runs with libmtmd's chunks."""
 
     parts: list[list[int] | Run]
     chunks: dict[int, PictureChunk]  # by the run's first id, without pixels
-    whole: TokenizedPicture | None  # with the pixels, until all runs are encoded
+    whole: TokenizedPicture | None  # has the pixels; None once all runs are encoded
     ids: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,7 +106,7 @@ class _Known:
 
 
 class PictureEncoder:
-    """One for a loaded target, on the thread that owns it. Each context of the target gets its `runs_for`."""
+    """The encoder of a loaded target, used on its thread. Each context of the target needs its own `runs_for`."""
 
     def __init__(self, path: Path, model: LlamaModel, threads: int) -> None:
         """Load the side file ``path`` for a model.
@@ -117,13 +117,13 @@ class PictureEncoder:
         self._mtmd = MtmdContext(path, model, threads)
         self._mtmd.row_end = row_end(path)
         self.path = path
-        self._known: OrderedDict[str, _Known] = OrderedDict()  # by digest, least recently used first
+        self._known: OrderedDict[str, _Known] = OrderedDict()  # by digest of the picture, least recently used first
         self._counts: dict[PictureSize, int] = {}
-        self._pixels: dict[str, Picture] = {}  # of the prompts since `release`
-        self._rows: OrderedDict[int, PictureRows] = OrderedDict()  # least recently used first
+        self._pixels: dict[str, Picture] = {}  # pictures of prompts since `release`
+        self._rows: OrderedDict[int, PictureRows] = OrderedDict()  # by first id of the run, least recently used first
         self.runs = NamedRuns()
-        self._key = key_of(*file_facts(str(path)), *library.build_facts())  # of the embeddings, with the pixels
-        self.num_encoded = 0  # runs, so far
+        self._key = key_of(*file_facts(str(path)), *library.build_facts())  # identifies file and build in names of runs
+        self.num_encoded = 0  # number of encoded runs
         self.num_readers = 0  # answers in progress, which may need embeddings
 
     def close(self) -> None:
@@ -135,7 +135,7 @@ class PictureEncoder:
         self._mtmd.close()
 
     def ids_of(self, picture: Picture) -> list[int]:
-        """The ids of a picture in a prompt: tokens around it, and negative ids for its embeddings.
+        """The ids of a picture in a prompt: text tokens around it, and negative ids for its embeddings.
 
         Raises:
             PictureError: the encoder cannot take it.
@@ -151,7 +151,7 @@ class PictureEncoder:
         return known.ids
 
     def count(self, width: int, height: int) -> int:
-        """Number of ids of a picture of a size.
+        """Number of ids of a picture with this size.
 
         Raises:
             PictureError: the encoder cannot take it.
@@ -167,7 +167,7 @@ class PictureEncoder:
         return self._counts[size]
 
     def release(self) -> None:
-        """Free the pixels: no answer is in progress."""
+        """Free all pixels; called when no answer is in progress."""
         self._pixels.clear()
         for known in self._known.values():
             if known.whole is not None:

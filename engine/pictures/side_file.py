@@ -1,6 +1,6 @@
-"""The side file (mmproj) of a vision model: found beside it, and checked by its header before llama.cpp opens it.
+"""Finds the side file (mmproj) of a vision model, and checks its header before llama.cpp opens it.
 
-Keys and tensors are those of llama.cpp's tools/mtmd/clip.cpp.
+Names of keys and tensors are from llama.cpp's tools/mtmd/clip.cpp.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from engine.gguf.model_kind import is_own_projector
 from engine.gguf.source import open_for_reading
 from engine.sentences import said
 
-if TYPE_CHECKING:  # a window appears before it needs NumPy
+if TYPE_CHECKING:  # the window appears before NumPy is needed
     import numpy as np
     from numpy.typing import NDArray
 
 _ARCHITECTURE = "clip"
-# For each projector the tensor whose rows (True: columns) are as wide as the text model; others are left to libmtmd.
-# The key ``projection_dim`` is unusable: older files have the encoder's own width there.
+# For each projector, tensors whose number of rows (True: columns) is the width of the text model; libmtmd checks the
+# others. The key ``projection_dim`` is unusable, since older files store the encoder's own width.
 _WIDTHS: dict[str, tuple[tuple[str, bool], ...]] = {
     "mlp": (("mm.3.bias", False), ("mm.2.weight", True)),
     "qwen2vl_merger": (("mm.2.bias", False),),
     "qwen2.5vl_merger": (("mm.2.bias", False),),
-    "qwen3vl_merger": (("mm.2.bias", False),),  # of one of several parts, as the text model's width is
+    "qwen3vl_merger": (("mm.2.bias", False),),  # width of one of several parts, like the text model's width
     "gemma3": (("mm.input_projection.weight", False),),
     "gemma4v": (("mm.input_projection.weight", True),),
     "pixtral": (("mm.2.weight", True),),
@@ -33,7 +33,7 @@ _WIDTHS: dict[str, tuple[tuple[str, bool], ...]] = {
     "internvl": (("mm.model.mlp.3.weight", True),),
     "lfm2": (("mm.2.weight", True),),
 }
-# Prefixes of the architectures that a projector is for; a projector that is not listed, such as LLaVA's, fits any.
+# Prefixes of the architectures that a projector fits. Projectors that are not listed, such as LLaVA's, fit any.
 _QWEN = ("qwen2vl", "qwen3vl", "qwen35")
 _FAMILIES = {
     "qwen2vl_merger": _QWEN,
@@ -44,9 +44,9 @@ _FAMILIES = {
     "gemma4uv": ("gemma",),
     "lfm2": ("lfm2",),
 }
-# llama.cpp's embeddings of a picture depend on the rest of the prompt, which it does not get here.
+# Projectors whose embeddings depend on the rest of the prompt, which the encoder does not get.
 _DEPENDENT = ("hunyuanvl", "deepseek4v")
-# Embeddings of the largest picture, if each attends to all others.
+# Most embeddings of a picture, for projectors with non-causal attention.
 _WHOLE = {"gemma4v": 1_120, "gemma4uv": 1_120, "gemma3": 256}
 _RANGES = {
     "vision.block_count": (0, 1_024),
@@ -57,16 +57,16 @@ _RANGES = {
 }
 _ROW_END = "v.token_embd.img_break"
 _FLOATS = {"F32": "<f4", "F16": "<f2"}
-_MOST_LISTED = 200  # files of a folder that are checked
-_PREFERRED = ("f16", "bf16", "f32", "q8_0")  # of several: encoders are published in half precision
+_MOST_LISTED = 200  # checked files of a folder
+_PREFERRED = ("f16", "bf16", "f32", "q8_0")  # preferred types; most encoders are published in half precision
 
 
 def find_side_file(target: Path) -> Path | None:
-    """The side file in a model's folder that fits by name and header; None if there is none."""
+    """Find a side file in a model's folder that fits by name and header."""
     try:
         names = sorted(path.name for path in target.parent.glob("*.gguf") if path.name != target.name)
         own = [target.parent / name for name in names[:_MOST_LISTED] if is_own_projector(name, target.name, names)]
-        if not own:  # as for most models: saves reading the header
+        if not own:  # true for most models; saves reading the header
             return None
         header = read_header(target)
     except (OSError, ModelFileError):
@@ -88,10 +88,10 @@ def _fits(path: Path, target: GgufHeader) -> bool:
 
 
 def check_side_file(path: Path, target: GgufHeader) -> None:
-    """Check that a file is a complete side file for pictures, for a text model as wide as ``target``.
+    """Check that a file is a complete side file for pictures and fits the width of ``target``.
 
     Raises:
-        ModelFileError: it is not, or cannot be read.
+        ModelFileError: the file does not fit, or cannot be read.
     """
     try:
         header = read_header(path)
@@ -141,7 +141,7 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
 
 
 def num_at_once(path: Path) -> int:
-    """Number of embeddings that must be computed in one pass for the largest picture; 0 for no limit.
+    """Number of embeddings that the largest picture needs in one pass; 0 if passes may be smaller.
 
     Raises:
         ModelFileError: the header cannot be read.
@@ -150,7 +150,7 @@ def num_at_once(path: Path) -> int:
 
 
 def row_width(header: GgufHeader) -> int | None:
-    """Width of the encoder's embeddings; None if the header does not tell."""
+    """Width of the encoder's embeddings; None if the header does not specify it."""
     dims = {tensor.name: tensor.dims for tensor in header.tensors}
     for name, by_columns in _WIDTHS.get(_projector(header), ()):
         if name in dims and len(dims[name]) > by_columns:
@@ -161,8 +161,7 @@ def row_width(header: GgufHeader) -> int | None:
 def row_end(path: Path) -> NDArray[np.float32] | None:
     """The row [width] that ends each row of patches (Pixtral), if the file has one in floating point.
 
-    llama.cpp computes it by multiplying uninitialized memory by 0, which is not a number if the memory holds none: see
-    `clip_graph_pixtral::build`.
+    llama.cpp's own result may be NaN, since it multiplies uninitialized memory by 0 (`clip_graph_pixtral::build`).
     """
     header = read_header(path)
     tensor = next((one for one in header.tensors if one.name == _ROW_END and one.type_name in _FLOATS), None)

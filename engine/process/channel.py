@@ -1,6 +1,6 @@
 """Messages between the window's process and the engine's: pickled, over pipes, in batches.
 
-Both processes run this program, so the messages are trusted.
+Both processes run this program, so unpickling messages is safe.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ log = logging.getLogger(__name__)
 
 # Events are sent at most this often. The window shows them every 25 ms at the soonest; sending each token alone would
 # wake another process in every pass.
-SWITCH_S = 0.0005  # of Python's threads: the engine's must not wait 5 ms for one that reads a command or paints
+SWITCH_S = 0.0005  # switch interval of Python's threads: the engine must not wait 5 ms for another thread
 EVERY_S = 0.02
 _SIZE = struct.Struct("<Q")
-_BESIDE_TEXT = (StatsUpdate, PassTraced)
-_LAST = (Finished, EngineReady, JobEnded, EngineFailed)
+_SENT_WITH_TEXT = (StatsUpdate, PassTraced)
+_LAST_EVENTS = (Finished, EngineReady, JobEnded, EngineFailed)
 _PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)
 
 
 def packed(message: object) -> bytes:
-    """A message with its size before it.
+    """Pickle a message, with its size as prefix.
 
     Raises:
         Exception: it cannot be pickled.
@@ -50,7 +50,7 @@ def packed(message: object) -> bytes:
 
 
 def read_packed(stream: IO[bytes]) -> bytes:
-    """Wait for the next message, and return its bytes for `pickle.loads`.
+    """Wait for the next message; return its pickled bytes.
 
     Raises:
         EOFError: the other process is gone.
@@ -67,10 +67,9 @@ def _read(stream: IO[bytes], size: int) -> bytes:
 
 
 class BatchingSender:
-    """Sends messages in order, as lists. `post` may be called from any thread.
+    """Sends messages in order, as lists. `post` is thread-safe.
 
-    An event after a pause is sent at once, and so are the first text of an answer and every event with which a request
-    ends.
+    The first event after a pause, the first text of an answer and the last event of a request are sent at once.
     """
 
     def __init__(self, write: Callable[[bytes], object], every_s: float = EVERY_S) -> None:
@@ -81,12 +80,12 @@ class BatchingSender:
         self._sending = threading.Lock()
         self._waiting: list[object] = []
         self._sent_s = 0.0
-        self._has_text = False  # of the current answer
+        self._has_text = False  # whether a text of the current answer was sent
         self._due = threading.Event()
         threading.Thread(target=self._send_late, name="engine-events", daemon=True).start()
 
     def post(self, message: object) -> None:
-        """Send a message, at once or with those that follow within `EVERY_S`."""
+        """Send a message at once, or with later ones within `EVERY_S`."""
         with self._lock:
             self._waiting.append(message)
             is_first = len(self._waiting) == 1
@@ -97,10 +96,10 @@ class BatchingSender:
             self._due.set()
 
     def _is_urgent(self, message: object) -> bool:
-        if isinstance(message, TextChunk):  # the first must not wait because progress was sent just before
+        if isinstance(message, TextChunk):  # the first text must not wait, even right after progress
             is_first, self._has_text = not self._has_text, True
             return is_first
-        if isinstance(message, _BESIDE_TEXT):
+        if isinstance(message, _SENT_WITH_TEXT):
             return False
         self._has_text = False
         return not isinstance(message, _PROGRESS)
@@ -113,7 +112,7 @@ class BatchingSender:
                 self._sent_s = time.monotonic()
                 try:
                     self._write(_packed_list(messages))
-                except OSError:  # the reader of the commands notices as well
+                except OSError:  # the thread that reads commands handles this
                     self._write = lambda _data: None
 
     def _send_late(self) -> None:
@@ -132,12 +131,12 @@ def _packed_list(messages: list[object]) -> bytes:
 
 
 def _sendable(message: object) -> object:
-    """A message that can be pickled: this one, or the failure of the request that it would have ended."""
+    """Return the message if it can be pickled, else the failure of its request."""
     try:
         packed(message)
     except Exception:
         log.exception("%s could not be sent", type(message).__name__)
         if isinstance(message, TokensCounted):
             return TokensCounted(message.request_id, None)
-        return EngineFailed(UNEXPECTED, message.request_id) if isinstance(message, _LAST) else None
+        return EngineFailed(UNEXPECTED, message.request_id) if isinstance(message, _LAST_EVENTS) else None
     return message

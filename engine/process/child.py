@@ -1,6 +1,6 @@
 """Entry point of the engine's process: an `EngineWorker` with requests from one pipe and events to another.
 
-It begins with a `Setup`, and ends with a `Close`, or at once when the other process is gone.
+The first message is a `Setup`. The process ends after a `Close`, or at once when the other process is gone.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def main() -> int:
     commands, events = _own_pipes()
     quiet_crashes()
     faulthandler.enable(2)
-    # Ctrl+C in a terminal reaches both processes: the other decides, and ends this one.
+    # Ctrl+C in a terminal signals both processes: the other process handles it, and ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # So does SIGTERM of a service manager. It needs a handler, since helper processes would inherit an ignored signal.
+    # The same holds for a service manager's SIGTERM. An empty handler, since helper processes would inherit SIG_IGN.
     signal.signal(signal.SIGTERM, lambda _number, _frame: None)
     sys.setswitchinterval(SWITCH_S)
     try:
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Take over standard input and output; what libraries print goes to standard error."""
+    """Take over standard input and output, and redirect prints of libraries to standard error."""
     commands, events = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -61,7 +61,7 @@ def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 class _SendingHandler(logging.Handler):
-    """Sends log records to the other process, which writes them."""
+    """Sends log records to the other process, which writes the log."""
 
     def __init__(self, sender: BatchingSender, formatter: logging.Formatter) -> None:
         super().__init__()
@@ -78,12 +78,12 @@ class _SendingHandler(logging.Handler):
 
 
 def _serve(worker: EngineWorker, commands: IO[bytes]) -> bool:
-    """Handle messages until `Close`; whether the worker ended well."""
+    """Handle messages until `Close`; return whether the worker ended cleanly."""
     while True:
         try:
             data = read_packed(commands)
         except (EOFError, OSError):
-            os._exit(1)  # the reader of the events is gone; a model may be in the middle of a pass
+            os._exit(1)  # the other process is gone, and a pass may be running
         try:
             message: Request | Cancel | Close = pickle.loads(data)  # noqa: S301  (from this program)
             if isinstance(message, Close):

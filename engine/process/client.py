@@ -1,7 +1,7 @@
 """Drives an engine in a separate process.
 
-If that process ends unexpectedly, all open requests fail with `EngineFailed`, after one `EngineEnded`; the next request
-starts another process, without a loaded model.
+If that process ends unexpectedly, `EngineEnded` is sent, and all open requests fail with `EngineFailed`; the next
+request starts another process, without a loaded model.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-KILL_S = 1.0  # for a killed process to be gone
+KILL_S = 1.0  # wait for a killed process to exit
 ENDED = "The engine ended unexpectedly"
 _Message = Request | Cancel | Close
 
@@ -40,9 +40,9 @@ class EngineClient:
         begins: threading.Event | None = None,
         formatter: logging.Formatter | None = None,
     ) -> None:
-        """``make_session`` is called in the other process, so it is pickled.
+        """``make_session`` must be picklable, since the other process calls it.
 
-        The process starts once ``begins`` is set. ``formatter`` formats its exceptions for the log.
+        The process starts once ``begins`` is set. ``formatter`` formats the process's exceptions for the log.
         """
         self._on_event = on_event
         self._make_session = make_session
@@ -50,10 +50,10 @@ class EngineClient:
         self._begins = begins
         self._lock = threading.RLock()
         self._process: EngineProcess | None = None
-        self._generation = 0  # number of the process; a message to an ended process is not sent to the next
+        self._generation = 0  # counts processes; messages to an ended process are dropped
         self._outbox: queue.SimpleQueue[tuple[int, _Message | None]] = queue.SimpleQueue()
         self._unanswered: dict[int, tuple[Request, OnEvent]] = {}  # by number, in order of arrival
-        # Orders for every process: how much may be stored, and what must not be.
+        # Orders that every new process must receive.
         self._lasting: dict[Order, None] = {}
         self._num_limits = 0
         self._is_closing = False
@@ -69,7 +69,7 @@ class EngineClient:
         self._send(None)
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """See `engine.requests.Engine`; jobs are pickled. An `Order` is sent to every later process as well."""
+        """See `engine.requests.Engine`; jobs must be picklable. Every later process receives each `Order` again."""
         with self._lock:
             if isinstance(request, Order):
                 self._keep(request)
@@ -90,7 +90,7 @@ class EngineClient:
         self._send(Cancel(number, only_summary=True))
 
     def close(self, timeout_s: float) -> bool:
-        """Cancel everything, free the models, end the process; False if it was killed after ``timeout_s`` seconds."""
+        """Cancel all requests, free the models, end the process; False if it was killed after ``timeout_s`` seconds."""
         with self._lock:
             self._is_closing = True
             self._send(Close(timeout_s))
@@ -131,7 +131,7 @@ class EngineClient:
                 process = process or self._start_process()
                 if process is not None and message is not None:
                     process.send(message)
-            except Exception:  # the thread must survive every error, and the user must hear of it
+            except Exception:  # the thread must survive every error and report it
                 log.exception("%s could not be sent to the engine", type(message).__name__)
                 if not isinstance(message, Cancel | Close | None):
                     self._fail(message.request_id, UNEXPECTED)
@@ -146,10 +146,10 @@ class EngineClient:
             on_event(event)
 
     def _needs_process(self) -> bool:
-        """Whether a process must receive `Close`, even if it has to be started for that.
+        """Whether `Close` must reach a process, even if one must be started to execute orders.
 
-        Otherwise states that the user deleted would stay on the disk. The limit is sent at every start; a second limit
-        is a change.
+        Otherwise states that the user deleted would stay on the disk. Every start sends one limit; a second one is a
+        change.
         """
         orders = [order for order in self._lasting if not isinstance(order, SetStateLimit)]
         return self._process is not None or self._num_limits > 1 or bool(orders)
@@ -168,7 +168,7 @@ class EngineClient:
         with self._lock:
             self._process = process
             again = list(self._lasting) if self._generation or self._is_closing else []
-            again.sort(key=lambda order: not isinstance(order, SetStateLimit))  # a limit opens the files to delete
+            again.sort(key=lambda order: not isinstance(order, SetStateLimit))  # limits first: they open the files
         process.start_reading()
         for order in again:
             process.send(order)
@@ -193,7 +193,7 @@ class EngineClient:
         self._end(process, reason_of(status))
 
     def _end(self, process: EngineProcess | None, reason: Sentence) -> None:
-        """Report that the engine is gone, and fail its requests; later requests are those of the next process."""
+        """Report that the process is gone, and fail its requests; the next process handles later ones."""
         with self._lock:
             if process is not self._process:
                 return

@@ -1,7 +1,7 @@
 """Embeddings of texts, by an embedding model in a separate helper process.
 
-The process isolates an untrusted model file, and keeps the model loaded. It is independent of the chat models, so the
-caller prevents both from computing at once.
+The process isolates an untrusted model file, and keeps the model loaded. Callers must prevent embeddings and chat
+models from computing at once.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from engine.errors import EngineError, ModelLoadError, PromptTooLongError
 from engine.sandbox.helper import HelperProcess, error_from_json
 from engine.sentences import said
 
-_MAX_LINE_BYTES = 4_000_000_000  # of vectors for each of 8,192 tokens
-_here: dict[tuple[object, ...], Embedder] = {}  # unpickled in this process
+_MAX_LINE_BYTES = 4_000_000_000  # one vector for each of 8,192 tokens
+_unpickled: dict[tuple[object, ...], Embedder] = {}  # embedders that were unpickled in this process
 
 
 class Embedder:
-    """A helper process with one model; it starts with the first call, and again if it died. Calls wait in line.
+    """A helper process with one model. A call starts it if it does not run; calls are serialised.
 
-    Unpickled in another process, it is the embedder of the same model there.
+    Unpickling in another process gives that process's embedder of the same model.
     """
 
     def __init__(self, path: Path, threads: int | None = None, pooling: Pooling | None = None) -> None:
-        """``pooling`` None: as in the file."""
+        """``pooling`` None uses the file's pooling."""
         self._path = path
-        self._made_of = path, threads, pooling
+        self._arguments = path, threads, pooling
         self._words = (str(path.absolute()), str(threads or 0), pooling.value if pooling else "")
         self._lock = threading.Lock()
         self._process: HelperProcess | None = None
         self._model: EmbeddingModel | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Embedder], tuple[object, ...]]:
-        return _embedder_here, self._made_of
+        return _unpickle, self._arguments
 
     def model(self) -> EmbeddingModel:
-        """Facts of the model, which the first call loads.
+        """Describe the model; the first call loads it.
 
         Raises:
             EngineError: the model cannot be used.
@@ -57,7 +57,7 @@ class Embedder:
         form: EmbeddingForm,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[Embedded]:
-        """Embed texts, or token ids mixed with texts; ends early if ``should_stop`` returns True.
+        """Embed texts, token ids mixed with texts, or pairs; ends early if ``should_stop`` returns True.
 
         Raises:
             PromptTooLongError: an input has more tokens than the model takes, or none.
@@ -75,7 +75,7 @@ class Embedder:
         return found
 
     def close(self) -> None:
-        """End the helper, which frees the model; the next call starts it again."""
+        """End the helper to free the model; the next call starts it again."""
         with self._lock:
             self._stop()
 
@@ -128,11 +128,11 @@ def _embedded(answer: dict[str, Any], index: int, model: EmbeddingModel) -> Embe
     )
 
 
-def _embedder_here(path: Path, threads: int | None, pooling: Pooling | None) -> Embedder:
-    return _here.setdefault((path, threads, pooling), Embedder(path, threads, pooling))
+def _unpickle(path: Path, threads: int | None, pooling: Pooling | None) -> Embedder:
+    return _unpickled.setdefault((path, threads, pooling), Embedder(path, threads, pooling))
 
 
 def close_embedders() -> None:
     """Close all embedders that were unpickled in this process."""
-    for embedder in _here.values():
+    for embedder in _unpickled.values():
         embedder.close()

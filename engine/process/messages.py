@@ -1,4 +1,4 @@
-"""Messages between the two processes beside requests and events."""
+"""Messages between the two processes other than requests and events."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The first message to a new process, picklable.
+    """The first message to a new process.
 
-    ``formatter`` formats exceptions for the log, since only text is sent back.
+    ``formatter`` formats exceptions in the process, since log records are sent as text.
     """
 
     make_session: Callable[[], Session]
@@ -25,7 +25,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """To the engine: `engine.requests.Engine.cancel`, or only of the summary before an answer."""
+    """To the engine: `engine.requests.Engine.cancel`, or `skip_summary` if ``only_summary``."""
 
     number: int
     only_summary: bool = False
@@ -33,7 +33,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """To the engine, as last message: `engine.requests.Engine.close`."""
+    """To the engine, the last message: `engine.requests.Engine.close`."""
 
     timeout_s: float
 

@@ -22,10 +22,10 @@ from engine.sentences import Sentence, said
 
 log = logging.getLogger(__name__)
 
-STDERR_WAIT_S = 1.0  # a process that the engine started may still have its standard error open
-_KEPT_LINES = 60  # of standard error, for a crash
+STDERR_WAIT_S = 1.0  # a child of the engine may keep its standard error open
+_KEPT_LINES = 60  # lines of standard error that describe a crash
+# Lines that may be logged: an assertion of ggml, or the frames of a crash. Other lines may quote a chat.
 _CRASH = "Fatal Python error: "
-# Lines that may be logged: an assertion of ggml, the frames of a crash; none that may quote a chat.
 _LOGGED = re.compile(r"[\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: |^Fatal Python error: |^\s+File \"|^Thread |^Current thread ")
 
 OnMessage = Callable[[Any], None]
@@ -42,7 +42,7 @@ class EngineProcess:
         """Start the process.
 
         Raises:
-            OSError: it cannot be started.
+            OSError: the process cannot be started.
         """
         self._on_message, self._on_end = on_message, on_end
         self._process = subprocess.Popen(  # noqa: S603  (this interpreter and module)
@@ -67,17 +67,17 @@ class EngineProcess:
         return self._process.pid
 
     def send(self, message: object) -> None:
-        """Send a message, from one thread at a time. Does nothing if the process has ended, which `on_end` reports."""
+        """Send a message; not thread-safe. Does nothing if the process has ended, which ``on_end`` reports."""
         stdin = cast("IO[bytes]", self._process.stdin)
         data = packed(message)
         try:
             stdin.write(data)
             stdin.flush()
-        except (OSError, ValueError):  # a broken pipe, or closed on our side
+        except (OSError, ValueError):  # a broken or closed pipe
             log.debug("a message to an engine that has ended")
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until the process has ended and all messages were handled; False if that takes longer."""
+        """Wait until the process has ended and all messages were handled; False after ``timeout_s`` seconds."""
         self._reader.join(timeout_s)
         return not self._reader.is_alive()
 
@@ -92,14 +92,14 @@ class EngineProcess:
                     self._handle(message)
         except (EOFError, OSError):
             pass
-        except Exception:  # the rest of the stream is unreadable, too
+        except Exception:  # the rest of the stream is unreadable
             log.exception("the engine's process sent what cannot be read")
             self._process.kill()
         status = self._process.wait()
         self._complaints.join(STDERR_WAIT_S)
         for pipe in (self._process.stdin, stdout, self._process.stderr):
             if pipe is not None:
-                with contextlib.suppress(OSError):  # about unsent data
+                with contextlib.suppress(OSError):  # closing flushes unsent data, which may fail
                     pipe.close()
         if status != 0 and self._lines:
             log.error("the engine ended with status %d:\n%s", status, "\n".join(self._lines))
@@ -108,7 +108,7 @@ class EngineProcess:
     def _handle(self, message: object) -> None:
         try:
             self._on_message(message)
-        except Exception:  # of the handler, not of the engine
+        except Exception:  # an error of the handler, not of the engine
             log.exception("%s of the engine could not be taken", type(message).__name__)
 
     def _read_errors(self) -> None:
@@ -118,9 +118,9 @@ class EngineProcess:
             if _LOGGED.search(text):
                 self._lines.append(text)
             has_crashed = has_crashed or text.startswith(_CRASH)
-            if has_crashed:  # Python's frames go to the log
+            if has_crashed:  # Python's stack frames are logged
                 continue
-            # A program without a console has no stderr; that of a closed terminal fails. The engine must not wait.
+            # Without a console there is no stderr, and a closed terminal's fails. The engine must not block on it.
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 sys.stderr.write(text + "\n")
 

@@ -1,1 +1,1 @@
-"""From messages to token ids."""
+"""Converts messages to token ids."""

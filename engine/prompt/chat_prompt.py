@@ -1,6 +1,6 @@
-"""Makes token ids of messages, through the chat template of the GGUF or a named fallback.
+"""Converts messages to token ids, with the chat template of the GGUF or a named fallback.
 
-`engine.sandbox.template` runs the template; `engine.prompt.typed_text` keeps a user's words from becoming control
+`engine.sandbox.template` runs the template; `engine.prompt.typed_text` prevents a user's text from producing control
 tokens.
 """
 
@@ -17,21 +17,21 @@ from typing import Any
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.prompt.message_forms import PROBE, ArgumentForm, MessageForms, TemplateInput, arguments_of
-from engine.prompt.pictures import IdsOfPicture, PictureMarks, beside_results
+from engine.prompt.pictures import IdsOfPicture, PictureMarks, after_results
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import REASONING_TAGS, opens_reasoning
-from engine.records import FROM_MODEL, QUESTION_SEPARATOR, ChatRequest, Message, ThinkingOption, ToolCall
+from engine.records import FROM_MODEL, QUESTION_DIVIDER, ChatRequest, Message, ThinkingOption, ToolCall
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
 from engine.tools.formats import SYNTAXES, ToolFormat
 from engine.tools.reading import format_of
 
-# With these tags a template may begin the answer of a model that reasons first.
+# Reasoning tags with which a template may begin the answer.
 _OPENED = opens_reasoning()
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
-# A tool, and a call of it, that no template contains.
+# Probes with words that no template contains: a question, a tool and its call.
 _QUESTION = Message("user", f"{PROBE}question")
 _TOOL: dict[str, Any] = {
     "type": "function",
@@ -48,9 +48,9 @@ _TOOL: dict[str, Any] = {
         },
     },
 }
-_CALL = ToolCall("abcdefghi", "find_probe", '{"place": "Zyxplace", "count": 25}')  # Mistral wants nine letters
-_TAG_TOKENS = 32  # more than any reasoning tag has
-# Around files beside a gap, as llama.cpp's server writes them.
+_CALL = ToolCall("abcdefghi", "find_probe", '{"place": "Zyxplace", "count": 25}')  # Mistral requires nine letters
+_TAG_TOKENS = 32  # last tokens of a prompt that are searched for a reasoning tag
+# Text around the files of an infill prompt, as in llama.cpp's server.
 _PROJECT, _OPEN_FILE, _SNIPPET = "myproject\n", "filename", "\n\n--- snippet ---\n\n"
 _GREETING = (Message("user", "Hello"),)
 _ROLES = ("system", "user", "assistant", "tool")
@@ -67,9 +67,9 @@ _PLAIN = (
 
 
 class PromptBuilder:
-    """Makes the prompts of one model.
+    """Builds the prompts of one model.
 
-    ``stop_texts`` are stop strings that a fallback template needs, since no control token ends a message in it.
+    ``stop_texts`` are stop strings for a fallback template whose messages do not end with a control token.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class PromptBuilder:
         self._typed = TypedText(tokenizer)
         self._forms = MessageForms()
         self._wants_parts: bool | None = None
-        self.ids_of_picture: IdsOfPicture | None = None  # for a model with vision
+        self.ids_of_picture: IdsOfPicture | None = None  # None: the model accepts no pictures
         self.stop_texts: tuple[str, ...] = ()
         if template_source and template_source.strip():
             self.template_name, self._source = FROM_MODEL, template_source
@@ -92,12 +92,12 @@ class PromptBuilder:
 
     @property
     def tool_format(self) -> ToolFormat:
-        """The form in which this template writes tool calls: found by rendering a call and reading it back."""
+        """The form of tool calls in this template, found by rendering a call and parsing it."""
         return self._tools[0]
 
     @property
     def tool_refusal(self) -> str:
-        """Why this model gets no tools; empty if it does."""
+        """Why this model gets no tools; empty if it gets them."""
         return self._tools[1]
 
     @cached_property
@@ -113,15 +113,14 @@ class PromptBuilder:
         except TemplateError as error:
             return ToolFormat.NONE, said("its chat template fails with tools: {reason}", reason=error.message)
         for tool_format, syntax in SYNTAXES.items():
-            may_match = found is ToolFormat.NONE and syntax.is_described
-            if may_match and (syntax.mark in asked or self._is_token(syntax.mark)):
+            if found is ToolFormat.NONE and syntax.is_shown and (syntax.mark in asked or self._is_token(syntax.mark)):
                 found = tool_format
         if found is ToolFormat.NONE:
             return found, said("its chat template writes calls in a form that is not known here")
         return found, ""
 
     def _format_with(self, form: ArgumentForm) -> ToolFormat:
-        """The form of a call in the prompt; NONE if the template leaves it out, or refuses it."""
+        """The form of a call in the prompt; NONE if the template omits or refuses calls."""
         messages = (
             _QUESTION,
             Message("assistant", "", tool_calls=(_CALL,)),
@@ -137,7 +136,7 @@ class PromptBuilder:
         return format_of(text[begin : end if end >= 0 else None], (_CALL.name, json.loads(_CALL.arguments)), schemas)
 
     def try_out(self) -> tuple[str, ...]:
-        """Render once, which also starts the helper process; return the problem of the template as a sentence."""
+        """Render once, which also starts the helper process; return a problem of the template as a sentence, if any."""
         try:
             self.build((Message("user", "Hello"),))
         except TemplateError as error:
@@ -152,14 +151,14 @@ class PromptBuilder:
         *,
         ends_reasoning: bool = False,
     ) -> list[int]:
-        """Ids of the conversation up to the beginning of the assistant's answer.
+        """Token ids of the conversation up to the beginning of the assistant's answer.
 
-        If the last message is the assistant's, it is the beginning of the answer, without an end. Reasoning that the
-        template opened is closed before it, unless it continues the reasoning; and if ``ends_reasoning``.
+        If the last message is the assistant's, the answer continues it. Reasoning that the template opened is closed
+        before that message, unless the message continues the reasoning. ``ends_reasoning`` closes it in any case.
 
-        If a template refuses the messages, or leaves out words of one, they are rewritten as little as possible
-        (`engine.prompt.message_forms`). If it does not write the pictures of a tool's result, a user message shows them
-        after it. ``variables`` are template variables.
+        If a template refuses the messages, or omits words of a message, they are rewritten as little as possible
+        (`engine.prompt.message_forms`). If it omits the pictures of a tool's result, a user message after the result
+        shows them. ``variables`` are template variables.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
@@ -168,17 +167,17 @@ class PromptBuilder:
 
         def ids_of(given: Sequence[Message]) -> list[int]:
             text, mark, pictures = self._rendered(given, tools, variables, ends_reasoning=ends_reasoning)
-            return pictures.tokenize(text, lambda part, behind: self._typed.tokenize(part, mark, goes_on=behind))
+            return pictures.tokenize(text, lambda part, behind: self._typed.tokenize(part, mark, continues=behind))
 
         try:
             return self._with_bos(ids_of(messages))
         except TemplateError:
             if not any(message.pictures for message in messages if message.role == "tool"):
                 raise
-        return self._with_bos(ids_of(beside_results(messages)))
+        return self._with_bos(ids_of(after_results(messages)))
 
     def text_of(self, request: ChatRequest) -> str:
-        """The prompt of a chat as text, which no longer distinguishes control tokens from words like them.
+        """The prompt of a chat as text, in which control tokens and equal words of a user look the same.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
@@ -190,7 +189,7 @@ class PromptBuilder:
         return text.replace(mark, "")
 
     def tokens_of(self, text: str, special: bool, add_bos: bool) -> list[int]:
-        """Ids of a text; ``special`` parses control tokens, ``add_bos`` adds BOS if the GGUF says so.
+        """Ids of a text; ``special`` parses control tokens, ``add_bos`` adds BOS if the GGUF requires it.
 
         Raises:
             PromptError: the tokenizer failed.
@@ -200,7 +199,7 @@ class PromptBuilder:
         return [bos_id, *ids] if add_bos and self._tokenizer.add_bos and bos_id is not None else ids
 
     def bytes_of(self, ids: Sequence[int]) -> list[bytes]:
-        """The bytes of each token, of control tokens their names."""
+        """The bytes of each token, or the name of a control token."""
         return [self._tokenizer.piece(one) or self._tokenizer.token_text(one).encode() for one in ids]
 
     def _rendered(
@@ -211,7 +210,7 @@ class PromptBuilder:
         *,
         ends_reasoning: bool,
     ) -> tuple[str, str, PictureMarks]:
-        """The text of `build`, the mark that keeps words from becoming control tokens, and the pictures in the text."""
+        """The rendered text, the mark that protects a user's words, and the pictures in the text."""
         self._check(messages)
         self._find_form()
         pictures = PictureMarks(messages, self.ids_of_picture, (self._source,))
@@ -248,7 +247,7 @@ class PromptBuilder:
         return self.raw(request.raw_prompt)
 
     def of_messages(self, request: ChatRequest, messages: Sequence[Message]) -> list[int]:
-        """Ids of ``messages`` for ``request``: through the template, or as text to continue.
+        """Ids of ``messages`` for ``request``, with the template or as text to continue.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
@@ -260,7 +259,7 @@ class PromptBuilder:
         return self.build(messages, request.tools, variables, ends_reasoning=bool(request.grammar))
 
     def count(self, message: Message) -> int:
-        """Number of tokens of a message's words and pictures, without the template's."""
+        """Number of tokens of a message's words and pictures, without those of the template."""
         words = len(self._tokenizer.tokenize(message.content, special=False))
         of = self.ids_of_picture
         return words + (sum(len(of(picture)) for _, picture in message.pictures) if of is not None else 0)
@@ -269,42 +268,42 @@ class PromptBuilder:
         choices = (choice.variables for choice in self._thinking_choices if choice.name == request.thinking)
         return {**next(choices, {}), **dict(request.template_variables)}
 
-    def opened_by(self, request: ChatRequest, ids: Sequence[int]) -> str:
-        """The reasoning tag inside which the answer to the prompt ``ids`` begins, with spaces; often empty."""
+    def opened_tag_of(self, request: ChatRequest, ids: Sequence[int]) -> str:
+        """The reasoning tag at the end of the prompt ``ids``, with spaces; often empty."""
         if request.raw_prompt is not None or request.completes:
             return ""
         begun = request.messages[-1].content if request.messages[-1].role == "assistant" else ""
         for opening, closing in REASONING_TAGS:
             if begun.lstrip().startswith(opening) and closing not in begun:
                 return opening
-        # Negative ids are of a picture.
+        # Negative ids are a picture's.
         return _opened(
             b"".join(self.bytes_of([one for one in ids[-_TAG_TOKENS:] if one >= 0])).decode("utf-8", "replace")
         )
 
     def complete(self, messages: Sequence[Message]) -> list[int]:
-        """Ids of the messages' words as one text to continue: without a template, and without control tokens.
+        """Ids of the messages' words as one text to continue, without a template and control tokens.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
         """
         self._check(messages)
         pictures = PictureMarks(messages, self.ids_of_picture)
-        text = QUESTION_SEPARATOR.join(message.content for message in pictures.messages)
+        text = QUESTION_DIVIDER.join(message.content for message in pictures.messages)
         ids = pictures.tokenize(text, lambda part, _behind: self._tokenizer.tokenize(part, special=False))
         return self._with_bos(ids)
 
     def raw(self, text: str) -> list[int]:
-        """Ids of ``text`` without a template: control tokens parsed, BOS first if the GGUF says so."""
+        """Ids of ``text`` without a template, with parsed control tokens, and BOS if the GGUF requires it."""
         return self._with_bos(self._tokenizer.tokenize(text, special=True))
 
     def between(self, before: str, after: str, files: Sequence[tuple[str, str]] = ()) -> list[int]:
-        """Ids for filling the gap between two texts; ``files`` of the same project (name and text) come first.
+        """Ids of an infill prompt between two texts; ``files`` (name and text) of the same project come first.
 
-        As in llama.cpp's server, which follows Qwen2.5-Coder (arXiv 2409.12186, section 3.2.2).
+        The format is that of llama.cpp's server, which follows Qwen2.5-Coder (arXiv 2409.12186, section 3.2.2).
 
         Raises:
-            PromptError: the model's file has no tokens for that.
+            PromptError: the model's file has no tokens for infill.
         """
         fill_ids = self._tokenizer.fill_ids
         if fill_ids is None:
@@ -339,12 +338,12 @@ class PromptBuilder:
             return ""
 
     def thinking(self) -> tuple[ThinkingOption, ...]:
-        """The reasoning modes of this model, the default first; none if the template has no choice."""
+        """The reasoning modes of this model, the default first; empty if the template offers no choice."""
         return tuple(ThinkingOption(choice.name, _opened(choice.prompt)) for choice in self._thinking_choices)
 
     @cached_property
     def _thinking_choices(self) -> tuple[ThinkingChoice, ...]:
-        """Computed on first use: a few dozen short prompts are rendered."""
+        """Computed on first use, by rendering a few dozen short prompts."""
 
         def render(variables: Variables) -> str | None:
             try:
@@ -405,7 +404,7 @@ class PromptBuilder:
         return fields
 
     def _protected(self, value: Any, mark: str) -> Any:  # noqa: ANN401  (JSON)
-        """Protect all texts in a JSON value from becoming control tokens."""
+        """Protect all texts in a JSON value, so that they produce no control tokens."""
         if isinstance(value, str):
             return self._typed.protect(value, mark)
         if isinstance(value, Mapping):
@@ -428,14 +427,14 @@ class PromptBuilder:
         return self._renderer.render(self._source, {**variables, **tools, **given})
 
     def _content(self, text: str) -> str | list[dict[str, str]]:
-        """The words of a message in the form that the template wants."""
+        """The words of a message in the form that the template requires."""
         return [{"type": "text", "text": text}] if self._wants_parts else text
 
     def _find_form(self) -> None:
-        """Find out once whether the template wants the words of a message as a text or as a list of parts.
+        """Detect once whether the template expects a message's content as a text or as a list of parts.
 
-        With the other form most templates silently leave the words out. If it refuses the test message in both forms,
-        texts are used, and the real messages show the error.
+        With the wrong form most templates silently omit the words. If both forms of the test message are refused, texts
+        are used, and the real messages give the error.
         """
         if self._wants_parts is not None:
             return
@@ -456,7 +455,7 @@ class PromptBuilder:
         )
 
     def _with_bos(self, ids: list[int]) -> list[int]:
-        """Add BOS if the GGUF wants it and the template did not write it already."""
+        """Add BOS if the GGUF requires it and the template has not written it."""
         bos_id = self._tokenizer.bos_id
         if self._tokenizer.add_bos and bos_id is not None and ids[:1] != [bos_id]:
             return [bos_id, *ids]
@@ -492,26 +491,25 @@ def _texts_in(value: object) -> Iterator[str]:
 
 
 def _empty_tools() -> dict[str, Any]:
-    """For templates that require a list of tools."""
     today = datetime.now().astimezone().strftime("%Y-%m-%d")
     return {"tools": [], "documents": [], "functions": "[]", "datetime": today}
 
 
 def _with_reasoning_ended(text: str, begun: str, *, ends_reasoning: bool) -> str:
-    """Close the open reasoning of a prompt before an answer that was begun."""
+    """Close open reasoning of a prompt before the beginning of an answer."""
     opened = _OPENED.search(text)
     if opened is None or not (begun or ends_reasoning):
         return text
     opening = opened[0].strip()
     closing = next(end for begin, end in REASONING_TAGS if begin == opening)
     if begun.lstrip().startswith(opening):
-        return text[: opened.start()]  # the begun answer opens it
+        return text[: opened.start()]  # the answer opens the reasoning itself
     if closing in begun:
         return text
     return f"{text}{'' if opened[0] == opening else chr(10)}{closing}\n\n"
 
 
 def _opened(text: str) -> str:
-    """The reasoning tag that a prompt ends with, spaces included."""
+    """The reasoning tag at the end of a prompt, including spaces."""
     opened = _OPENED.search(text)
     return opened[0] if opened else ""

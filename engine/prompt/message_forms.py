@@ -1,9 +1,9 @@
-"""Rewrites conversations that a chat template refuses, or of which it leaves words out.
+"""Rewrites conversations that a chat template refuses or writes incompletely.
 
-Templates differ in what they accept: one system message or several, a greeting before the first question, words beside
-a call, two calls at once, arguments as an object or as a text. What they do not accept they refuse, or silently leave
-out. So each kind of conversation is rendered once with a unique word in each message; if one is missing, the messages
-are rewritten, as little as possible, until all of them reach the prompt.
+Templates differ in what they accept: one system message or several, a greeting before the first question, text together
+with a call, two calls at once, arguments as an object or as a text. They refuse other conversations, or silently omit
+parts. So each kind of conversation is rendered once with a unique word in each message. If a word is missing in the
+prompt, the messages are rewritten, as little as possible, until all words are in the prompt.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from typing import Any
 
 from engine.errors import TemplateError
 from engine.prompt.typed_text import whole_characters
-from engine.records import QUESTION_SEPARATOR, Message, ToolCall
+from engine.records import QUESTION_DIVIDER, Message, ToolCall
 from engine.sandbox.template import TemplateRefusedError
 from engine.sentences import said
 
 PROBE = "Zyxwvut"  # no template contains it
-TRIED_S = 10.0  # limit of all attempts, of which each takes a millisecond or two
-MAX_TRIED = 48  # forms of one conversation, beside the plainest
-_MAX_KNOWN = 256  # kinds of conversations
+TRIED_S = 10.0  # limit of all attempts; one takes a millisecond or two
+MAX_TRIED = 48  # tried forms of one conversation, without `_PLAINEST`
+_MAX_KNOWN = 256  # cached kinds of conversations
 _ID_CHARS = 9
-_MAX_PERIOD = 6  # messages in a pattern that repeats
+_MAX_PERIOD = 6  # longest repeated pattern, in messages
 _TOOL_PROBE: dict[str, object] = {
     "type": "function",
     "function": {
@@ -42,16 +42,16 @@ _TOOL_PROBE: dict[str, object] = {
 
 
 class ArgumentForm(Enum):
-    """The form in which a template gets the arguments of a call."""
+    """The form of a call's arguments in the template's input."""
 
-    OBJECT = "object"  # the text if they are no object
-    TEXT = "text"  # as JSON
-    WRAPPED = "wrapped"  # always an object: other text is its only value
+    OBJECT = "object"  # a JSON object; other values as text
+    TEXT = "text"  # a text of JSON
+    WRAPPED = "wrapped"  # always an object; other text is the object's only value
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateInput:
-    """The input of a template. Without tools it gets None for them, or an empty list (``has_list``)."""
+    """The input of a template. ``has_list``: without tools the input is an empty list instead of None."""
 
     messages: tuple[Message, ...]
     tools: tuple[Mapping[str, object], ...] = ()
@@ -64,7 +64,7 @@ Render = Callable[[TemplateInput], str]
 
 
 def arguments_of(call: ToolCall, form: ArgumentForm) -> Any:  # noqa: ANN401  (JSON)
-    """The arguments of a call in this form."""
+    """Convert the arguments of a call to a form."""
     value = _object_of(call.arguments)
     if form is ArgumentForm.TEXT or (value is None and form is ArgumentForm.OBJECT):
         return call.arguments
@@ -74,24 +74,24 @@ def arguments_of(call: ToolCall, form: ArgumentForm) -> Any:  # noqa: ANN401  (J
 
 
 class MessageForms:
-    """Finds the form in which a template accepts a conversation, and caches it for others of the same kind."""
+    """Finds the form in which a template accepts a conversation, cached by kind of conversation."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, tuple[Rewrite, ...]] = OrderedDict()
 
     def rendered(self, conversation: TemplateInput, render: Render, settings: Hashable = ()) -> str:
-        """Render ``conversation`` in the form that carries all of its messages.
+        """Render ``conversation`` in a form that includes all of its messages.
 
-        ``settings`` are the template variables: another value may need another form.
+        ``settings`` are the template variables, which may change the form.
 
         Raises:
-            TemplateError: no form carries them; the sentence names the message by its number.
+            TemplateError: no form includes all messages; the sentence names a lost message by its number.
         """
         messages = tuple(
             replace(m, content="") if m.tool_calls and not m.content.strip() else m for m in conversation.messages
-        )  # a template may take a blank for words, and leave out the calls
+        )  # a template may treat a blank as words, and then omit the calls
         conversation = replace(conversation, messages=messages)
-        kept = _kept_places(messages)
+        kept = _kind_indices(messages)
         probe = _probe(conversation, kept)
         key = (_kind(probe), settings)
         rewrites = self._known.get(key)
@@ -102,8 +102,8 @@ class MessageForms:
                 self._known.popitem(last=False)
         try:
             return render(_applied(conversation, rewrites))
-        except TemplateRefusedError as refusal:  # it depends on the words or the tools as well
-            for others in _in_time(chain(_with_details(rewrites), _rewrites(conversation))):
+        except TemplateRefusedError as refusal:  # the refusal depends on the words or tools
+            for others in _within_time(chain(_with_details(rewrites), _ways(conversation))):
                 with suppress(TemplateRefusedError):
                     text = render(_applied(conversation, others))
                     if not _lost_words(probe, render(_applied(probe, others))):
@@ -116,7 +116,7 @@ class MessageForms:
             return found
         if lost is None:
             if _first_that_carries(TemplateInput((Message("user", PROBE),)), render)[0] is None and refusal is not None:
-                raise refusal  # it accepts nothing at all
+                raise refusal  # the template accepts no form
             lost = _first_refused(probe, render)
         reason = "" if refusal is None else f" ({refusal.message.rstrip('.')})"
         if lost >= len(kept):
@@ -138,10 +138,10 @@ class MessageForms:
 def _first_that_carries(
     probe: TemplateInput, render: Render
 ) -> tuple[tuple[Rewrite, ...] | None, int | None, TemplateRefusedError | None]:
-    """The rewrites that carry all words; else the index of the first lost one in the plainest form, and a refusal."""
+    """Find rewrites that keep all words; else return the first lost message of the plainest form, and a refusal."""
     lost: int | None = None
     refusal: TemplateRefusedError | None = None
-    for rewrites in _in_time(_rewrites(probe)):
+    for rewrites in _within_time(_ways(probe)):
         try:
             text = render(_applied(probe, rewrites))
         except TemplateRefusedError as error:
@@ -154,8 +154,8 @@ def _first_that_carries(
     return None, lost, refusal
 
 
-def _in_time(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...]]:
-    """Limit the attempts to `TRIED_S`, but for the first: an untrusted template may be slow."""
+def _within_time(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...]]:
+    """Limit the attempts to `TRIED_S` after the first, since an untrusted template may be slow."""
     end = time.monotonic() + TRIED_S
     for number, way in enumerate(ways):
         if number and time.monotonic() > end:
@@ -164,12 +164,12 @@ def _in_time(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...
 
 
 def _lost_words(probe: TemplateInput, text: str) -> list[int]:
-    """Indices of the messages whose words are missing in a rendered text."""
+    """Indices of messages whose words are missing in a rendered text."""
     return [index for index, word in _words(probe) if word not in text]
 
 
 def _first_refused(probe: TemplateInput, render: Render) -> int:
-    """Index of the message at which the refusals begin."""
+    """Index of the first message that the template refuses."""
     end = time.monotonic() + TRIED_S
     for length in range(1, len(probe.messages)):
         if time.monotonic() > end:
@@ -180,8 +180,8 @@ def _first_refused(probe: TemplateInput, render: Render) -> int:
     return len(probe.messages) - 1
 
 
-def _kept_places(messages: Sequence[Message]) -> list[int]:
-    """Indices of the messages that make the kind of a conversation: of a repeated pattern, the first two stay."""
+def _kind_indices(messages: Sequence[Message]) -> list[int]:
+    """Indices of the messages that define the kind of a conversation; a repeated pattern counts twice at most."""
     shapes = [_shape(message) for message in messages]
     kept: list[int] = []
     for index in range(len(messages)):
@@ -200,7 +200,7 @@ def _shape(message: Message) -> Hashable:
 
 
 def _kind(probe: TemplateInput) -> Hashable:
-    """The part that conversations of one kind share: all but words and ids."""
+    """The key of a kind of conversation: everything except words and ids."""
     ids = {id_: number for number, id_ in enumerate(dict.fromkeys(_ids(probe.messages)))}
     shapes = tuple((_shape(m), tuple(ids[one] for one in _ids([m]))) for m in probe.messages)
     return shapes, len(probe.tools)
@@ -214,7 +214,7 @@ def _ids(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _probe(conversation: TemplateInput, kept: Sequence[int]) -> TemplateInput:
-    """The same kind of conversation with a unique word in each part."""
+    """A conversation of the same kind, with a unique word in each part."""
     messages = []
     for index, message in enumerate(conversation.messages[one] for one in kept):
         calls = tuple(
@@ -251,14 +251,14 @@ def _words(probe: TemplateInput) -> Iterator[tuple[int, str]]:
 def _object_of(arguments: str) -> dict[str, Any] | None:
     try:
         value = json.loads(arguments)
-        # 1e400 would become a word that JSON does not have, half a character none.
+        # Python would write 1e400 as a word that is not JSON, and half a surrogate pair is not valid text.
         value = json.loads(whole_characters(json.dumps(value, ensure_ascii=False, allow_nan=False)))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
-# The rewrites. Each returns the conversation itself if there is nothing to do.
+# The rewrites. Each returns an unchanged conversation itself.
 
 
 def _drop_silent(given: TemplateInput) -> TemplateInput:
@@ -271,11 +271,11 @@ def _merge_systems(given: TemplateInput) -> TemplateInput:
     others = tuple(message for message in given.messages if message.role != "system")
     if not systems:
         return given
-    return replace(given, messages=(Message("system", QUESTION_SEPARATOR.join(systems)), *others))
+    return replace(given, messages=(Message("system", QUESTION_DIVIDER.join(systems)), *others))
 
 
 def _one_call_each(given: TemplateInput) -> TemplateInput:
-    """Split calls of one message, each followed by its result."""
+    """Split several calls of a message into separate messages, each followed by its result."""
     messages, answers = list[Message](), _answers(given.messages)
     for index, message in enumerate(given.messages):
         if message.role == "tool" and index in answers:
@@ -292,7 +292,7 @@ def _one_call_each(given: TemplateInput) -> TemplateInput:
 
 
 def _answers(messages: Sequence[Message]) -> set[int]:
-    """Indices of results that directly follow their calls."""
+    """Indices of results that directly follow the message with their calls."""
     return {
         at
         for index, message in enumerate(messages)
@@ -312,7 +312,7 @@ def _answers_to(messages: Sequence[Message], index: int, call: ToolCall) -> list
 
 
 def _words_apart(given: TemplateInput) -> TemplateInput:
-    """Move words beside a call into a separate message."""
+    """Move words of a message with calls into a separate message."""
     messages = list[Message]()
     for message in given.messages:
         if message.tool_calls and message.content.strip():
@@ -323,7 +323,7 @@ def _words_apart(given: TemplateInput) -> TemplateInput:
 
 
 def _calls_as_text(given: TemplateInput) -> TemplateInput:
-    """Write calls as words of the assistant, results as words of the user."""
+    """Write calls as text of the assistant, and results as text of the user."""
     messages = list[Message]()
     for message in given.messages:
         if message.role == "tool":
@@ -340,12 +340,12 @@ def _calls_as_text(given: TemplateInput) -> TemplateInput:
 
 
 def _system_to_user(given: TemplateInput) -> TemplateInput:
-    """Move system messages in front of the user's next words."""
+    """Prepend system messages to the user's next message."""
     messages = list[Message]()
     is_system = False
     for message in given.messages:
         if is_system and message.role in ("system", "user"):
-            messages[-1] = Message("user", f"{messages[-1].content}{QUESTION_SEPARATOR}{message.content}")
+            messages[-1] = Message("user", f"{messages[-1].content}{QUESTION_DIVIDER}{message.content}")
         else:
             messages.append(Message("user", message.content) if message.role == "system" else message)
         is_system = message.role == "system"
@@ -353,7 +353,7 @@ def _system_to_user(given: TemplateInput) -> TemplateInput:
 
 
 def _open_with_user(given: TemplateInput) -> TemplateInput:
-    """Put an empty user message before a greeting of the assistant."""
+    """Insert an empty user message before a greeting of the assistant."""
     first = next((index for index, message in enumerate(given.messages) if message.role != "system"), None)
     if first is None or given.messages[first].role == "user":
         return given
@@ -361,7 +361,7 @@ def _open_with_user(given: TemplateInput) -> TemplateInput:
 
 
 def _join_neighbours(given: TemplateInput) -> TemplateInput:
-    """Join neighbours of one role, and results of one call."""
+    """Join consecutive messages of one role, and results of one call."""
     joined = list[Message]()
     for message in given.messages:
         before = joined[-1] if joined else None
@@ -371,7 +371,7 @@ def _join_neighbours(given: TemplateInput) -> TemplateInput:
             and not before.tool_calls
             and (message.role != "tool" or before.tool_call_id == message.tool_call_id)
         ):
-            content = QUESTION_SEPARATOR.join(filter(None, (before.content, message.content)))
+            content = QUESTION_DIVIDER.join(filter(None, (before.content, message.content)))
             joined[-1] = replace(message, content=content, questions=())
         else:
             joined.append(message)
@@ -379,12 +379,12 @@ def _join_neighbours(given: TemplateInput) -> TemplateInput:
 
 
 def _list_of_tools(given: TemplateInput) -> TemplateInput:
-    """Give an empty list of tools, for templates that require one."""
+    """Pass an empty list of tools, for templates that require one."""
     return given if given.tools else replace(given, has_list=True)
 
 
 def _short_ids(given: TemplateInput) -> TemplateInput:
-    """Shorten ids of calls to nine letters and digits, as templates of Mistral require."""
+    """Shorten ids of calls to nine letters and digits, as Mistral's templates require."""
     messages = tuple(
         replace(
             message,
@@ -402,7 +402,7 @@ def _short_id(call_id: str) -> str:
 
 
 def _describe_tools(given: TemplateInput) -> TemplateInput:
-    """Give tools and their parameters a single type and a description each, if an empty one."""
+    """Give each tool and parameter a single type and a description, if only an empty one."""
     return replace(given, tools=tuple(_with_described_function(tool) for tool in given.tools))
 
 
@@ -426,7 +426,7 @@ def _described(schema: object) -> dict[str, object]:
         found["properties"] = {
             name: _described(inner) for name, inner in (properties.items() if isinstance(properties, Mapping) else ())
         }
-        if not isinstance(given.get("additionalProperties"), Mapping):  # Command R+ writes it as a type of Python
+        if not isinstance(given.get("additionalProperties"), Mapping):  # Command R+ writes this entry as a Python type
             found["additionalProperties"] = {"type": "string"}
     if kinds == "array":
         found["items"] = _described(given.get("items"))
@@ -445,7 +445,7 @@ def _has_calls(given: TemplateInput) -> bool:
     return any(message.tool_calls for message in given.messages)
 
 
-# In the order in which they are applied, each with its cost in likeness to the original.
+# Rewrites in order of application, each with a cost that grows with the change.
 _REWRITES: tuple[tuple[Rewrite, int], ...] = (
     (_drop_silent, 2),
     (_merge_systems, 2),
@@ -462,7 +462,7 @@ _REWRITES: tuple[tuple[Rewrite, int], ...] = (
     (_arguments_wrapped, 1),
 )
 _TURNS = (_calls_as_text, _open_with_user, _join_neighbours)
-# Accepted by every template with messages in turn: tried last.
+# Tried last: every template with alternating messages accepts these.
 _PLAINEST: tuple[tuple[Rewrite, ...], ...] = (
     (_drop_silent, *_TURNS),
     (_drop_silent, _merge_systems, *_TURNS),
@@ -478,7 +478,7 @@ _WAYS: tuple[tuple[Rewrite, ...], ...] = tuple(
 )
 
 
-_DETAILS = [rewrite for rewrite, cost in _REWRITES if cost == 1]  # without effect on roles and order
+_DETAILS = [rewrite for rewrite, cost in _REWRITES if cost == 1]  # keep roles and order
 
 
 def _with_details(rewrites: tuple[Rewrite, ...]) -> Iterator[tuple[Rewrite, ...]]:
@@ -493,8 +493,8 @@ def _applied(conversation: TemplateInput, rewrites: Sequence[Rewrite]) -> Templa
     return conversation
 
 
-def _rewrites(conversation: TemplateInput) -> Iterator[tuple[Rewrite, ...]]:
-    """The rewrites that change a conversation, alone and together: the closest to it first, without duplicates."""
+def _ways(conversation: TemplateInput) -> Iterator[tuple[Rewrite, ...]]:
+    """Combinations of rewrites that change a conversation, cheapest first, without duplicates."""
     seen = list[TemplateInput]()
     plainest = [(*rewrites, *extra) for extra in ((), (_list_of_tools,)) for rewrites in _PLAINEST]
     for rewrites in chain(_WAYS, plainest):

@@ -1,9 +1,9 @@
-"""Chooses the messages that fit if a conversation exceeds the context. The caller counts tokens.
+"""Chooses the messages to keep if a conversation exceeds the context. The caller counts tokens.
 
-An unanswered question is joined with the next one; one that is too long would block all later questions.
+Unanswered questions are joined with the next question, so a question that is too long would block all later ones.
 
-Messages are dropped oldest first, several at once: if every answer dropped one more pair, none could reuse the cache of
-the previous one. The system prompt and the last question always stay.
+Messages are dropped oldest first, and several at once: if every answer dropped another pair, no answer could reuse the
+previous cache. The system prompt and the last question always stay.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.errors import PromptTooLongError
-from engine.records import QUESTION_SEPARATOR, ChatRequest, Message, Picture
+from engine.records import QUESTION_DIVIDER, ChatRequest, Message, Picture
 from engine.sentences import said
 
-_PARTS = 4  # the context is given up in this many parts
-# A prompt this long is counted in pieces first. A cut changes the count by a few tokens, so that only a prompt with
-# this many times the tokens of the context is sure not to fit.
-_LONG_CHARS, _PIECE_CHARS, _HOPELESS = 100_000, 20_000, 2
+_PARTS = 4  # each attempt drops another quarter of the context
+# A prompt of at least this number of characters is first counted in pieces. Since splitting changes the count slightly,
+# the prompt is refused only if it exceeds the context by this factor.
+_LONG_CHARS, _PIECE_CHARS, _REFUSE_FACTOR = 100_000, 20_000, 2
 
-_QuestionIndex = tuple[int, int]  # of a question: index of its message, and of the question within it
+_QuestionIndex = tuple[int, int]  # index of the message, and index of the question within the message
 
 
 @dataclass(frozen=True, slots=True)
 class TrimmedMessages:
-    """The rest of a conversation, and the number of messages that were left out at its beginning."""
+    """The kept messages of a conversation, and the number of dropped ones."""
 
     messages: tuple[Message, ...]
     num_left_out: int
 
 
 def without_oldest(messages: Sequence[Message], count: Callable[[Message], int], n_ctx: int) -> list[TrimmedMessages]:
-    """Shorter and shorter conversations, a quarter of the context less each time, down to the last question.
+    """Return ever shorter conversations, each by a quarter of the context, down to the last question.
 
     Args:
-        messages: at most one system prompt in front, then questions and answers in turn.
-        count: tokens of a message, including its pictures; not necessarily the template's.
+        messages: an optional system prompt, then alternating questions and answers.
+        count: counts the tokens of a message, including pictures; need not include the template's.
         n_ctx: size of the context.
     """
     first = 1 if messages and messages[0].role == "system" else 0
@@ -58,26 +58,26 @@ def without_oldest(messages: Sequence[Message], count: Callable[[Message], int],
 
 
 def without_oversized(messages: Sequence[Message], count: Callable[[str], int], room: int) -> TrimmedMessages:
-    """Leave out unanswered questions that can never be answered, since no prompt of ``room`` tokens can hold one.
+    """Drop unanswered questions that are larger than ``room`` tokens and can never be answered.
 
-    ``num_left_out`` counts those questions. The last question always stays.
+    ``num_left_out`` counts dropped questions. The last question always stays.
     """
     oversized = {(at, number) for at, number in _unanswered(messages) if count(messages[at].questions[number]) > room}
     return _without_messages(messages, oversized)
 
 
 def without_unanswered(messages: Sequence[Message]) -> list[TrimmedMessages]:
-    """Leave out unanswered questions, one more each time, oldest first; ``num_left_out`` counts them."""
+    """Return conversations with 1, 2, ... of the oldest unanswered questions dropped, as ``num_left_out`` counts."""
     places = _unanswered(messages)
     return [_without_messages(messages, set(places[:end])) for end in range(1, len(places) + 1)]
 
 
 def _unanswered(messages: Sequence[Message]) -> list[_QuestionIndex]:
-    """Of the questions that a message joins, all but the last are unanswered."""
+    """The unanswered questions: all joined questions of a message except its last."""
     return [
         (i, k)
         for i, message in enumerate(messages)
-        if message.content.endswith(QUESTION_SEPARATOR.join(message.questions))
+        if message.content.endswith(QUESTION_DIVIDER.join(message.questions))
         for k in range(len(message.questions) - 1)
     ]
 
@@ -86,20 +86,19 @@ def _without_messages(messages: Sequence[Message], removed: set[_QuestionIndex])
     result = list(messages)
     for i in {i for i, _ in removed}:
         asked = messages[i].questions
-        front = messages[i].content.removesuffix(QUESTION_SEPARATOR.join(asked))  # a summary may precede them
+        front = messages[i].content.removesuffix(QUESTION_DIVIDER.join(asked))  # a summary may precede the questions
         rest = tuple(question for k, question in enumerate(asked) if (i, k) not in removed)
         pictures = _pictures_of(messages[i], len(front), [(i, k) not in removed for k in range(len(asked))])
-        content = front + QUESTION_SEPARATOR.join(rest)
-        result[i] = replace(messages[i], content=content, questions=rest, pictures=pictures)
+        result[i] = replace(messages[i], content=front + QUESTION_DIVIDER.join(rest), questions=rest, pictures=pictures)
     return TrimmedMessages(tuple(result), len(removed))
 
 
 def _pictures_of(message: Message, begin: int, stays: Sequence[bool]) -> tuple[tuple[int, Picture], ...]:
-    """The pictures of the questions that stay, at their new offsets; the first question begins at ``begin``."""
+    """The pictures of kept questions at their new offsets; the first question begins at ``begin``."""
     found = [(offset, picture) for offset, picture in message.pictures if offset < begin]
     at = to = begin
     for question, is_kept in zip(message.questions, stays, strict=True):
-        end = at + len(question) + len(QUESTION_SEPARATOR)
+        end = at + len(question) + len(QUESTION_DIVIDER)
         if is_kept:
             found += [(offset - at + to, picture) for offset, picture in message.pictures if at <= offset < end]
             to += end - at
@@ -108,17 +107,17 @@ def _pictures_of(message: Message, begin: int, stays: Sequence[bool]) -> tuple[t
 
 
 def check_length(request: ChatRequest, count: Callable[[str], int], n_ctx: int) -> None:
-    """Refuse a prompt that cannot fit without tokenizing it all: 8 MB take half a minute.
+    """Refuse a prompt that is far too long before it is tokenized, since 8 MB take half a minute.
 
     Raises:
-        PromptTooLongError: it has far more tokens than the context holds.
+        PromptTooLongError: the prompt has far more tokens than the context.
     """
     texts = [request.raw_prompt or "", request.suffix or "", *(message.content for message in request.messages)]
     texts += [call.arguments for message in request.messages for call in message.tool_calls]
     texts += [json.dumps(tool, ensure_ascii=False, default=str) for tool in request.tools]
     if sum(map(len, texts)) <= _LONG_CHARS:
         return
-    seen, most = 0, _HOPELESS * n_ctx
+    seen, most = 0, _REFUSE_FACTOR * n_ctx
     for text in texts:
         for begin in range(0, len(text), _PIECE_CHARS):
             seen += count(text[begin : begin + _PIECE_CHARS])

@@ -1,7 +1,7 @@
-"""Carries pictures through a chat template: a mark in the words of the message becomes ids in the rendered prompt.
+"""Passes pictures through a chat template: marks in a message's words are replaced by ids after rendering.
 
-Templates write pictures in many ways, or not at all; libmtmd knows the tokens around one. So while the template runs
-each picture is a number between two private characters, which occur nowhere else.
+Templates write pictures in many ways, or not at all, but libmtmd knows the tokens around a picture. So for the template
+each picture is a number between two private-use characters that occur nowhere else.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from engine.records import Message
 from engine.sentences import said
 
 IdsOfPicture = Callable[[Picture], list[int]]
-MOST_PICTURES = 64  # in one prompt
-_OF_RESULTS = "The pictures of the result: "
+MOST_PICTURES = 64  # pictures in a prompt
+_RESULT_PICTURES = "The pictures of the result: "
 
 
 class PictureMarks:
-    """The pictures of one prompt; ``messages`` have marks in their place, and ``mark`` is empty without pictures.
+    """The pictures of one prompt. ``messages`` have marks instead of pictures; ``mark`` is empty without pictures.
 
     Raises:
-        PictureError: the model does not see, or there are too many.
-        PromptError: the messages use every private character.
+        PictureError: the model accepts no pictures, or there are too many.
+        PromptError: the messages use every private-use character.
     """
 
     def __init__(self, messages: Sequence[Message], ids_of: IdsOfPicture | None, others: Sequence[str] = ()) -> None:
-        """``others`` are further texts in which the mark must not occur."""
+        """``others`` are additional texts in which the mark must not occur."""
         self.messages, self.mark = messages, ""
         self._pictures = [picture for message in messages for _, picture in message.pictures]
         if not self._pictures:
             return
         if ids_of is None:
-            raise cannot_see()
+            raise no_vision_error()
         if len(self._pictures) > MOST_PICTURES:
             raise PictureError(
                 said(
@@ -57,12 +57,12 @@ class PictureMarks:
         self.messages = marked
 
     def tokenize(self, text: str, tokenize: Callable[[str, bool], list[int]]) -> list[int]:
-        """Ids of a rendered prompt with its pictures. ``tokenize`` gets a text, and whether another precedes it.
+        """Ids of a rendered prompt with pictures. ``tokenize`` is called with a text and whether text precedes it.
 
         Raises:
-            TemplateError: a picture is not in the text, or more than once.
+            TemplateError: a picture is missing in the text, or occurs more than once.
             PictureError: the encoder cannot use a picture.
-            PromptError: nothing follows the last picture.
+            PromptError: no text follows the last picture.
         """
         if not self.mark:
             return tokenize(text, False)
@@ -84,7 +84,7 @@ class PictureMarks:
         return ids
 
 
-def beside_results(messages: Sequence[Message]) -> tuple[Message, ...]:
+def after_results(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Move the pictures of tools' results into the next user message."""
     made, waiting = list[Message](), list[Picture]()
     for message in messages:
@@ -102,11 +102,10 @@ def beside_results(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _shown(pictures: Sequence[Picture]) -> Message:
-    return Message("user", _OF_RESULTS, pictures=tuple((len(_OF_RESULTS), one) for one in pictures))
+    return Message("user", _RESULT_PICTURES, pictures=tuple((len(_RESULT_PICTURES), one) for one in pictures))
 
 
-def cannot_see() -> PictureError:
-    """The error for a picture that is given to a model that does not see."""
+def no_vision_error() -> PictureError:
     return PictureError(
         "The loaded model cannot see pictures: no side file (mmproj) is loaded with it.",
         "Give its side file with --mmproj, choose a model that sees pictures, or leave them out.",

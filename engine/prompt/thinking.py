@@ -1,8 +1,8 @@
 """Finds the reasoning modes of a chat template (off, on, more or less effort) by trying template variables.
 
-Templates have no common variable. So the variables of Qwen3, DeepSeek, gpt-oss, SmolLM3, Hunyuan, Kimi, MiniMax,
-Seed-OSS and others are tried, each with the values with which the template compares it. A value counts if it changes
-the prompt.
+Templates have no common variable, so the variables of known models (Qwen3, DeepSeek, gpt-oss, SmolLM3, Hunyuan, Kimi,
+MiniMax, Seed-OSS and others) are tried. Each is set to the values that the template compares it with; a value counts if
+it changes the prompt.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from dataclasses import dataclass, replace
 from engine.records import THINKING_OFF, THINKING_ON, TemplateValue
 
 Variables = Mapping[str, TemplateValue]
-Render = Callable[[Variables], str | None]  # None if the template refuses them
+Render = Callable[[Variables], str | None]  # None if the template refuses the variables
 
 _SWITCHES = ("enable_thinking", "thinking")
-_MODES = ("thinking_mode",)  # enabled, disabled, or adaptive
+_MODES = ("thinking_mode",)  # values: enabled, disabled, adaptive
 _MODE_NAMES = {"disabled": THINKING_OFF, "enabled": THINKING_ON, "adaptive": "adaptive"}
 _EFFORTS = ("reasoning_effort", "thinking_effort", "reasoning_strength")
 _NO_EFFORT = ("none", "no_think")
 _LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
-_USUAL_LEVELS = ("low", "medium", "high")  # if the template has no comparisons: it copies the value into the prompt
-_BUDGET, _BUDGETS = "thinking_budget", (512, 2048, 8192)  # tokens; 0 is off
+_USUAL_LEVELS = ("low", "medium", "high")  # for a template without comparisons, which writes the value into the prompt
+_BUDGET, _BUDGETS = "thinking_budget", (512, 2048, 8192)  # tokens; 0 means off
 _WORDS = re.compile(r"""["']([a-z_]{2,12})["']""")
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingChoice:
-    """A reasoning mode: its name (``off``, ``on``, an effort or a budget), its variables, and the prompt they give."""
+    """A reasoning mode: name (``off``, ``on``, an effort or a budget), variables, and the resulting prompt."""
 
     name: str
     variables: Variables
@@ -37,9 +37,9 @@ class ThinkingChoice:
 
 
 def find_thinking(source: str, render: Render) -> tuple[ThinkingChoice, ...]:
-    """The reasoning modes of a template, the default first; none if it has fewer than two.
+    """The reasoning modes of a template, the default first; empty if it has fewer than two.
 
-    ``render`` gives the prompt of a short question with these variables.
+    ``render`` returns the prompt of a short question with the given variables.
     """
     usual = render({}) if any(name in source for name in (*_SWITCHES, *_MODES, *_EFFORTS, _BUDGET)) else None
     if usual is None:
@@ -49,16 +49,16 @@ def find_thinking(source: str, render: Render) -> tuple[ThinkingChoice, ...]:
         prompt = render(variables)
         if prompt is None or any(other.name == name for other in found.values()):
             continue
-        if prompt not in found or found[prompt].name == THINKING_ON:  # an effort says more
+        if prompt not in found or found[prompt].name == THINKING_ON:  # the name of an effort says more than "on"
             found[prompt] = ThinkingChoice(name, variables, prompt)
     if len(found) < 2 or usual not in found:
         return ()
     first = found.pop(usual)
-    return tuple(_named_plainly((first, *sorted(found.values(), key=_order))))
+    return tuple(_with_plain_name((first, *sorted(found.values(), key=_order))))
 
 
-def _named_plainly(choices: tuple[ThinkingChoice, ...]) -> Iterator[ThinkingChoice]:
-    """Rename a single effort to "on" if there is no other choice than off."""
+def _with_plain_name(choices: tuple[ThinkingChoice, ...]) -> Iterator[ThinkingChoice]:
+    """Rename a single effort to "on" if the only other mode is off."""
     num_levels = sum(choice.name in _LEVELS for choice in choices)
     has_on = any(choice.name == THINKING_ON for choice in choices)
     for choice in choices:
@@ -74,7 +74,7 @@ def _order(choice: ThinkingChoice) -> tuple[int, int]:
 
 
 def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
-    """Yield the name of each reasoning mode that may exist, with the variables that would select it."""
+    """Yield names of modes with template variables that may select them."""
     on: Variables = {}
     for name in _SWITCHES:
         if _reads_variable(source, name) and render({name: False}) != render({name: True}):
@@ -95,19 +95,19 @@ def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
 
 
 def _efforts(known: Sequence[str], name: str, on: Variables) -> Iterator[tuple[str, Variables]]:
-    """Values of the variable ``name``, which the template compares with ``known``."""
+    """Yield efforts: values of the variable ``name``, from the values ``known`` that the template compares it with."""
     yield from ((THINKING_OFF, {**on, name: value}) for value in _NO_EFFORT if value in known)
     levels = [level for level in _LEVELS if level in known]
     yield from ((level, {**on, name: level}) for level in (levels if len(levels) > 1 else _USUAL_LEVELS))
 
 
 def _reads_variable(source: str, name: str) -> bool:
-    """Whether the template reads this variable, not an attribute or a text of that name."""
+    """Whether the template reads this variable, rather than an attribute or text of that name."""
     return re.search(rf"(?<![\w.'\"]){name}(?![\w'\"])", source) is not None
 
 
 def _compared_with(source: str, name: str) -> tuple[str, ...]:
-    """The words in the template's tags that contain the variable."""
+    """The quoted words in template tags that contain the variable."""
     tags = re.findall(r"\{%(.*?)%\}|\{\{(.*?)\}\}", source, re.DOTALL)
     inside = [first or second for first, second in tags]
     return tuple(dict.fromkeys(word for tag in inside if _reads_variable(tag, name) for word in _WORDS.findall(tag)))

@@ -1,8 +1,8 @@
-"""Keeps text that a user typed or pasted from becoming control tokens.
+"""Prevents text that a user typed or pasted from producing control tokens.
 
-A chat template writes control tokens and the user's words into one string. A private character is put into every
-control text in the words before the template sees them; afterwards the string is cut at that character and tokenized
-piece by piece, so that no piece contains a control text of the user's.
+A chat template writes control tokens and the user's words into one string. So a private-use character is first inserted
+into every control text in the words. The rendered string is split at that character and tokenized piece by piece, so no
+piece contains a control text from the user.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from collections.abc import Iterable
 from engine.errors import PromptError
 from engine.interfaces import Tokenizer
 
-_PRIVATE_USE = range(0xE000, 0xF900)  # Unicode's private use area: no letter, no space, no case
+_PRIVATE_USE = range(0xE000, 0xF900)  # Unicode's private use area, which has no letters or spaces
 
 
 class TypedText:
-    """Marks control texts in a user's words, and tokenizes a text with such marks."""
+    """Marks control texts in a user's words, and tokenizes text with such marks."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         controls = {text for text in tokenizer.control_texts if text}
         self._short = {text for text in controls if len(text) == 1}
         self._controls = controls
-        self._lengths: dict[str, set[int]] = {}  # by the first character: few, even of thousands of texts
+        self._lengths: dict[str, set[int]] = {}  # lengths by first character; few, even for thousands of texts
         for text in controls:
             self._lengths.setdefault(text[0], set()).add(len(text))
         self._firsts = re.compile("[" + re.escape("".join(self._lengths)) + "]") if controls else None
-        # Texts that could become a control text together with the template's text before or after them.
+        # Texts that could form a control text together with the template's text before or after them.
         self._heads = _ProperPrefixes(controls)
         self._tails = _ProperPrefixes(text[::-1] for text in controls)
         self._adds_space = adds_space(tokenizer)
 
     @staticmethod
     def mark_for(texts: Iterable[str]) -> str:
-        """A character that occurs in none of ``texts``; raises `PromptError` if they use every private character."""
+        """A private-use character that occurs in none of ``texts``; raises `PromptError` if all occur."""
         used = set().union(*texts)
         mark = next((chr(code) for code in _PRIVATE_USE if chr(code) not in used), None)
         if mark is None:
@@ -44,7 +44,7 @@ class TypedText:
         return mark
 
     def protect(self, text: str, mark: str) -> str:
-        """Put ``mark`` inside every control text of ``text``, and at edges that neighbours could complete to one."""
+        """Insert ``mark`` into every control text of ``text``, and at edges where one could form."""
         cuts = set(self._control_cuts(text))
         begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
         if begin < end and self._tails.end(text[begin : begin + self._tails.longest][::-1]):
@@ -54,12 +54,12 @@ class TypedText:
         edges = [0, *sorted(cuts), len(text)]
         return mark.join(text[edges[i] : edges[i + 1]] for i in range(len(edges) - 1))
 
-    def tokenize(self, text: str, mark: str, *, goes_on: bool = False) -> list[int]:
-        """Ids of a rendered prompt, or (``goes_on``) of a later part of one: no control token spans a mark."""
+    def tokenize(self, text: str, mark: str, *, continues: bool = False) -> list[int]:
+        """Ids of a rendered prompt, or with ``continues`` of a later part of one; no control token spans a mark."""
         ids: list[int] = []
         for piece in text.split(mark):
             special = piece not in self._short
-            begins = not ids and not goes_on
+            begins = not ids and not continues
             if piece and self._adds_space and not begins:
                 ids += tokens_amid(self._tokenizer, piece, special=special)
             elif piece or begins:
@@ -67,7 +67,7 @@ class TypedText:
         return ids
 
     def _control_cuts(self, text: str) -> Iterable[int]:
-        """Offsets after the first character of every control text, and around those of one character."""
+        """Offsets after the first character of every control text, and around control texts of one character."""
         if self._firsts is None:
             return
         for match in self._firsts.finditer(text):
@@ -79,7 +79,7 @@ class TypedText:
 
 
 def adds_space(tokenizer: Tokenizer) -> bool:
-    """Whether the tokenizer puts a space before a text, as SentencePiece does."""
+    """Whether the tokenizer adds a space before a text, like SentencePiece."""
     ids = tokenizer.tokenize("a", special=False)
     return bool(ids) and tokenizer.piece(ids[0]).startswith(b" ")
 
@@ -94,16 +94,16 @@ def whole_characters(text: str) -> str:
 
 
 def tokens_amid(tokenizer: Tokenizer, text: str, *, special: bool = False) -> list[int]:
-    """The tokens of a text in the middle of another: without the space that SentencePiece puts before a text."""
+    """The tokens of a text within another text, without the space that SentencePiece adds before a text."""
     before = tokenizer.tokenize("\n", special=False)
     ids = tokenizer.tokenize("\n" + text, special=special)
     return ids[len(before) :] if ids[: len(before)] == before else tokenizer.tokenize(text, special=special)
 
 
 class _ProperPrefixes:
-    """The proper prefixes of some texts, found by bisection.
+    """Tests for proper prefixes of a set of texts by bisection.
 
-    (An untrusted file may have a control text of 64 kB, whose prefixes have two thousand million characters.)
+    (An untrusted file may have a control text of 64 kB, whose prefixes together have two billion characters.)
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -112,12 +112,12 @@ class _ProperPrefixes:
         self.longest = max(map(len, self._texts), default=1) - 1
 
     def end(self, text: str) -> bool:
-        """Whether ``text`` ends in one of them."""
+        """Whether ``text`` ends with one of the prefixes."""
         begins = (i for i in range(len(text) - 1, -1, -1) if text[i] in self._firsts)
         return any(self._have(text[begin:]) for begin in begins)
 
     def _have(self, part: str) -> bool:
-        """Whether a text begins with ``part`` and is longer: in sorted order these follow the part itself."""
+        """Whether ``part`` is a proper prefix of a text; in sorted order such a text follows ``part``."""
         texts = self._texts
         index = bisect_left(texts, part)
         if index < len(texts) and texts[index] == part:

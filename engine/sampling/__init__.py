@@ -1,1 +1,1 @@
-"""From logits to a sampled token: the sampling chain and distributions over tokens."""
+"""Samples tokens from logits: the sampling chain, and distributions over tokens."""

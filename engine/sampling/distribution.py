@@ -1,4 +1,4 @@
-"""Distributions over tokens: sampling, and the residual of two."""
+"""Distributions over tokens, with sampling and the residual of two distributions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 class Distribution:
     """``probs`` [n] of ``ids`` [n], ascending; without ``ids``, ``probs`` is [n_vocab]. Immutable.
 
-    For few tokens use `of_few` with lists: right after a pass, which has evicted the caches, the first call of each of
-    NumPy's functions takes longer than Python for a few dozen numbers.
+    For few tokens use `of_few` with lists: right after a pass, which has evicted the processor's caches, the first call
+    of each NumPy function takes longer than a Python loop over a few dozen numbers.
     """
 
     __slots__ = ("_few", "_ids", "_probs")
@@ -39,14 +39,14 @@ class Distribution:
 
     @property
     def ids(self) -> NDArray[np.int64] | None:
-        """Ids of ``probs``; None: of the whole vocabulary."""
+        """Ids of ``probs``; None: the whole vocabulary."""
         if self._ids is None and self._few is not None:
             self._ids = np.array(self._few[1], dtype=np.int64)
         return self._ids
 
     @property
     def few(self) -> tuple[list[float], list[int]] | None:
-        """Probabilities and ids of few tokens; None if there are arrays only."""
+        """Probabilities and ids as lists; None if the distribution was made from arrays."""
         return self._few
 
     def prob(self, token_id: int) -> float:
@@ -61,7 +61,7 @@ class Distribution:
         return float(probs[i]) if i < len(ids) and ids[i] == token_id else 0.0
 
     def sample(self, uniform: float) -> int:
-        """The token at ``uniform`` in [0, 1) of the cumulated distribution."""
+        """The token at ``uniform`` in [0, 1) of the cumulative distribution."""
         if self._few is not None and len(self._few[1]) == 1:
             return self._few[1][0]
         return self.id_at(self.index_at(uniform))
@@ -76,7 +76,7 @@ class Distribution:
             cumulated = self.probs.cumsum()
             i = int(cumulated.searchsorted(uniform * cumulated[-1], side="right"))
             i = min(i, len(cumulated) - 1)
-        while self.prob_at(i) == 0.0:  # only by rounding at the very end
+        while self.prob_at(i) == 0.0:  # can only happen by rounding at the end
             i -= 1
         return i
 
@@ -93,12 +93,12 @@ class Distribution:
 
 
 def point_mass(token_id: int) -> Distribution:
-    """All probability on one token: a deterministic proposal."""
+    """A distribution with all probability on one token, as for deterministic proposals."""
     return Distribution.of_few([1.0], [token_id])
 
 
 def excess(p: Distribution, q: Distribution, weight: float = 1.0) -> NDArray[np.float64]:
-    """max(0, weight p - q) at each token of ``p``, not normalised."""
+    """max(0, weight p - q) for each token of ``p``, not normalised."""
     few = _few_excess(p, q, weight)
     if few is not None:
         return np.array(few, dtype=np.float64)
@@ -126,7 +126,7 @@ def excess_sum(p: Distribution, q: Distribution, weight: float = 1.0) -> float:
 def residual(p: Distribution, q: Distribution, weight: float = 1.0) -> Distribution:
     """norm(max(0, weight p - q)): the distribution after a rejection (Leviathan et al. 2022, arXiv 2211.17192, A.1).
 
-    If the residual is empty, a rejection has probability 0, but rounding can still cause one: then p is returned.
+    If nothing is left, a rejection has probability 0, but rounding can still cause one: then p is returned.
     """
     few = _few_excess(p, q, weight)
     if few is not None and p.few is not None:
@@ -138,7 +138,7 @@ def residual(p: Distribution, q: Distribution, weight: float = 1.0) -> Distribut
 
 
 def _few_excess(p: Distribution, q: Distribution, weight: float) -> list[float] | None:
-    """`excess` if both are of few tokens."""
+    """`excess` if both distributions have lists; else None."""
     if p.few is None or q.few is None:
         return None
     q_of = dict(zip(q.few[1], q.few[0], strict=True))

@@ -1,4 +1,4 @@
-"""Log probabilities by the model's own logits, before the sampling chain."""
+"""Log probabilities from raw logits, before the sampling chain."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from engine.sampling.top_k import Row, candidates
 
 
 class RowLogprob(NamedTuple):
-    """Of the chosen token of a row, and of the most likely ones, in descending order."""
+    """Log probability of the chosen token, and of the most likely tokens in descending order."""
 
     logprob: float
     top: list[tuple[int, float]]
 
 
 def row_logprob(row: Row, token_id: int, num_top: int) -> RowLogprob:
-    """Log probabilities by a row of logits [n_vocab], of a token and of the ``num_top`` most likely ones.
+    """Log probabilities of a token and of the ``num_top`` most likely tokens from a row of logits [n_vocab].
 
     Raises:
         DecodeError: the row is not finite (a damaged model).

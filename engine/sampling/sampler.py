@@ -1,11 +1,11 @@
-"""The sampling chain: from a row of logits to a distribution over tokens, and to the argmax at temperature 0.
+"""The sampling chain: converts a row of logits to a distribution over tokens, or to the argmax at temperature 0.
 
-The chain, in this order: bias, penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go
-through the same chain: p and q are what the *whole* chain gives, which makes verification exact.
+The chain, in this order: bias, penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft use
+the same chain: p and q are its results, which makes verification exact.
 
-Under a grammar p is the chain's distribution without the refused tokens, normalised: as if tokens were sampled until
-one is allowed. If the chain leaves no allowed token, the refused ones are removed before the chain. At temperature 0
-both mean the most likely allowed token.
+Under a grammar p is the chain's distribution without forbidden tokens, normalised: as if tokens were sampled until one
+is allowed. If the chain leaves no allowed token, forbidden tokens are removed before the chain. At temperature 0 both
+give the most likely allowed token.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from math import exp, fsum, inf, log
 
 import numpy as np
-from numpy.random import PCG64, Generator  # imported here, since it would delay the first answer
+from numpy.random import PCG64, Generator  # imported early, since it would delay the first answer
 from numpy.typing import NDArray
 
 from engine.errors import GrammarError
@@ -26,53 +26,53 @@ from engine.sampling.top_k import SMALLEST_FOR_CANDIDATES, Row, candidates, near
 
 _GAMMA, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MASK = 2**64 - 1
-_UNUSED_BITS, _UNIT = 12, 2.0**-52  # 0.5 can be added: numbers are never 0 or 1
+_UNUSED_BITS, _UNIT = 12, 2.0**-52  # leaves a bit to add 0.5, so that numbers are never 0 or 1
 History = NDArray[np.int32]  # [num_tokens] ids, oldest first
-# Below this share of the most likely token a float64 sum does not change any more: exp(-40) is 4e-18.
+# Log of a share of the most likely token that does not change a float64 sum: exp(-40) is 4e-18.
 _NEGLIGIBLE_LOG = 40.0
 # For the confidence of a draft, a large row is reduced to the maxima of blocks of this many tokens.
 _BLOCK = 128
 _FEW_BLOCKS = 256
-# Below this many tokens searching for relevant ones takes longer than using all, also right after a pass.
+# For fewer tokens, searching for the relevant ones takes longer than using all.
 _ALL_AT_ONCE = 49_152
-# A dot product with ones takes nearly half of the time of NumPy's sum with the maximum subtracted; for more tokens
-# OpenBLAS uses threads. Exponentials of logits up to here can be summed in single precision.
+# A dot product with ones takes about half of the time of NumPy's sum with the maximum subtracted; for more tokens
+# OpenBLAS uses threads. Exponentials of logits up to the second value can be summed in single precision.
 _MOST_SUMMED, _SUMMABLE = 8192, 60.0
-_NUMBERS = 256  # random numbers made at once
-_FEW = 192  # up to this many candidates are lists rather than arrays
+_NUMBERS = 256  # random numbers generated at once
+_FEW = 192  # up to this number, candidates are lists instead of arrays
 _LEAST = 5e-324  # the smallest number above 0
-# From here on the tokens that min-p leaves are tried alone first: below, top-p mostly needs more of them.
+# From this min-p on, the tokens that min-p leaves are tried first; with a lower value top-p mostly needs more.
 _TELLING_MIN_P = 0.02
-# Without top-k, tokens of this share of the best are tried first, then those of its square, down to the last share.
-_FIRST_LEAST, _LAST_LEAST, _AND_MORE = 1e-2, 1e-17, 1.0 + 1e-9
-_NEAR = 12.0  # the rest adds less than a 150,000th of the best each
-# Of a row whose best token a grammar refuses, this many of the most likely are checked, then all: a grammar takes a
-# microsecond for three tokens.
+# Without top-k, tokens with at least this share of the best token's are tried first, then the share is squared, down to
+# the last share.
+_FIRST_LEAST, _LAST_LEAST, _ROUNDING = 1e-2, 1e-17, 1.0 + 1e-9
+_CONFIDENCE_REACH = 12.0  # every token further below the best adds less than a 150,000th of the best
+# If a grammar forbids the best token, these numbers of the most likely tokens are checked, then all tokens: a grammar
+# checks three tokens per microsecond.
 _LIKELIEST = (256, 4096)
-_FEW_REFUSED = 2  # best tokens that are checked one by one, before many are at once
-_SAMPLED = 8  # of a flat row one in so many tokens is read: a confidence that low need not be exact
+_FEW_REFUSED = 2  # best tokens that are checked one by one before many are checked at once
+_SAMPLED = 8  # of a flat row only every 8th token is read, since a low confidence need not be exact
 
 
-# Samples the tokens of a seeded answer: they depend on the seed, the position and p, and on nothing that was drafted.
+# Samples the tokens of a seeded answer, which depend on the seed, the position and p, but not on drafts.
 #
-# The Gumbel-max trick with common random numbers: every token at every position has a number, made from (seed,
-# position, token) by a counter-based generator, and the sampled token is argmax log p + Gumbel. A draft that samples
-# with the same numbers from q proposes the target's token if p and q are near enough: with probability at least
-# (1 - d) / (1 + d) for a total variation distance d (Daliri et al. 2024, arXiv 2408.07978), while rejection sampling
-# has 1 - d. The output is then the same for every drafter, depth and batch.
+# The Gumbel-max trick with common random numbers: a counter-based generator gives a number for each (seed, position,
+# token), and the sampled token is argmax log p + Gumbel. A draft that samples from q with the same numbers proposes the
+# target's token with probability at least (1 - d) / (1 + d) for a total variation distance d of p and q (Daliri et al.
+# 2024, arXiv 2408.07978); rejection sampling has 1 - d. The output is the same for every drafter, depth and batch.
 #
 # The generator is SplitMix64 (Steele, Lea, Flood 2014, doi 10.1145/2660193.2660195), one stream for each position, with
 # the token's id as the counter.
 
 
 class GumbelNoise:
-    """The numbers of one seed, at every position of a sequence."""
+    """The random numbers of one seed at every position of a sequence."""
 
     def __init__(self, seed: int) -> None:
         self._key = _mix(seed + _GAMMA & _MASK)
 
     def sample(self, p: Distribution, position: int) -> int:
-        """The token at ``position`` (its index in the sequence), whose distribution is ``p``."""
+        """Sample the token at index ``position`` of the sequence from ``p``."""
         if p.few is not None:
             return self._sample_of_few(*p.few, position)
         nonzero = p.probs.nonzero()[0]
@@ -80,7 +80,7 @@ class GumbelNoise:
         return int(ids[(self.exponentials(ids, position) / p.probs[nonzero]).argmin()])
 
     def exponentials(self, ids: NDArray[np.int64], position: int) -> NDArray[np.float64]:
-        """E [n] of these tokens, exponentially distributed with mean 1: -log E are their Gumbel numbers."""
+        """Exponentially distributed numbers E [n] of these tokens, with mean 1; -log E are Gumbel numbers."""
         numbers = ids.astype(np.uint64) * np.uint64(_GAMMA) + np.uint64(self._stream(position))
         numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(_MIX_1)
         numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(_MIX_2)
@@ -89,7 +89,7 @@ class GumbelNoise:
         return found
 
     def _sample_of_few(self, probs: list[float], ids: list[int], position: int) -> int:
-        """In plain Python: right after a pass it is faster for a few dozen tokens, as in `Distribution`."""
+        """In plain Python, which is faster for a few dozen tokens right after a pass, as in `Distribution`."""
         if len(ids) == 1:
             return ids[0]
         stream, best_id, least = self._stream(position), ids[0], inf
@@ -113,7 +113,7 @@ def _mix(number: int) -> int:
 
 
 class Sampler:
-    """The chain for one answer. Rows given to it may be written into."""
+    """The chain for one answer. It may write into rows that are passed to it."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Sampler:
         *,
         banned_before: float = inf,
     ) -> None:
-        """``banned_ids`` cannot be chosen at positions before ``banned_before``, an index in the sequence.
+        """``banned_ids`` cannot be chosen at indices below ``banned_before``.
 
         ``constraint`` is the answer's grammar; ``random`` is used without a seed.
         """
@@ -139,29 +139,29 @@ class Sampler:
         self._penalties = params.penalty_last_n > 0 and (
             params.repeat_penalty != 1.0 or params.frequency_penalty != 0.0 or params.presence_penalty != 0.0
         )
-        self.greedy = params.greedy  # every choice is the argmax
+        self.greedy = params.greedy  # whether every choice is the argmax
         self.noise = GumbelNoise(params.seed) if params.seed is not None and not params.greedy else None
         self._edits = self._penalties or len(self._banned) > 0 or len(self._biased) > 0
         self._decisive_margin, self._min_p_reach = _decisive_margin(params), _min_p_reach(params)
 
     def bans(self, ids: frozenset[int]) -> bool:
-        """Whether none of these tokens can ever be chosen; False if there are none."""
+        """Whether none of ``ids`` can ever be chosen; False if ``ids`` is empty."""
         return bool(ids) and self._banned_before == inf and ids.issubset(self._banned.tolist())
 
     def uniform(self) -> float:
-        """One number of the answer's random stream, in [0, 1)."""
-        if not self._numbers:  # right after a pass the first call of the generator takes 20 microseconds
+        """The next number in [0, 1) of the answer's random stream."""
+        if not self._numbers:  # generated in blocks, since right after a pass a call takes 20 microseconds
             self._numbers = self._rng.random(_NUMBERS)[::-1].tolist()
         return self._numbers.pop()
 
     def sample(self, distribution: Distribution, position: int) -> int:
-        """A token of ``distribution``; ``position`` is its index in the sequence."""
+        """Sample the token at index ``position`` of the sequence."""
         if self.noise is None:
             return distribution.sample(self.uniform())
         return self.noise.sample(distribution, position)
 
     def choose(self, row: Row, history: History, pending: list[int]) -> int:
-        """The token after ``history`` and ``pending``: the argmax at temperature 0, else sampled.
+        """Choose the token after ``history`` and ``pending``: the argmax at temperature 0, else sampled.
 
         Raises:
             DecodeError: the row is not finite (a damaged model).
@@ -172,7 +172,7 @@ class Sampler:
         return self.sample(self.distribution(row, history, pending), len(history) + len(pending))
 
     def argmax(self, row: Row, history: History, pending: list[int]) -> int:
-        """The most likely token after penalties that the grammar allows; of equal ones the lowest id.
+        """The most likely token after penalties that the grammar allows; of equally likely tokens the lowest id.
 
         Raises:
             DecodeError: the row is not finite (a damaged model).
@@ -185,7 +185,7 @@ class Sampler:
         return argmax(row)
 
     def distribution(self, row: Row, history: History, pending: list[int]) -> Distribution:
-        """The chain's distribution for ``row``, after ``history`` followed by the ``pending`` tokens of a draft.
+        """The chain's distribution for ``row``, which follows ``history`` and the ``pending`` tokens of a draft.
 
         Raises:
             DecodeError: the row is not finite (a damaged model).
@@ -201,7 +201,7 @@ class Sampler:
         return self._constrained(found, row, self._constraint, history, pending)
 
     def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
-        """Those of the ``candidates`` that are below ``n_vocab`` and may follow, penalties applied; may be empty."""
+        """The ``candidates`` below ``n_vocab`` that may follow, with penalties applied; possibly none."""
         ids, logits = candidates.ids, candidates.logits
         if not len(ids):
             return candidates
@@ -224,7 +224,7 @@ class Sampler:
         return Candidates(ids, logits)
 
     def narrow_distribution(self, allowed: Candidates) -> Distribution:
-        """The chain's distribution of candidates that `allowed` returned, above temperature 0.
+        """The chain's distribution, above temperature 0, of candidates from `allowed`.
 
         Raises:
             DecodeError: the logits are not finite (a damaged model).
@@ -235,7 +235,7 @@ class Sampler:
         return Distribution(found.probs, allowed.ids if found.ids is None else allowed.ids[found.ids])
 
     def _allowed_argmax(self, row: Row, constraint: Constraint, history: History, pending: list[int]) -> int:
-        """The greatest of ``row`` that the grammar allows; refused ones above it are set to minus infinity."""
+        """The most likely allowed token of ``row``; sets the logits of likelier forbidden tokens to -inf."""
         best = argmax(row)
         for _ in range(_FEW_REFUSED):
             allowed = constraint.allows(history, pending, [best])
@@ -254,7 +254,7 @@ class Sampler:
     def _constrained(
         self, found: Distribution, row: Row, constraint: Constraint, history: History, pending: list[int]
     ) -> Distribution:
-        """``found``, which the chain made of ``row``, without the tokens that the grammar refuses."""
+        """Remove forbidden tokens from ``found``, the chain's distribution for ``row``."""
         if found.few is not None:
             probs, ids = found.few
             allowed = constraint.allows(history, pending, ids)
@@ -275,14 +275,14 @@ class Sampler:
         return self._chain_of_allowed(row, constraint, history, pending)
 
     def _chain_of_allowed(self, row: Row, constraint: Constraint, history: History, pending: list[int]) -> Distribution:
-        """The chain's distribution of the allowed tokens of ``row``."""
+        """Apply the chain to the allowed tokens of ``row``."""
         params = self.params
         reach = _NEGLIGIBLE_LOG * params.temperature
-        if params.top_p == 1.0:  # otherwise tokens that min-p drops would count for top-p
+        if params.top_p == 1.0:  # otherwise tokens that min-p drops count for top-p
             reach = min(reach, self._min_p_reach)
 
         def is_enough(allowed: Row, least: float) -> bool:
-            """Whether no token below ``least`` could pass the chain."""
+            """Whether the chain would drop all tokens below ``least``."""
             return 0 < params.top_k <= len(allowed) or bool(least < allowed.max() - reach)
 
         ids = self._likely_allowed(row, constraint, history, pending, is_enough)
@@ -297,12 +297,12 @@ class Sampler:
         pending: list[int],
         is_enough: Callable[[Row, float], bool],
     ) -> NDArray[np.int64]:
-        """Allowed tokens: at least one, and all above some logit; unordered ids.
+        """Ids of allowed tokens, unordered: at least one, and all tokens above some logit.
 
-        ``is_enough`` gets the logits of those found, and the least logit that was checked.
+        ``is_enough`` is called with the logits of the found tokens, and the least checked logit.
 
         Raises:
-            GrammarError: there is none.
+            GrammarError: no token is allowed.
         """
         for count in _LIKELIEST:
             if count >= len(row):
@@ -342,7 +342,7 @@ class Sampler:
     ) -> None:
         """Repetition, frequency and presence penalties, as in llama.cpp's `llama_sampler_penalties`.
 
-        ``row`` [n] is of the tokens ``of_ids`` [n], ascending; without them of all tokens.
+        ``row`` [n] has the logits of the tokens ``of_ids`` [n], ascending; None: of all tokens.
         """
         params = self.params
         window = params.penalty_last_n
@@ -364,7 +364,7 @@ class Sampler:
 
 
 def argmax(row: Row) -> int:
-    """Index of the greatest value of ``row``; of equal ones the first.
+    """Index of the greatest value of ``row``; of equal values the first.
 
     Raises:
         DecodeError: the row is not finite (a damaged model).
@@ -376,17 +376,17 @@ def argmax(row: Row) -> int:
 
 
 def top_probability(row: Row, best: int) -> float:
-    """The softmax probability of ``best``, the argmax of ``row``, which it may write into: the draft's confidence."""
+    """The softmax probability of ``best``, the argmax of ``row``: the draft's confidence. May change ``row``."""
     highest = row[best]
     if len(row) <= _MOST_SUMMED and -_SUMMABLE < highest < _SUMMABLE:
-        np.exp(row, row)  # in place: other memory would have to be fetched, right after a pass
+        np.exp(row, row)  # in place, since right after a pass other memory is not in the processor's caches
         return min(1.0, float(row.item(best) / row.dot(_ones(len(row))).item()))
     if len(row) < _ALL_AT_ONCE:
         row -= highest
         return 1.0 / float(np.add.reduce(np.exp(row, row)))
     width = len(row) // _BLOCK
     blocks, tail = row[: _BLOCK * width].reshape(_BLOCK, width), row[_BLOCK * width :]
-    columns = np.flatnonzero(np.maximum.reduce(blocks, axis=0) > highest - np.float32(_NEAR))
+    columns = np.flatnonzero(np.maximum.reduce(blocks, axis=0) > highest - np.float32(_CONFIDENCE_REACH))
     if len(columns) <= _FEW_BLOCKS:
         total = float(np.exp(blocks[:, columns] - highest).sum()) + float(np.exp(tail - highest).sum())
         return min(1.0, 1.0 / total)
@@ -400,7 +400,7 @@ def _ones(count: int) -> Row:
 
 
 def _chain(row: Row, params: SamplingParams, reach: float = inf, margin: float = inf) -> Distribution:
-    """Temperature, top-k, top-p, min-p over a row after penalties; see `_min_p_reach` and `_decisive_margin`."""
+    """Apply temperature, top-k, top-p and min-p to a row after penalties; see `_min_p_reach` and `_decisive_margin`."""
     if reach < inf and len(row) < SMALLEST_FOR_CANDIDATES:
         few, ids = near(row, reach)
         if len(ids) == 1:
@@ -416,7 +416,7 @@ def _chain(row: Row, params: SamplingParams, reach: float = inf, margin: float =
         return Distribution(weights / np.add.reduce(weights), found.ids_of(indices))
     weights = np.exp((logits.astype(np.float64) - found.highest) / params.temperature)
     if params.min_p > 0.0:
-        weights[weights < params.min_p] = 0.0  # the best weighs exactly 1
+        weights[weights < params.min_p] = 0.0  # the best token's weight is exactly 1
     if found.is_row:
         return Distribution(weights / weights.sum())
     indices = weights.nonzero()[0]
@@ -425,31 +425,30 @@ def _chain(row: Row, params: SamplingParams, reach: float = inf, margin: float =
 
 
 def _min_p_reach(params: SamplingParams) -> float:
-    """How far below the greatest logit min-p leaves others; infinite if these alone hardly ever suffice."""
+    """Distance below the greatest logit within which min-p keeps tokens; infinite if those would rarely suffice."""
     if params.greedy or params.min_p < _TELLING_MIN_P:
         return inf
-    return _AND_MORE * -params.temperature * log(params.min_p)
+    return _ROUNDING * -params.temperature * log(params.min_p)
 
 
 def _decisive_margin(params: SamplingParams) -> float:
-    """How much the greatest logit must exceed all others for the chain to leave nothing else.
+    """How much the greatest logit must exceed all others so that the chain leaves only the best token.
 
-    Either min-p drops the others; or all that top-k leaves weigh so little that the best alone has top-p's share.
+    Then either min-p drops all others, or the best token alone has top-p's share of all that top-k leaves.
     """
     if params.greedy or params.top_k < 2:
         return inf
     share = max(params.min_p, (1.0 / params.top_p - 1.0) / (params.top_k - 1))
-    return _AND_MORE * -params.temperature * log(min(share, 1.0)) if share > 0.0 else inf
+    return _ROUNDING * -params.temperature * log(min(share, 1.0)) if share > 0.0 else inf
 
 
 def _truncate_few(
     logits: list[float], params: SamplingParams, *, is_all: bool = True
 ) -> tuple[list[float], list[int]] | None:
-    """Probabilities and indices of the candidates that top-k, top-p and min-p leave; of equal logits the first stay.
+    """Probabilities and indices of the candidates that top-k, top-p and min-p leave; of equal logits the first wins.
 
-    With lists: right after a pass, the first call of each of NumPy's functions takes longer. If these are not all
-    candidates of top-k, but all that min-p can leave (``is_all`` False): None if the missing ones could matter, because
-    top-p might end before the last of them. The share of all is at least the share of these.
+    It uses lists, since right after a pass the first call of each NumPy function is slow. ``is_all`` False: ``logits``
+    are only the candidates that min-p can leave. Then the result is None if top-p could depend on missing candidates.
     """
     ranked = sorted(logits, reverse=True)
     highest, temperature = ranked[0], params.temperature
@@ -464,9 +463,9 @@ def _truncate_few(
             break
         share += weight
         count += 1
-        if share >= wanted:  # the smallest set of the most likely tokens whose share reaches it
+        if share >= wanted:  # the smallest set of the most likely tokens with top-p's share
             break
-    if not is_all and _AND_MORE * (share - weights[count - 1]) >= params.top_p * share:
+    if not is_all and _ROUNDING * (share - weights[count - 1]) >= params.top_p * share:
         return None
     last = ranked[count - 1]
     kept = [i for i, logit in enumerate(logits) if logit >= last]
@@ -478,7 +477,7 @@ def _truncate_few(
 
 
 def _truncate(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Indices (ascending) and weights of what top-k, top-p and min-p leave; of equal logits the first stay."""
+    """Indices (ascending) and weights of tokens that top-k, top-p and min-p leave; of equal logits the first wins."""
     if params.top_k == 0:
         return _nucleus(logits, highest, params)
     order = (-logits).argsort(kind="stable")[: params.top_k]
@@ -487,7 +486,7 @@ def _truncate(logits: Row, highest: float, params: SamplingParams) -> tuple[NDAr
         count = int((-weights).searchsorted(-params.min_p, side="right"))
     else:
         count = int(np.count_nonzero(weights))
-    if params.top_p < 1.0:  # the smallest set of the most likely tokens whose share reaches it
+    if params.top_p < 1.0:  # the smallest set of the most likely tokens with top-p's share
         cumulated = weights.cumsum()
         count = min(count, int(cumulated.searchsorted(params.top_p * cumulated[-1])) + 1)
     order = order[:count]
@@ -496,20 +495,20 @@ def _truncate(logits: Row, highest: float, params: SamplingParams) -> tuple[NDAr
 
 
 def _weights(logits: Row, highest: float, params: SamplingParams) -> NDArray[np.float64]:
-    """Shares of the greatest one's."""
+    """Probabilities relative to the most likely token's."""
     weights: NDArray[np.float64] = np.subtract(logits, highest, dtype=np.float64)
     weights /= params.temperature
     return np.exp(weights, out=weights)
 
 
 def _nucleus(logits: Row, highest: float, params: SamplingParams) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """`_truncate` without top-k: sorts only what top-p can leave; sorting 152k takes tens of milliseconds."""
+    """`_truncate` without top-k. Sorts only tokens that top-p can leave: sorting 152k takes tens of milliseconds."""
     weights = _weights(logits, highest, params)
     wanted, least = params.top_p * float(np.add.reduce(weights)), _FIRST_LEAST
     while True:
         indices = (weights >= max(least, params.min_p)).nonzero()[0]
         found = weights[indices]
-        if least < params.min_p or least < _LAST_LEAST or np.add.reduce(found) > _AND_MORE * wanted:
+        if least < params.min_p or least < _LAST_LEAST or np.add.reduce(found) > _ROUNDING * wanted:
             break
         least *= least
     order = (-logits[indices]).argsort(kind="stable")

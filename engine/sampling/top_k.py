@@ -1,4 +1,4 @@
-"""Finds the most likely tokens of a row of logits without sorting it.
+"""Finds the most likely tokens of a row of logits without sorting the row.
 
 After a pass neither the row nor NumPy's code is in the processor's caches. So reading a large row once is most of the
 cost, and each NumPy function costs extra at its first call.
@@ -23,7 +23,7 @@ _ROUNDING = 1e-6  # relative bound of the error of a comparison in single precis
 
 
 class TopTokens(NamedTuple):
-    """Some ``logits`` [n] of a row, in the order of their ids, and the ``highest`` of all.
+    """Some ``logits`` [n] of a row, in the order of ids, and the ``highest`` logit.
 
     ``places`` [n] are the ids; without them the logits are the whole row. With ``columns``, logit i is in lane
     ``columns[places[i] % len(columns)]`` of ``width``. Callers need few of the ids, so they are computed on request.
@@ -62,7 +62,7 @@ class TopTokens(NamedTuple):
 
 
 def candidates(row: Row, reach: float, count: int, margin: float = inf) -> TopTokens:
-    """The tokens within ``reach`` of the highest logit that may be among the top ``count`` (0: no limit).
+    """Tokens within ``reach`` of the highest logit that may be among the top ``count`` (0: no limit).
 
     Includes ties and may include some more. Returns only the highest if it exceeds all others by ``margin``.
 
@@ -87,7 +87,7 @@ def candidates(row: Row, reach: float, count: int, margin: float = inf) -> TopTo
 
 
 def near(row: Row, reach: float) -> tuple[list[float], list[int]]:
-    """Logits and ids (ascending) of all within ``reach`` of the greatest, and of some more by rounding.
+    """Logits and ids (ascending) of all tokens within ``reach`` of the highest logit; rounding may include a few more.
 
     Returns lists and calls NumPy rarely, so it is fast if few tokens are found. `candidates` is faster for large rows.
 
@@ -100,16 +100,16 @@ def near(row: Row, reach: float) -> tuple[list[float], list[int]]:
 
 
 def _least(highest: float, reach: float) -> float:
-    """The least value within ``reach``, less the possible error of a comparison in single precision."""
+    """The least value within ``reach``, minus the possible error of a comparison in single precision."""
     return highest - reach - _ROUNDING * (abs(highest) + reach)
 
 
 def _of_lanes(row: Row, reach: float, count: int, margin: float) -> TopTokens:
     """`candidates` of a large row.
 
-    The least of the ``count`` greatest maxima of lanes is a lower bound of the candidates, and the lanes whose maxima
-    reach it contain all of them. Partitioning 152k values costs a millisecond, this 40 microseconds. Right after a pass
-    the weights have evicted the caches and every call of NumPy is slow, so there are few calls.
+    The smallest of the ``count`` greatest lane maxima is a lower bound for candidates, and lanes whose maxima reach it
+    contain all candidates. This takes 40 microseconds for 152k values, partitioning a millisecond. There are few calls
+    of NumPy, since each is slow right after a pass has evicted the processor's caches.
     """
     width = len(row) // _LANE
     end = _LANE * width
@@ -120,7 +120,7 @@ def _of_lanes(row: Row, reach: float, count: int, margin: float) -> TopTokens:
     highest, second = ranked.item(-1), ranked.item(-2)
     if len(tail):
         of_tail = float(np.maximum.reduce(tail))
-        highest, second = float(np.maximum(highest, of_tail)), max(second, of_tail)  # NumPy's keeps NaN
+        highest, second = float(np.maximum(highest, of_tail)), max(second, of_tail)  # NumPy's maximum propagates NaN
     check_finite(highest)
     if second < highest - margin:
         column = int(maxima.argmax())
@@ -149,7 +149,6 @@ def check_finite(highest: float) -> float:
 
 
 def not_finite_error() -> DecodeError:
-    """The error of a row that is not finite."""
     return DecodeError(
         "The model computed values that are not numbers.",
         "The file is probably damaged: download it again, or choose another one.",

@@ -1,1 +1,1 @@
-"""Helper processes for work on untrusted files, in which a crash does not end the app."""
+"""Helper processes for work on untrusted files, so that a crash does not end the app."""

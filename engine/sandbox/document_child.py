@@ -1,7 +1,7 @@
-"""The helper process that reads documents, isolated because a file may crash a parser.
+"""The helper process that extracts the text of documents, isolated because a file may crash a parser.
 
-PDF, Word, PowerPoint, Excel, EPUB, web pages and e-mail become sections of text. Each library is imported with the
-first file of its format. Nothing is fetched, and the text of a file is only in the answer.
+It converts PDF, Word, PowerPoint, Excel, EPUB, web pages and e-mail to sections of text. A format's library is imported
+on demand. The helper does not use the network, and logs no text of a file.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from urllib.parse import unquote
 
 from engine.sandbox.limits import limit_memory, limit_time, write_no_files
 
-_MEMORY_BYTES = 1_000_000_000  # in addition to three times the file
-_MARK_WITHIN = 1024  # bytes of a file in which its format is marked
+_MEMORY_BYTES = 1_000_000_000  # in addition to three times the file's size
+_MARK_WITHIN = 1024  # first bytes of a file that are searched for a format's mark
 _WEB = (".html", ".htm", ".xhtml")
-_PARTS = {  # formats of ZIP files by a member
+_PARTS = {  # formats of ZIP files, by the name of a member
     "word/document.xml": "docx",
     "ppt/presentation.xml": "pptx",
     "xl/workbook.xml": "xlsx",
@@ -37,7 +37,7 @@ _OPF = "{http://www.idpf.org/2007/opf}"
 
 
 class Section(NamedTuple):
-    """Text with its location: page, slide or chapter, heading, line or row; numbers from 1, 0 is none."""
+    """Text with its location: page (or slide, chapter), heading, line (or row). Numbers start at 1; 0 means none."""
 
     text: str
     page: int = 0
@@ -46,7 +46,7 @@ class Section(NamedTuple):
 
 
 class _UnreadableError(Exception):
-    """The file cannot be read; the caller makes a sentence of ``kind``."""
+    """The file cannot be read; the caller converts ``kind`` to a sentence."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
@@ -54,7 +54,7 @@ class _UnreadableError(Exception):
 
 
 def main(words: list[str]) -> dict[str, object]:
-    """Read a file. ``words``: its path, the most characters of text, and the most seconds of computing."""
+    """Read a file. ``words``: path, limit of the text in characters, and limit of CPU time in seconds."""
     path, max_chars, seconds = Path(words[0]), int(words[1]), int(words[2])
     limit_time(seconds)
     write_no_files()
@@ -63,7 +63,7 @@ def main(words: list[str]) -> dict[str, object]:
 
 
 def answer(path: Path, max_chars: int) -> dict[str, object]:
-    """The sections, the number of pages and of those without text; or the kind of an error."""
+    """Return sections, the number of pages, and the number of pages without text; or the kind of an error."""
     try:
         limit_memory(3 * path.stat().st_size, _MEMORY_BYTES)
         with path.open("rb") as handle:
@@ -123,8 +123,8 @@ def _pdf(handle: IO[bytes]) -> Iterator[Section]:
 
     kinds: tuple[tuple[type[Exception], str], ...] = (
         (pypdf.errors.WrongPasswordError, "locked"),
-        (pypdf.errors.DependencyError, "cipher"),  # AES without its library; most such files need no password
-        (pypdf.errors.LimitReachedError, "memory"),  # a stream that decompresses to more than any page has
+        (pypdf.errors.DependencyError, "cipher"),  # AES without its library; most such files have no password
+        (pypdf.errors.LimitReachedError, "memory"),  # a stream that decompresses to an absurd size
     )
     try:
         reader = pypdf.PdfReader(handle)
@@ -191,7 +191,7 @@ def _xlsx(handle: IO[bytes]) -> Iterator[Section]:
         for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
             text = _row("" if value is None else str(value) for value in row)
             yield Section(text, 0, heading, number)
-            heading = f"{sheet.title}: {text}" if text and heading == sheet.title else heading  # the columns' names
+            heading = f"{sheet.title}: {text}" if text and heading == sheet.title else heading  # names of columns
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -204,7 +204,7 @@ def _html(handle: IO[bytes]) -> Iterator[Section]:
 
 
 def _of_page(raw: bytes, page: int = 0, heading: str = "") -> Iterator[Section]:
-    """The blocks of a web page in order, each with the heading before it."""
+    """Yield the blocks of a web page in order, each with its preceding heading."""
     from lxml import etree, html  # noqa: PLC0415
 
     if not raw.strip():
@@ -230,7 +230,7 @@ def _of_page(raw: bytes, page: int = 0, heading: str = "") -> Iterator[Section]:
 
 
 def _epub(handle: IO[bytes]) -> Iterator[Section]:
-    """The chapters of a book in the order of its spine (EPUB 3.3, https://www.w3.org/TR/epub-33/#sec-spine-elem)."""
+    """Yield the chapters of a book in the order of its spine (EPUB 3.3, https://www.w3.org/TR/epub-33/#sec-spine-elem)."""
     from lxml import etree  # noqa: PLC0415
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)

@@ -1,7 +1,7 @@
 """The helper process with an embedding model, isolated because an untrusted model file may crash llama.cpp.
 
-It writes a JSON line about the model, or why it cannot be used; then it answers each line, a text or token ids, with
-one.
+It first writes a JSON line that describes the model or an error. Then it answers each line of input, a text or token
+ids, with a line.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from engine.llama.model import LlamaModel
 from engine.sandbox.helper import error_to_json
 from engine.sandbox.limits import limit_memory, quiet_crashes, write_no_files
 
-WORST_ROW_BYTES = 2**20  # of buffers per token, if attention and all else are computed in one pass
+WORST_ROW_BYTES = 2**20  # bytes of buffers per token of a text, at worst
 
 
 def main(arguments: list[str]) -> int:
     """Serve until the parent closes the pipe. ``arguments``: the model's path, threads, and pooling."""
     path, threads, pooling = Path(arguments[0]), int(arguments[1]), Pooling(arguments[2]) if arguments[2] else None
     quiet_crashes()
-    # Output of llama.cpp or a thread must not mix with the answers.
+    # Output of llama.cpp or of a thread must not mix with the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
@@ -74,7 +74,7 @@ def _serve(path: Path, threads: int, pooling: Pooling | None) -> Iterator[dict[s
 
 
 def _context(model: LlamaModel, threads: int, pooling: Pooling | None) -> EmbeddingContext:
-    """The largest context that fits the memory."""
+    """Create the largest context that fits in memory."""
     n_ctx = min(model.n_ctx_train or LEAST_CTX, MAX_CTX)
     while True:
         try:
@@ -90,7 +90,7 @@ def _answer(model: LlamaModel, context: EmbeddingContext, asked: dict[str, Any])
     try:
         ids = _ids(model, given)
         if form.is_cut and len(ids) > context.n_ctx:
-            ids = [*ids[: context.n_ctx - 1], ids[-1]]  # keeps the token that ends a text
+            ids = [*ids[: context.n_ctx - 1], ids[-1]]  # keep the token that ends a text
         if not 0 < len(ids) <= context.n_ctx:
             return {"num_tokens": len(ids)}
         vectors = apply_form(context.embed(ids), form)
@@ -100,7 +100,7 @@ def _answer(model: LlamaModel, context: EmbeddingContext, asked: dict[str, Any])
 
 
 def _ids(model: LlamaModel, given: str | list[int | str] | dict[str, str]) -> list[int]:
-    """As llama.cpp's server: tokens around a text are added to one that comes first."""
+    """Ids of an input, as in llama.cpp's server: special tokens are added only if a text comes first."""
     if isinstance(given, dict):
         return model.vocab.pair_ids(**given, template=model.rank_template)
     if isinstance(given, str):

@@ -1,6 +1,6 @@
-"""Tests an untrusted grammar in a helper process: llama.cpp's parser recurses for every parenthesis.
+"""Tests an untrusted grammar in a helper process, since llama.cpp's parser recurses for every parenthesis.
 
-llguidance reads the grammars that `engine.grammar` makes of schemas, and bounds its depth, work and memory.
+Grammars that `engine.grammar` creates from schemas need no test: llguidance bounds their depth, work and memory.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write
 from engine.sentences import said
 
 MAX_GRAMMAR_CHARS = 65_536
-_LIMIT_S = 20.0  # mostly for the start on a busy machine
+_LIMIT_S = 20.0  # allows for a slow start on a busy machine
 _COMPUTING_S, _MEMORY_BYTES = 10, 2**29
 _GOOD, _BAD = b"good", b"bad"
 
 
 @functools.lru_cache(maxsize=64)
 def check_grammar(text: str) -> str:
-    """Return ``text`` if llama.cpp can read it.
+    """Return ``text`` if llama.cpp can parse it.
 
     Raises:
-        GrammarError: it cannot, with llama.cpp's reason if it gives one.
+        GrammarError: llama.cpp cannot parse it; the message has its reason, if any.
     """
     if not text.strip() or "\0" in text or len(text) > MAX_GRAMMAR_CHARS:
         raise GrammarError(said("A grammar must have rules, and {most:,} characters at most.", most=MAX_GRAMMAR_CHARS))
@@ -40,7 +40,7 @@ def check_grammar(text: str) -> str:
 
 
 def _reason(complaints: str) -> str:
-    """The first line with a reason, without quotes of the grammar."""
+    """The first line with a reason, without quotes from the grammar."""
     for line in complaints.splitlines():
         _, found, reason = line.partition("error parsing grammar: ")
         if found:
@@ -50,8 +50,8 @@ def _reason(complaints: str) -> str:
     return said("it has no rule called root, or names a rule that is missing")
 
 
-def parse(words: list[str]) -> int:  # noqa: ARG001  (every helper takes words)
-    """The helper: parse a grammar from standard input with llama.cpp, and answer in one word."""
+def parse(words: list[str]) -> int:  # noqa: ARG001  (the signature of helpers)
+    """The helper: parse a grammar from standard input with llama.cpp, and print a one-word verdict."""
     quiet_crashes()
     limit_time(_COMPUTING_S)
     write_no_files()

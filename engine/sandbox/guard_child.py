@@ -1,8 +1,8 @@
-"""A helper that runs an untrusted program, and ends it with all that it started once this app is gone (POSIX).
+"""A helper that runs an untrusted program, and ends its process group once this app is gone (POSIX).
 
-The program gets the helper's standard streams and its process group. Its command comes as a line of JSON by a separate
-pipe, since other users can read arguments and variables. That pipe closes when the process at its other end has ended,
-in whatever way. A program that leaves its process group gets away.
+The program inherits the helper's standard streams and process group. Its command is a line of JSON from a separate
+pipe, since other users can read arguments and environment variables. That pipe closes when the app's process ends for
+any reason. A program that leaves its process group escapes.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import time
 from contextlib import suppress
 from types import FrameType
 
-END_S = 1.0  # between the request to end and the end
-NOT_STARTED = 127  # as in a shell
+END_S = 1.0  # seconds between SIGTERM and SIGKILL
+NOT_STARTED = 127  # exit status as in a shell
 
 
 def main(arguments: list[str]) -> int:
-    """Run the program that comes by the pipe of the given number, and return its exit status."""
+    """Run the program from the pipe with the given file descriptor, and return its exit status."""
     life = int(arguments[0])
     given = json.loads(_line(life))
-    # A handler, not SIG_IGN, which the program would inherit: only the helper must survive the first SIGTERM.
+    # An empty handler instead of SIG_IGN, which the program would inherit. Only the helper must survive SIGTERM.
     signal.signal(signal.SIGTERM, _ignore_sigterm)
     try:
         program = subprocess.Popen(  # noqa: S603  (what the user entered)
@@ -38,12 +38,12 @@ def main(arguments: list[str]) -> int:
     threading.Thread(target=_watch, args=(life,), name="life", daemon=True).start()
     status = program.wait()
     with suppress(OSError):
-        os.killpg(0, signal.SIGTERM)  # processes that the program left behind
+        os.killpg(0, signal.SIGTERM)  # end the program's remaining processes
     return status if status >= 0 else 128 - status
 
 
 def _ignore_sigterm(_number: int, _frame: FrameType | None) -> None:
-    """SIGTERM does not end the helper before the program has ended."""
+    """Ignore SIGTERM, so that the helper does not end before the program."""
 
 
 def _line(life: int) -> bytes:
@@ -57,7 +57,7 @@ def _line(life: int) -> bytes:
 
 
 def _release_streams() -> None:
-    """Close the program's pipes here: each side must notice when the other is gone."""
+    """Close the helper's copies of the program's pipes, so that each side notices when the other is gone."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
@@ -69,4 +69,4 @@ def _watch(life: int) -> None:
     with suppress(OSError):
         os.killpg(0, signal.SIGTERM)
         time.sleep(END_S)
-    os.killpg(0, signal.SIGKILL)  # this process included
+    os.killpg(0, signal.SIGKILL)  # includes this process

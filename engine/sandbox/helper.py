@@ -1,8 +1,8 @@
-"""Helper processes: this program, started again for work that an untrusted file may crash.
+"""Runs helper processes: this program, started again for work that an untrusted file may crash.
 
-`JOBS` lists them. `run_helper` runs a helper for one job; a `HelperProcess` stays, and answers line by line. A frozen
-program has no ``python -m``: it is started with ``CHILD_FLAG`` as first argument, and its command line passes the rest
-to `main` before anything else is imported.
+`JOBS` lists the kinds. `run_helper` runs a helper for one job; a `HelperProcess` keeps running, and answers line by
+line. A frozen program has no ``python -m``: it is started with ``CHILD_FLAG`` as first argument, and its command line
+passes the other arguments to `main` before it imports other modules.
 """
 
 from __future__ import annotations
@@ -19,29 +19,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, cast
 
-if TYPE_CHECKING:  # the command line imports this module first of all
+if TYPE_CHECKING:  # keeps this module's import fast: the command line imports it first
     import subprocess
 
     from engine.errors import EngineError
 
 CHILD_FLAG = "--engine-child"
-ENGINE_FLAG = "--engine-process"  # for the process of `engine.process`
-WINDOW_PID = "PACELINE_WINDOW_PID"  # environment variable of that process: id of the process that it works for
+ENGINE_FLAG = "--engine-process"  # first argument of a frozen program that starts `engine.process`
+WINDOW_PID = "PACELINE_WINDOW_PID"  # environment variable of the engine's process with the id of the window's process
 NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1", "GGML_VK_VISIBLE_DEVICES": ""}
-_NO_DEBUGGER = {"GGML_NO_BACKTRACE": "1"}  # a crash would start one
-# Variables that a helper needs to start and to tell the time; others (such as access tokens) stay with the parent.
+_NO_DEBUGGER = {"GGML_NO_BACKTRACE": "1"}  # a crash would start a debugger
+# Environment variables that a helper needs to start and for the time zone; others, such as access tokens, are not
+# passed on.
 _HARMLESS = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TZ")
 _POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The work of a kind of helper, and its permissions.
+    """A kind of helper: its function and permissions.
 
-    ``function`` of ``module`` takes the helper's words and returns an answer, which is printed as a line of JSON; or it
-    reads and writes itself (``is_raw``) and returns the exit status. ``is_bare``: it gets only harmless environment
-    variables. ``is_silent``: its stderr, which may quote the file, is discarded. ``sees_gpus``: it may use graphics
-    processors.
+    ``function`` of ``module`` takes the helper's words and returns an answer, which is printed as a line of JSON. With
+    ``is_raw`` it does its own input and output, and returns the exit status. ``is_bare``: the helper gets only harmless
+    environment variables. ``is_silent``: stderr, which may quote the file, is discarded. ``sees_gpus``: the helper may
+    use GPUs.
     """
 
     module: str
@@ -60,8 +61,8 @@ JOBS = {
     "pairs": Job(_TRIALS, "compare_vocabularies"),
     "kernels": Job(_TRIALS, "try_kernels"),
     "gpus": Job(_TRIALS, "try_gpus", sees_gpus=True),
-    "library": Job(_FACTS, "tell_library", sees_gpus=True),
-    "devices": Job(_FACTS, "tell_devices", sees_gpus=True),
+    "library": Job(_FACTS, "report_library", sees_gpus=True),
+    "devices": Job(_FACTS, "report_devices", sees_gpus=True),
     "self-draft": Job("engine.sandbox.self_draft_child", sees_gpus=True),
     "embeddings": Job("engine.sandbox.embedding_child", is_raw=True, is_silent=True),
     "template": Job("engine.sandbox.template_child", is_raw=True, is_bare=True, is_silent=True),
@@ -73,7 +74,7 @@ JOBS = {
 
 
 class HelperSlowError(Exception):
-    """The helper exceeded its time, and was killed."""
+    """The helper exceeded its time limit and was killed."""
 
 
 class HelperStoppedError(Exception):
@@ -96,7 +97,7 @@ class Ended:
 
     @property
     def answer(self) -> dict[str, Any] | None:
-        """The last printed line, if it is JSON; otherwise None."""
+        """The last printed line as JSON; None if it is not JSON."""
         try:
             found = json.loads(self.output.decode("utf-8", "replace").strip().splitlines()[-1])
         except (ValueError, IndexError):
@@ -107,19 +108,19 @@ class Ended:
 def child_command(name: str, *words: str) -> list[str]:
     if getattr(sys, "frozen", False):
         return [sys.executable, CHILD_FLAG, name, *words]
-    # -P: a stray jinja2.py in the current folder must not be imported.
+    # -P prevents the import of a stray jinja2.py in the current folder.
     return [sys.executable, "-P", "-m", "engine.sandbox.helper", name, *words]
 
 
 def child_environment(*, bare: bool) -> dict[str, str]:
-    """The helper's environment: that of this process, or (``bare``) only what it needs to start."""
+    """The helper's environment: this process's, or with ``bare`` only the variables needed to start."""
     kept = {name: value for name, value in os.environ.items() if not bare or name.upper() in _HARMLESS}
     root = str(Path(__file__).resolve().parents[2])
     return {**kept, "PYTHONPATH": os.pathsep.join([root, *filter(None, [kept.get("PYTHONPATH")])])}
 
 
 def creation_flags() -> int:
-    """The flag that keeps Windows from showing a console window; 0 elsewhere."""
+    """The flag that prevents a console window on Windows; 0 elsewhere."""
     import subprocess  # noqa: PLC0415  (as above)
 
     return int(getattr(subprocess, "CREATE_NO_WINDOW", 0))
@@ -133,18 +134,18 @@ def run_helper(
     limit_s: float,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Ended:
-    """Run a helper for a job, with ``data`` on standard input if the job reads some. It ends with this process.
+    """Run a helper for a job, with ``data`` on standard input if the job reads it. It ends with this process.
 
     ``should_stop`` is called several times a second.
 
     Raises:
-        HelperSlowError: it was not done within ``limit_s`` seconds.
+        HelperSlowError: the helper was not done within ``limit_s`` seconds.
         HelperStoppedError: ``should_stop`` returned True.
-        OSError: it cannot be started.
+        OSError: the helper cannot be started.
     """
     import subprocess  # noqa: PLC0415  (as above)
 
-    its_end, our_end = os.pipe()  # without data the helper watches its end, and ends when this one closes
+    its_end, our_end = os.pipe()  # without data the helper watches its end, and exits when ours closes
     try:
         child = _started(name, words, subprocess.PIPE if data is not None else its_end)
     except BaseException:
@@ -160,7 +161,7 @@ def run_helper(
             try:
                 output, complaints = child.communicate(unsent, timeout=min(_POLL_S, max(end - time.monotonic(), 0.0)))
             except subprocess.TimeoutExpired:
-                unsent = None  # is being sent
+                unsent = None  # a thread is sending the data
                 if time.monotonic() > end:
                     raise HelperSlowError(name) from None
             else:
@@ -186,7 +187,7 @@ def _started(name: str, words: Sequence[str], stdin: int) -> subprocess.Popen[by
 
 
 class HelperProcess:
-    """A helper that stays, and answers each line with one. Not thread-safe."""
+    """A helper that keeps running, and answers each line with a line. Not thread-safe."""
 
     def __init__(self, name: str, words: Sequence[str]) -> None:
         import subprocess  # noqa: PLC0415  (as above)
@@ -199,25 +200,24 @@ class HelperProcess:
         return self._process.poll() is None
 
     def ask(self, line: bytes, most_bytes: int) -> bytes:
-        """Send a line, or nothing, and read the next line of the helper; without a line end if the helper died."""
+        """Send a line, or nothing, and read the helper's next line, which lacks a line end if the helper died."""
         stdin, stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         try:
             stdin.write(line)
             stdin.flush()
             return stdout.readline(most_bytes)
-        except OSError:  # a broken pipe: it died during the write
+        except OSError:  # a broken pipe: the helper died during the write
             return b""
 
     def kill(self) -> None:
-        """End the helper; from any thread."""
+        """End the helper; thread-safe."""
         self._process.kill()
 
     def close(self) -> None:
-        """End the helper, and close its pipes."""
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with suppress(OSError):  # about unsent data
+                with suppress(OSError):  # closing flushes unsent data, which may fail
                     pipe.close()
         self._process.wait()
 
@@ -226,18 +226,18 @@ class HelperProcess:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the helper that ``arguments`` name, and return its exit status."""
+    """Run the helper named by ``arguments``, and return its exit status."""
     name, words = arguments[0], arguments[1:]
     if name not in JOBS:
         raise ValueError(f"there is no helper called {name!r}")
     job = JOBS[name]
-    # A helper imports its module only; a frozen program has all of them.
+    # A helper imports only its own module.
     work = getattr(importlib.import_module(job.module), job.function)
     return int(work(words)) if job.is_raw else _answer_as_json(work, words)
 
 
 def _answer_as_json(work: Callable[[list[str]], dict[str, Any]], words: list[str]) -> int:
-    """Print the result of ``work``, or its error; the status is 0 for both."""
+    """Print the result of ``work`` or its error; the exit status is 0 for both."""
     from engine.errors import EngineError, NotEnoughMemoryError  # noqa: PLC0415  (as above)
     from engine.sandbox.limits import end_with_parent, quiet_crashes  # noqa: PLC0415
     from engine.sentences import said  # noqa: PLC0415
@@ -264,7 +264,7 @@ def error_to_json(error: EngineError) -> dict[str, Any]:
 
 
 def error_from_json(told: dict[str, Any]) -> EngineError:
-    """The helper's error in this process; an error of a context or pass becomes one of loading."""
+    """Recreate the helper's error in this process; errors of a context or pass become load errors."""
     from engine import errors  # noqa: PLC0415  (as above)
     from engine.sentences import from_json  # noqa: PLC0415
 
@@ -277,7 +277,7 @@ def error_from_json(told: dict[str, Any]) -> EngineError:
 
 
 def run_as_helper(arguments: list[str]) -> NoReturn:
-    """Run a helper, and exit without cleanup: some drivers crash at the end of a process."""
+    """Run a helper, and exit without cleanup, since some drivers crash at the end of a process."""
     os._exit(main(arguments))
 
 

@@ -1,6 +1,6 @@
-"""Facts about llama.cpp and its devices, found by a helper process, since a broken build or driver may crash it.
+"""Collects facts about llama.cpp and its devices in a helper process, which a broken build or driver may crash.
 
-CUDA also allocates memory of a device in each process that lists devices.
+Besides, CUDA allocates device memory in each process that lists devices.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ LIBRARY_LIMIT_S = 60.0
 _DEVICES_LIMIT_S = 20.0
 
 
-def ask_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
-    """A helper's `library_facts`, with verdicts of earlier starts in ``cache_dir``.
+def query_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
+    """Run `library_facts` in a helper; ``cache_dir`` has verdicts of earlier starts.
 
-    ``error`` instead if llama.cpp cannot be loaded, crashes or hangs.
+    Returns only ``error`` if llama.cpp cannot be loaded, crashes or hangs.
     """
     try:
         ended = run_helper("library", [str(cache_dir)] if cache_dir is not None else [], limit_s=limit_s)
@@ -37,8 +37,8 @@ def ask_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S)
     return {"error": lines[-1] if lines else f"its process ended with status {ended.status} and without an answer"}
 
 
-def tell_library(words: list[str]) -> dict[str, Any]:
-    """The helper of `ask_library`: the facts, or ``error`` with the loader's message."""
+def report_library(words: list[str]) -> dict[str, Any]:
+    """The helper of `query_library`: return the facts, or ``error`` with the loader's message."""
     try:
         return library_facts(Path(words[0]) if words else None)
     except NativeLibraryError as error:
@@ -46,13 +46,13 @@ def tell_library(words: list[str]) -> dict[str, Any]:
 
 
 def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
-    """Files and builds of the loaded llama.cpp, features, graphics processors, and notices for the user.
+    """Files and builds of the loaded llama.cpp, features, GPUs, and notices for the user.
 
-    ``heads_lack`` has the functions that each method of heads needs and this build lacks. The verdict on the graphics
-    processors is read from ``cache_dir``.
+    ``heads_lack`` has the functions that each method of heads needs and this build lacks. The verdict on the GPUs is
+    read from ``cache_dir``.
 
     Raises:
-        NativeLibraryError: it cannot be loaded.
+        NativeLibraryError: llama.cpp cannot be loaded.
     """
     from engine.gguf.head_files import DFLASH, EAGLE3, MTP  # noqa: PLC0415
     from engine.llama import library  # noqa: PLC0415  (loading it may fail)
@@ -81,7 +81,7 @@ def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
 
 
 def list_devices(cache_dir: Path, names: tuple[str, ...] = ()) -> tuple[Device, ...]:
-    """The devices of these names by a helper; without names, all graphics processors for models.
+    """Find devices by name in a helper; without names, all GPUs.
 
     Raises:
         DeviceError: a device does not exist or answer.
@@ -91,8 +91,8 @@ def list_devices(cache_dir: Path, names: tuple[str, ...] = ()) -> tuple[Device, 
     return tuple(Device(**{**one, "kind": DeviceKind(one["kind"])}) for one in answer["devices"])
 
 
-def tell_devices(words: list[str]) -> dict[str, Any]:
-    """The helper of `list_devices`. ``words``: the cache folder, then names of devices."""
+def report_devices(words: list[str]) -> dict[str, Any]:
+    """The helper of `list_devices`. ``words``: the cache folder, then device names."""
     from engine.llama import gpu_verdict  # noqa: PLC0415  (loads llama.cpp)
     from engine.llama.devices import find_devices, find_gpus  # noqa: PLC0415
     from engine.sandbox.machine_check import kept_verdict  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Limits that a helper process sets for itself: it ends with its parent, crashes quietly, and has bounded memory.
+"""Limits that a helper process sets for itself: it ends with its parent, crashes quietly, and bounds its memory.
 
 Imports only psutil, so that the limits hold before anything else is imported.
 """
@@ -12,22 +12,22 @@ from contextlib import suppress
 
 import psutil
 
-# In addition to the files: stacks and arenas of threads, tables of the tokenizer, repacked copies of the weights.
+# In addition to the files: stacks and arenas of threads, tables of the tokenizer, and repacked weights.
 _SPARE_BYTES = 2 * 2**30
 
 
 def end_with_parent() -> None:
-    """End when the parent does, which holds the other end of standard input."""
+    """End this process when the parent ends, which closes standard input."""
 
     def watch() -> None:
-        os.read(0, 1)  # not sys.stdin, whose lock would be held at the interpreter's end
+        os.read(0, 1)  # not sys.stdin, whose lock would block the interpreter's exit
         os._exit(1)
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
 
 
 def quiet_crashes() -> None:
-    """Prevent core files and dialogue boxes of a crash, which is expected here."""
+    """Prevent core files and dialogs after a crash, which is expected in helpers."""
     if sys.platform == "win32":
         import ctypes  # noqa: PLC0415
 
@@ -40,7 +40,7 @@ def quiet_crashes() -> None:
 
 
 def limit_memory(needed_bytes: int, spare_bytes: int = _SPARE_BYTES) -> None:
-    """Bound the address space by the needs of the files, so that absurd sizes fail (Linux only)."""
+    """Limit the address space to the files' needs, so that absurd allocations fail (Linux only)."""
     if not sys.platform.startswith("linux"):
         return
     import resource  # noqa: PLC0415
@@ -51,7 +51,7 @@ def limit_memory(needed_bytes: int, spare_bytes: int = _SPARE_BYTES) -> None:
 
 
 def limit_time(seconds: int) -> None:
-    """End this process after ``seconds`` of computing (Unix; elsewhere the parent's time limit applies)."""
+    """End this process after ``seconds`` of CPU time (Unix; elsewhere only the parent's time limit applies)."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415  (Unix only)
@@ -61,7 +61,7 @@ def limit_time(seconds: int) -> None:
 
 
 def write_no_files() -> None:
-    """Make every write to a file fail (Unix)."""
+    """Let every write to a file fail (Unix)."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415  (Unix only)

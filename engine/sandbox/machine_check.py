@@ -1,10 +1,9 @@
-"""Tests once per build of llama.cpp and machine whether kernels and graphics processors compute correctly.
+"""Tests once per build of llama.cpp and machine whether kernels and GPUs compute correctly.
 
-A compiler may miscompile kernels: several versions of GCC break an instruction of AMX, and the first pass of several
-tokens ends the process. If they fail, weights keep the layout of the file, which is slower but works. A driver may
-crash or compute wrong results, often only in flash attention or when it picks the likeliest tokens, so models are tried
-again without these two. A helper process runs a small model first, like the program (`engine.sandbox.trials`). The
-verdicts are stored.
+A compiler may miscompile kernels: several versions of GCC break an instruction of AMX, which crashes the first pass of
+several tokens. If kernels fail, weights keep the layout of the file, which is slower but works. A driver may crash or
+compute wrong results, often only in flash attention or when it selects the top tokens, so GPUs are tested again without
+these two. The tests run a small model in a helper process (`engine.sandbox.trials`), and their verdicts are stored.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ log = logging.getLogger(__name__)
 
 KERNELS_FILE = "kernels.json"
 _KERNELS_FORMAT = 2
-_EXACT = " exact"  # suffix of a key: whether rows have the same bits in every pass
+_EXACT = " exact"  # suffix of the key for whether rows have the same bits in every pass
 _KERNELS_LIMIT_S = 60.0
 _FALLBACK = said(
     "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” "
@@ -42,7 +41,7 @@ _FALLBACK_OF_BUNDLE = said(
 GPUS_FILE = "gpus.json"
 _GPUS_FORMAT = 1
 _MOST_KEPT = 20
-_GPUS_LIMIT_S = 120.0  # for each of the two trials: at its first start a driver may compile programs for a minute
+_GPUS_LIMIT_S = 120.0  # for each of the two trials, since at its first start a driver may compile programs for a minute
 _SENTENCES: dict[GpuVerdict, Sentence] = {
     GpuVerdict.REDUCED: said(
         "Flash attention or sampling fails on this GPU or its driver, so both are off there, and the cache is f16. A "
@@ -59,12 +58,12 @@ _SENTENCES: dict[GpuVerdict, Sentence] = {
 
 
 def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: ShouldStop = lambda: False) -> bool:
-    """Run ``sample``, a small model, in a helper process; if that fails, no model uses the repacking kernels.
+    """Run ``sample``, a small model, in a helper process; if it fails, no model is repacked for the kernels.
 
-    Returns whether they work. If a row has other bits in passes of another shape, `library.note_inexact` is called. The
-    verdict is stored in ``cache_dir`` for the build and the processor. Without a sample, or memory to run it, nothing
-    changes. After a time-out the kernels are not used until the next start, which tests them again. Stopping gives no
-    verdict.
+    Returns whether the kernels work. Calls `library.note_inexact` if rows differ in bits between passes of different
+    shapes. The verdict is stored in ``cache_dir`` for the build and the processor. Without a sample, or memory to run
+    it, nothing changes. After a time-out the kernels are not used until the next start, which tests them again.
+    Stopping gives no verdict.
     """
     if not library.uses_repacking() or not sample.is_file():
         return library.uses_repacking()
@@ -75,12 +74,12 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Shou
     if works is None:
         try:
             works, exact = True, bool(ask_child("kernels", [sample], _KERNELS_LIMIT_S, should_stop).get("exact"))
-        except (NotEnoughMemoryError, ModelHeaderError) as error:  # no verdict on the kernels
+        except (NotEnoughMemoryError, ModelHeaderError) as error:  # this is no verdict on the kernels
             log.info("the kernels could not be tried: %s", error.message)
             return True
         except TooSlowError as error:
             log.warning("the kernels for this processor are left out until the next start: %s", error.message)
-            library.disable_repacking()  # they may hang
+            library.disable_repacking()  # the kernels may hang
             return False
         except EngineError as error:
             if should_stop():
@@ -97,10 +96,10 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Shou
 
 
 def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., ProbeReport]:
-    """A function that tries a file before it is opened in this process, after kernels and GPUs (once)."""
+    """Return a function that tries a file before this process opens it; the first call also tests kernels and GPUs."""
     unchecked = [sample] if sample is not None else []
 
-    def inspect(path: Path, should_stop: ShouldStop, may_lie_elsewhere: bool = False) -> ProbeReport:
+    def inspect(path: Path, should_stop: ShouldStop, is_for_devices: bool = False) -> ProbeReport:
         while unchecked:
             check_kernels(unchecked[-1], cache_dir, should_stop)
             if not should_stop():
@@ -108,7 +107,7 @@ def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., Prob
             if should_stop():  # no verdict: test again before the next file
                 break
             unchecked.pop()
-        return probe(path, cache_dir, should_stop=should_stop, may_lie_elsewhere=may_lie_elsewhere)
+        return probe(path, cache_dir, should_stop=should_stop, is_for_devices=is_for_devices)
 
     return inspect
 
@@ -120,19 +119,19 @@ def kernel_notices() -> tuple[Sentence, ...]:
 
 
 class _Outcome(Enum):
-    """Of a trial."""
+    """The outcome of a trial."""
 
     WORKS = auto()
-    FAILS = auto()  # it crashed, or its results are wrong
+    FAILS = auto()  # the helper crashed, or its results are wrong
     UNKNOWN = auto()  # the trial was not possible
 
 
 def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldStop = lambda: False) -> GpuVerdict:
-    """Run ``sample``, a small model, on the graphics processors in a helper process, and apply the verdict.
+    """Run ``sample``, a small model, on the GPUs in a helper process, and apply the verdict.
 
-    The verdict is stored in ``cache_dir`` for the build, the devices and their driver. Without a device nothing is
-    started. After a time-out, or without free memory on the device, models run on the processor until the next start,
-    which tests again. Stopping gives no verdict.
+    The verdict is stored in ``cache_dir`` for the build, the devices and their drivers. Without a device no helper is
+    started. After a time-out, or without free memory on the device, models run on the CPU until the next start, which
+    tests again. Stopping gives no verdict.
     """
     if not sample.is_file() or not library.supports_gpu():
         return gpu_verdict.current()
@@ -168,7 +167,7 @@ def _try(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> _Outco
     """Raises LoadCancelledError if stopped."""
     try:
         answer = ask_child("gpus", [sample], _GPUS_LIMIT_S, should_stop, [flash.value])
-    except LoadCancelledError:  # which is a `ModelLoadError`
+    except LoadCancelledError:  # a subclass of `ModelLoadError`
         raise
     except (TooSlowError, NotEnoughMemoryError) as error:
         log.warning("the graphics processors could not be tried: %s", error.message)
@@ -185,7 +184,7 @@ def _try(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> _Outco
 
 
 def gpu_notices(request: LoadRequest) -> tuple[Sentence, ...]:
-    """Notices for the user about the graphics processors; none if they work or are not used."""
+    """Notices for the user about the GPUs; empty if they work or are not used."""
     if request.gpu_layers == 0 or request.placement.is_processor:
         return ()
     sentence = _SENTENCES.get(gpu_verdict.current())
@@ -193,13 +192,13 @@ def gpu_notices(request: LoadRequest) -> tuple[Sentence, ...]:
 
 
 def kept_verdict(cache_dir: Path) -> tuple[GpuVerdict | None, Sentence | None]:
-    """The stored verdict for this machine in its current state, and a sentence about it."""
+    """The stored verdict for this machine and its current build and drivers, with a sentence about it."""
     verdict = JsonStore(cache_dir / GPUS_FILE, "verdicts", _GPUS_FORMAT).read(GpuVerdict).get(check_key())
     return verdict, None if verdict is None else _SENTENCES.get(verdict)
 
 
 def check_key() -> str:
-    """Hash of the facts that a verdict depends on: the compiled files, the devices, and their drivers."""
+    """Hash of the facts that a verdict depends on: compiled files, devices, and drivers."""
     devices = [(gpu.name, gpu.description, gpu.total_bytes) for gpu in find_gpus()]
     return _hash_of((*library.build_facts(), *devices, *library.driver_facts()))
 

@@ -19,9 +19,9 @@ from engine.sentences import said
 
 log = logging.getLogger(__name__)
 
-MAX_BYTES = 64 << 20  # of a file
-MAX_PIXELS = 80_000_000  # before it is made smaller
-MAX_RATIO = 100  # of the sides: encoders refuse narrower pictures, or end the process
+MAX_BYTES = 64 << 20  # largest file
+MAX_PIXELS = 80_000_000  # largest picture before scaling
+MAX_RATIO = 100  # largest ratio of the sides, since encoders refuse narrower pictures or abort the process
 LIMIT_S = 30.0
 _MOST_KEPT_BYTES = 64 << 20
 _CONVERT = said("Save it as PNG or JPEG, and give that.")
@@ -36,14 +36,14 @@ def read_picture_file(path: Path) -> Picture:
     try:
         with open_ordinary(path) as file:
             data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # the latter for an impossible name
+    except (OSError, ValueError) as error:  # ValueError: an impossible name
         reason = getattr(error, "strerror", None) or error
         raise PictureError(said("“{name}” cannot be read: {reason}.", name=path.name, reason=reason)) from error
     return read_picture(data, path.name)
 
 
 def read_picture(data: bytes, name: str, limit_s: float = LIMIT_S) -> Picture:
-    """Decode the bytes of a picture file; ``name`` is for messages.
+    """Decode the bytes of a picture file; ``name`` is used in messages.
 
     Raises:
         PictureError: it cannot be read; the message says why.
@@ -101,11 +101,11 @@ def _refusal(kind: str, name: str, answer: dict[str, Any]) -> PictureError:
 
 
 class PictureReader:
-    """Decodes each picture once, since a conversation's pictures come with every request. Thread-safe."""
+    """Decodes each picture once, since every request has all pictures of its conversation. Thread-safe."""
 
     def __init__(self, read: Callable[[bytes, str], Picture] = read_picture) -> None:
         self._read = read
-        self._kept: OrderedDict[bytes, Picture] = OrderedDict()  # by the digest of the file, least recently used first
+        self._kept: OrderedDict[bytes, Picture] = OrderedDict()  # by digest of the file, least recently used first
         self._lock = threading.Lock()
 
     def read(self, data: bytes, name: str) -> Picture:

@@ -1,7 +1,7 @@
 """The helper process that decodes a picture, isolated because a file may crash the decoder.
 
-The file comes by standard input. The output is a JSON line, and the pixels, three bytes each. Pillow is imported here
-only, and nothing of the file but its pixels is passed on.
+It reads the file from standard input, and writes a JSON line and the pixels, three bytes each. Only this module imports
+Pillow, and only pixels leave the helper.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from PIL import Image, ImageFile, ImageOps, ImageStat, UnidentifiedImageError
 from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write_no_files
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
-_MEMORY_BYTES = 1_500_000_000  # beside the file: 80 million pixels of four bytes, twice, and buffers of decoders
+_MEMORY_BYTES = 1_500_000_000  # besides the file: 80 million pixels of four bytes, twice, and buffers of decoders
 _SIXTEEN_BITS = ("I;16", "I;16L", "I;16B", "I;16N", "I")
-_PAPERS = ("white", "#202020")  # behind transparent pixels; the latter if the others are nearly white
+_PAPERS = ("white", "#202020")  # backgrounds of transparent pixels; the dark one if the opaque pixels are nearly white
 _NEARLY_WHITE = 225
-_SCAN, _LEAST_SCAN = b"\xff\xda", 64  # mark before the pixels of a JPEG, and the fewest bytes that are worth decoding
-_LARGEST = 8  # times the most pixels: a JPEG is decoded at an eighth of its size, but its whole data is read
+_SCAN, _LEAST_SCAN = b"\xff\xda", 64  # mark before a JPEG's pixels, and least bytes after it that are worth decoding
+_LARGEST = 8  # multiple of the pixel limit that is allowed for a JPEG, which can be decoded at an eighth of its size
 
 
 def main(arguments: list[str]) -> int:
-    """Decode standard input. ``arguments``: the most pixels, the longest side, the ratio of sides, and seconds."""
+    """Decode standard input. ``arguments``: limits of pixels, of a side, of the ratio of sides, and of seconds."""
     max_pixels, max_side, max_ratio, seconds = map(int, arguments)
     quiet_crashes()
     limit_time(seconds)
@@ -39,8 +39,8 @@ def main(arguments: list[str]) -> int:
 
 
 def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple[dict[str, object], bytes]:
-    """The size and the pixels, or the kind of an error and nothing."""
-    Image.MAX_IMAGE_PIXELS = None  # checked here
+    """Return size and pixels, or the kind of an error and no pixels."""
+    Image.MAX_IMAGE_PIXELS = None  # this function checks the size itself
     warnings.simplefilter("ignore")
     try:
         try:
@@ -51,7 +51,7 @@ def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple
         size: dict[str, object] = {"width": width, "height": height}
         if max(width, height) > max_ratio * min(width, height):
             return {"error": "narrow"}, b""
-        image.draft("RGB", (max_side, max_side))  # a JPEG is decoded no larger than needed
+        image.draft("RGB", (max_side, max_side))  # decodes a JPEG no larger than needed
         if image.width * image.height > max_pixels or width * height > _LARGEST * max_pixels:
             return {"error": "large", **size}, b""
         image = _loaded(image, data)
@@ -65,7 +65,7 @@ def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple
 
 
 def _loaded(image: Image.Image, data: bytes) -> Image.Image:
-    """Decode a picture; a truncated JPEG as far as possible."""
+    """Decode a picture, or a truncated JPEG as far as possible."""
     try:
         image.load()
     except OSError:

@@ -1,4 +1,4 @@
-"""Opens new or changed model files in a helper process first, where a crash is only an error here.
+"""Opens new or changed model files in a helper process first, where a crash only becomes an error.
 
 Good verdicts are stored. `engine.sandbox.trials` has the trials.
 """
@@ -30,17 +30,17 @@ from engine.storage.json_store import JsonStore, with_latest
 
 log = logging.getLogger(__name__)
 
-ELSEWHERE = "--may-lie-elsewhere"  # the child's option
+FOR_DEVICES = "--may-lie-elsewhere"  # option of the helper
 CACHE_FILE = "probed-models.json"
 HEADS_FILE, SIDES_FILE = "probed-heads.json", "probed-side-files.json"
-_FORMAT = 2  # of the reports in the first file; another number discards them
-_TOGETHER_FORMAT = 1  # of the other two files
+_FORMAT = 2  # version of stored reports in the first file; reports of other versions are discarded
+_PAIR_FORMAT = 1  # version of the other two files
 _MOST_KEPT = 200
 Entry = TypeVar("Entry")
 START_LIMIT_S = 60.0
-SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
+SLOWEST_BYTES_PER_S = 30e6  # the file is read once, perhaps from a network drive
 _EACH_DRAFT_LIMIT_S = 15.0
-_ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # location and reason of an abort of ggml
+_ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # location and reason of ggml's aborts
 _WHAT = re.compile(r"what\(\):\s*(.+)")
 _OTHER_PROGRAM = said("Choose another file of this model, or a newer version of Paceline.")
 
@@ -51,7 +51,7 @@ InspectSide = Callable[[Path, Path, ShouldStop], None]
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """Facts about a file that was loaded and ran some tokens."""
+    """Facts about a file that was loaded and decoded some tokens."""
 
     architecture: str
     name: str
@@ -69,34 +69,34 @@ def probe(
     timeout_s: float | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     *,
-    may_lie_elsewhere: bool = False,
+    is_for_devices: bool = False,
 ) -> ProbeReport:
-    """Try ``path`` in a helper process, unless a good verdict on this unchanged file is stored.
+    """Try ``path`` in a helper process, unless a positive verdict on the unchanged file is stored.
 
-    ``cache_dir`` stores good verdicts only, since bad ones may be due to little memory or an old program. ``timeout_s``
-    None: allows for reading a file of this size. ``may_lie_elsewhere``: the model is for devices, whose memory the
-    helper does not see, so it need not fit the main memory.
+    ``cache_dir`` stores only positive verdicts, since others may be caused by little memory or an old program.
+    ``timeout_s`` None depends on the file's size. ``is_for_devices``: devices will hold the model, so it need not
+    fit in main memory.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
-        ModelFileError: it was refused, crashed or was too slow; the message says what happened.
+        ModelFileError: the file was refused, crashed the helper or was too slow; the message says what happened.
         NotEnoughMemoryError: it does not fit the free memory.
     """
 
     def ask(num_bytes: int) -> dict[str, Any]:
         limit_s = START_LIMIT_S + num_bytes / SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
-        options = (ELSEWHERE,) if may_lie_elsewhere else ()
+        options = (FOR_DEVICES,) if is_for_devices else ()
         report: dict[str, Any] = ask_child("probe", [path], limit_s, should_stop, options)["report"]
         return report
 
     store = JsonStore(cache_dir / CACHE_FILE, "reports", _FORMAT) if cache_dir is not None else None
-    return ProbeReport(**remembered([path], store, _checked, ask))
+    return ProbeReport(**cached_verdict([path], store, _checked, ask))
 
 
-def remembered(
+def cached_verdict(
     files: Sequence[Path], store: JsonStore | None, checked: Callable[[Any], Entry], ask: Callable[[int], Entry]
 ) -> Entry:
-    """The verdict on these unchanged files in ``store``, or that of ``ask``, which gets their size in bytes.
+    """The stored verdict on these unchanged files, or else the result of ``ask``, called with their bytes.
 
     Raises:
         ModelNotFoundError: a file does not exist, or is not readable.
@@ -113,10 +113,10 @@ def remembered(
 
 
 def _identity(files: Sequence[Path]) -> tuple[str, int]:
-    """Path, size, time and inode of all parts, and the judging version, as a key; and their bytes."""
+    """A key of path, size, time stamp and inode of all parts and the program's version; and the total bytes."""
     try:
         version = metadata.version("llama-cpp-python")
-    except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
+    except metadata.PackageNotFoundError:  # a frozen program may have no package metadata
         version = "unknown"
     told, num_bytes = list[str](), 0
     for path in files:
@@ -124,7 +124,7 @@ def _identity(files: Sequence[Path]) -> tuple[str, int]:
             whole = path.resolve()
             open_ordinary(whole).close()
             facts = [part.stat() for part in all_parts(path.absolute())]
-        except (OSError, ValueError) as error:  # the latter for an impossible name
+        except (OSError, ValueError) as error:  # ValueError: an impossible name
             reason = getattr(error, "strerror", None) or error
             raise ModelNotFoundError(said("{path} cannot be read: {reason}.", path=path, reason=reason)) from error
         told += [str(whole), *(f"{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for fact in facts)]
@@ -133,7 +133,7 @@ def _identity(files: Sequence[Path]) -> tuple[str, int]:
 
 
 def _checked(values: dict[str, Any]) -> dict[str, Any]:
-    """A stored report."""
+    """Check a stored report."""
     report = ProbeReport(**values)
     if any(type(getattr(report, field.name)).__name__ != field.type for field in fields(report)):
         raise TypeError("a value has another type")
@@ -149,7 +149,7 @@ def _true(entry: Any) -> bool:  # noqa: ANN401  (JSON)
 def probe_head(
     target: Path, head: Path | None, should_stop: ShouldStop = lambda: False, cache_dir: Path | None = None
 ) -> None:
-    """Try a target with its next-token layers, or with a head file, unless a good verdict on these files is stored.
+    """Try a target with its next-token layers or a head file, unless a positive verdict on these files is stored.
 
     Raises:
         ModelFileError: they cannot be used together; the message names the file with the head.
@@ -162,7 +162,7 @@ def probe_head(
 def probe_side(
     target: Path, side: Path, should_stop: ShouldStop = lambda: False, cache_dir: Path | None = None
 ) -> None:
-    """Show a picture to a target with its side file, unless a good verdict on these files is stored.
+    """Try a picture with a target and its side file, unless a positive verdict on these files is stored.
 
     Raises:
         ModelFileError: they cannot be used together; the message names the side file.
@@ -176,17 +176,17 @@ def _probe_together(job: str, files: Sequence[Path], cache: Path | None, should_
         ask_child(job, files, START_LIMIT_S + num_bytes / SLOWEST_BYTES_PER_S, should_stop)
         return True
 
-    store = JsonStore(cache, job, _TOGETHER_FORMAT) if cache is not None else None
-    remembered(files, store, _true, ask)
+    store = JsonStore(cache, job, _PAIR_FORMAT) if cache is not None else None
+    cached_verdict(files, store, _true, ask)
 
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """Whether a draft may serve a target; ``reason``: why it may not, otherwise empty.
+    """Whether a draft fits a target; ``reason``: why it does not, otherwise empty.
 
-    ``coverage``, of a draft with another vocabulary: the share of the target's tokens that are a single token for it.
-    ``difference``, of one with the same vocabulary: where its chat template differs, if that was compared. ``readable``
-    is False if the draft's vocabulary cannot be loaded; ``reason`` says why.
+    ``speaks`` (another vocabulary only): the share of the target's tokens that are a single draft token. ``difference``
+    (same vocabulary only): where the chat templates differ, if compared. ``readable`` is False if the draft's
+    vocabulary cannot be loaded; ``reason`` says why.
     """
 
     matches: bool
@@ -199,10 +199,10 @@ class PairVerdict:
 def judge_pairs(
     target: Path, drafts: Sequence[Path], should_stop: ShouldStop = lambda: False
 ) -> tuple[PairVerdict, ...]:
-    """Compare vocabularies, of models or of stubs of remote ones; a verdict for each draft, in order.
+    """Compare vocabularies of models, or of stubs of remote models; return a verdict for each draft, in order.
 
     Raises:
-        ModelFileError: the target's vocabulary cannot be used, or it was stopped.
+        ModelFileError: the target's vocabulary cannot be used, or the comparison was stopped.
     """
     if not drafts:
         return ()
@@ -210,16 +210,16 @@ def judge_pairs(
     try:
         answer = ask_child("pairs", [target, *drafts], limit_s, should_stop)
     except EngineError as error:
-        if len(drafts) > 1 and not should_stop():  # one of them may have crashed the helper: try each alone
+        if len(drafts) > 1 and not should_stop():  # a draft may have crashed the helper: try each alone
             return tuple(verdict for draft in drafts for verdict in judge_pairs(target, [draft], should_stop))
-        if should_stop() or not _stands_alone(target):
+        if should_stop() or not _works_alone(target):
             raise
         return (PairVerdict(False, replace_field(error.message, target.name, drafts[0].name), readable=False),)
     return tuple(PairVerdict(**{**verdict, "reason": from_json(verdict["reason"])}) for verdict in answer["verdicts"])
 
 
-def _stands_alone(target: Path) -> bool:
-    """Whether the target alone works, so that a failure is the draft's."""
+def _works_alone(target: Path) -> bool:
+    """Whether the target works without a draft, so that the draft must cause the failure."""
     try:
         ask_child("pairs", [target], START_LIMIT_S)
     except EngineError:
@@ -234,17 +234,17 @@ def ask_child(
     should_stop: ShouldStop = lambda: False,
     words: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Run a helper for ``job`` on ``paths``, and return its answer. Messages of errors name the first path.
+    """Run a helper for ``job`` on ``paths``, and return its answer. Error messages name the first path.
 
-    ``words``: further arguments. ``should_stop`` is called several times a second.
+    ``words``: additional arguments. ``should_stop`` is called several times a second.
 
     Raises:
         ModelFileError: the helper refused a file, crashed, was too slow, or was stopped.
-        NotEnoughMemoryError: it exceeded its memory.
-        EngineError: it refused an argument.
+        NotEnoughMemoryError: the helper exceeded its memory.
+        EngineError: the helper refused an argument.
     """
     name = paths[0].name
-    # Absolute, but not resolved: parts are found by the names of their links.
+    # Absolute, but links are not resolved, since parts are found by the names of links.
     told = [*(str(path.absolute()) for path in paths), *words]
     try:
         ended = run_helper(job, told, limit_s=limit_s, should_stop=should_stop)

@@ -1,4 +1,4 @@
-"""The helper process that makes a draft from the layers of a model and measures it, since loading models may crash."""
+"""The helper process that creates a draft from a model's layers and measures it, since loading models may crash."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from engine.tuning.self_draft import Progress, SelfDraft
 
 PROGRESS_FILE = "progress.json"
-_LIMIT_S = 12 * 3600.0  # the user sees the progress, and can stop it
+_LIMIT_S = 12 * 3600.0  # long, since the user sees the progress and can stop
 
 
 @dataclass(frozen=True, slots=True)
 class SelfDraftPlan:
-    """Source and destination of a draft.
+    """Arguments of `make_in_helper`.
 
     Attributes:
         target: the model.
-        folder: for the copies.
-        cache_dir: of verdicts on this machine's kernels.
-        sample: a small model to test these with.
-        layers: layers to leave out; none: several copies are tried.
+        folder: destination of the copies.
+        cache_dir: folder with verdicts on this machine's kernels.
+        sample: a small model to test the kernels.
+        layers: layers to leave out; empty: several choices are tried.
     """
 
     target: Path
@@ -40,7 +40,7 @@ class SelfDraftPlan:
 
 
 def main(words: list[str]) -> dict[str, Any]:
-    """The helper. ``words``: the paths of a `SelfDraftPlan`, then its layers."""
+    """The helper. ``words``: the paths of a `SelfDraftPlan`, then the layers."""
     from engine.sandbox.machine_check import inspector  # noqa: PLC0415  (loads llama.cpp)
     from engine.tuning.self_draft import make_self_draft  # noqa: PLC0415
 
@@ -51,7 +51,7 @@ def main(words: list[str]) -> dict[str, Any]:
 
     def progress(what: str, fraction: float) -> None:
         now = (what, int(fraction * 100))
-        if now != shown[0]:  # at most a report per percent
+        if now != shown[0]:  # at most one report per percent
             shown[0] = now
             write_atomically(folder / PROGRESS_FILE, json.dumps([to_json(what), fraction]).encode())
 
@@ -63,10 +63,10 @@ def main(words: list[str]) -> dict[str, Any]:
 def make_in_helper(
     plan: SelfDraftPlan, progress: Progress, should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[SelfDraft, ...]:
-    """See `engine.tuning.self_draft.make_self_draft`; if the helper ends early, its files are deleted.
+    """Run `engine.tuning.self_draft.make_self_draft` in a helper; if the helper ends early, its files are deleted.
 
     Raises:
-        EngineError: see there; or the helper crashed or was stopped.
+        EngineError: as for `make_self_draft`; or the helper crashed or was stopped.
     """
     from engine.tuning.self_draft import SelfDraft  # noqa: PLC0415  (with NumPy and llama.cpp)
 

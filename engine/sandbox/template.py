@@ -1,7 +1,7 @@
-"""Renders chat templates in a helper process that is killed if it takes too long or too much memory.
+"""Renders chat templates in a helper process, which is killed if it exceeds limits of time or memory.
 
-The process starts with the first template (about a tenth of a second), stays, and is replaced if it dies.
-`engine.sandbox.template_child` decides what a template may do.
+The process starts with the first template (in about a tenth of a second), keeps running, and is replaced if it dies.
+`engine.sandbox.template_child` restricts templates.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from engine.errors import TemplateError
 from engine.sandbox.helper import HelperProcess
 from engine.sentences import said
 
-MAX_OUTPUT_CHARS = 8_000_000  # a context of a million tokens is about half of it
-MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, long conversations a few more
+MAX_OUTPUT_CHARS = 8_000_000  # about twice the text of a million tokens
+MEMORY_LIMIT_BYTES = 512 * 2**20  # Python and Jinja take about 30 MB, and long conversations little more
 TIME_LIMIT_S = 2.0
-# On a busy machine a harmless template may be slow: then its processor time counts, up to this.
+# On a busy machine a harmless template may be slow, so its CPU time is limited instead, up to this time.
 STARVED_TIME_LIMIT_S = 6.0
 START_LIMIT_S = 30.0
 _WATCH_EVERY_S = 0.02
-_MAX_LINE_BYTES = 12 * MAX_OUTPUT_CHARS + 1000  # JSON spells a character outside Unicode's first plane with 12
+_MAX_LINE_BYTES = 12 * MAX_OUTPUT_CHARS + 1000  # JSON escapes may take 12 bytes per character
 _READY = b"ready\n"
 
 
 class TemplateRefusedError(TemplateError):
-    """The template raised an error, or is invalid; the process is intact."""
+    """The template raised an error, or is invalid; the helper process still works."""
 
 
 class TemplateRenderer:
-    """One helper process for all templates. Thread-safe: calls wait in line."""
+    """One helper process for all templates. Thread-safe: calls are serialised."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,7 +45,7 @@ class TemplateRenderer:
 
         Raises:
             TemplateRefusedError: the template raised an error, or is invalid.
-            TemplateError: it exceeded its time or memory, crashed the helper, or the conversation is too long.
+            TemplateError: the template exceeded a limit or crashed the helper, or the conversation is too long.
         """
         request = json.dumps({"source": source, "variables": variables}).encode() + b"\n"
         if len(request) > _MAX_LINE_BYTES:
@@ -95,7 +95,7 @@ class TemplateRenderer:
 
 
 def _exchange(process: HelperProcess, request: bytes, limit_s: float) -> tuple[bytes, str]:
-    """Send ``request``, read a line; it is empty or cut if the helper died, with the reason if known."""
+    """Send ``request``, and read a line, which is incomplete if the helper died; also return the reason, if known."""
     done, reasons = threading.Event(), list[str]()
     watch = threading.Thread(target=_watch, args=(process, done, limit_s, reasons), name="template-watch")
     watch.start()
@@ -108,14 +108,14 @@ def _exchange(process: HelperProcess, request: bytes, limit_s: float) -> tuple[b
 
 
 def _watch(process: HelperProcess, done: threading.Event, limit_s: float, reasons: list[str]) -> None:
-    """Kill the helper if it exceeds its time or memory. Most templates are done before the first check."""
+    """Kill the helper if it exceeds its time or memory."""
     began = time.monotonic()
     cpu_before: float | None = None
     while not done.wait(_WATCH_EVERY_S):
         try:
             helper = psutil.Process(process.pid)
             cpu_s, memory_bytes = sum(helper.cpu_times()[:2]), helper.memory_info().rss
-        except psutil.Error:  # it has ended, which the reader notices
+        except psutil.Error:  # the helper has ended, which the reader notices
             return
         cpu_before = cpu_s if cpu_before is None else cpu_before
         elapsed_s = time.monotonic() - began

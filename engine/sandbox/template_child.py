@@ -1,8 +1,8 @@
-"""The helper process that renders chat templates: one JSON line in, one out.
+"""The helper process that renders chat templates; reads and writes lines of JSON.
 
-A chat template is an untrusted program. Jinja's sandbox keeps it from Python's internals, but not from running for ever
-or filling the memory, and a single built-in call (``'a' * 10**10``, joining a nested list) can do that without a chance
-to interrupt it. So it runs here, where the parent can kill it.
+A chat template is an untrusted program. Jinja's sandbox protects Python's internals, but does not limit time and
+memory, and a single built-in call (``'a' * 10**10``, joining a nested list) can exhaust these without a chance to
+interrupt it. So templates run in this process, which the parent can kill.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_COMPILED = 8
 _MAX_REASON_CHARS = 300
 _READY = b"ready\n"
 _WARM_UP = "{{ messages | tojson }}{{ strftime_now('%Y-%m-%d') }}{% for m in messages %}{{ m.x.y }}{% endfor %}"
-# Errors of a template; any other is an error of this program and ends the process.
+# Errors of a template; any other error is a bug of this program and ends the process.
 _TEMPLATE_FAULTS = (
     jinja2.TemplateError,
     ArithmeticError,
@@ -39,8 +39,8 @@ _TEMPLATE_FAULTS = (
     MemoryError,
     NameError,
     OSError,
-    RuntimeError,  # RecursionError is one
-    SyntaxError,  # of Python code that Jinja generated: more than 20 nested loops
+    RuntimeError,  # includes RecursionError
+    SyntaxError,  # Python cannot compile Jinja's code for more than 20 nested loops
     SystemError,
     TypeError,
     ValueError,
@@ -48,7 +48,7 @@ _TEMPLATE_FAULTS = (
 
 
 class GenerationBlock(jinja2.ext.Extension):
-    """``{% generation %}`` marks the assistant's text for training; it has no effect in a prompt."""
+    """Ignores ``{% generation %}``, which marks the assistant's text for training."""
 
     tags = {"generation"}  # noqa: RUF012  (as Jinja requires)
 
@@ -58,7 +58,7 @@ class GenerationBlock(jinja2.ext.Extension):
 
 
 def make_environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
-    """The environment that chat templates are written for, as in transformers' chat_template_utils."""
+    """The Jinja environment for chat templates, as in transformers' chat_template_utils."""
     environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, jinja2.ext.loopcontrols]
     )
@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> int:
     for line in requests:
         try:
             reported = json.dumps(answer(json.loads(line))).encode()
-        except MemoryError as fault:  # from the request, or from the output
+        except MemoryError as fault:  # for the request or the output
             reported = json.dumps({"refused": _reason(fault)}).encode()
         answers.write(reported + b"\n")
         answers.flush()
@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make_answerer(max_chars: int) -> Callable[[dict[str, Any]], dict[str, str]]:
-    """The function that renders a request; it keeps the last few templates compiled."""
+    """Return a function that renders a request, and caches the last few compiled templates."""
     environment = make_environment()
     compiled: dict[str, jinja2.Template] = {}
 
@@ -126,7 +126,7 @@ def _reason(fault: BaseException) -> str:
 
 def _to_json(value: object, ensure_ascii: bool = False, indent: int | None = None, **options: Any) -> str:  # noqa: ANN401
     allowed = {name: options[name] for name in ("separators", "sort_keys") if name in options}
-    value = list(value) if isinstance(value, Iterator) else value  # of `map` and similar filters
+    value = list(value) if isinstance(value, Iterator) else value  # a result of `map` or a similar filter
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, **allowed)
 
 
@@ -139,9 +139,9 @@ def _strftime_now(pattern: str) -> str:
 
 
 def _drop_privileges(max_bytes: int) -> None:
-    """Forbid new files, sockets and processes, and bound the memory, as far as the system can.
+    """Forbid new files, sockets and processes, and limit memory, as far as the system supports it.
 
-    Windows cannot, macOS only in part: there the parent's limits of time and memory apply.
+    Windows does not, macOS only in part; there only the parent's limits apply.
     """
     try:
         import resource  # noqa: PLC0415  (Unix only)

@@ -1,6 +1,6 @@
-"""Trials of untrusted models in helper processes, where a crash does no harm.
+"""Trials of untrusted models, which run in helper processes.
 
-Each function takes its helper's words, and returns an answer that `engine.sandbox.helper` prints as JSON.
+Each trial takes its helper's words, and returns an answer that `engine.sandbox.helper` prints as JSON.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from engine.loading.devices import ALL_LAYERS
 from engine.picture import Picture
 from engine.records import NO_DEVICE, FlashAttention, Placement
 from engine.sandbox.limits import limit_memory
-from engine.sandbox.probe import ELSEWHERE
+from engine.sandbox.probe import FOR_DEVICES
 from engine.sentences import said, to_json
 from engine.sequence import CachedSequence
 
-if TYPE_CHECKING:  # imported by the trials that need them
+if TYPE_CHECKING:  # the trials import what they need
     from engine.heads.loaded import LoadedHead
     from engine.loading.loading import LoadedModel
     from engine.pictures.encoder import PictureEncoder
@@ -40,9 +40,9 @@ log = logging.getLogger(__name__)
 
 Row = NDArray[np.float32]
 
-N_CTX = 64  # tokens; enough to run some
-_NUM_IN_A_PASS = 8  # fits the smallest context that a header may claim
-_NUM_SAMPLED = 2000  # tokens whose texts are tokenized again
+N_CTX = 64  # tokens of the context
+_NUM_IN_A_PASS = 8  # tokens of the larger pass; fits the smallest context that a header may have
+_NUM_SAMPLED = 2000  # number of tokens whose texts are tokenized again
 _ORDINARY = "Hello, 世界! <|im_start|>\n\t 123"
 _ONE_FOR_EACH_FIRST_BYTE = (
     *range(1, 0x80),
@@ -53,33 +53,33 @@ _ONE_FOR_EACH_FIRST_BYTE = (
     *range(0x40000, 0x110000, 0x40000),
 )
 _READ, _DRAFTED = 6, 3  # tokens that a head reads and drafts
-_SEEING_CTX = 2048  # tokens: enough for small pictures
+_SEEING_CTX = 2048  # tokens; enough for small pictures
 _PICTURE_SIZES = ((96, 64), (64, 160))  # pixels
-_ENCODER_BYTES = 4 << 30  # for an encoder's compute buffers
-_HEADER_COPIES = 16  # of the header, as lists and tables of a tokenizer, in both vocabularies
-SIZES = (1, 2, 5, 16, 33)  # tokens of a pass: kernels compute 4, 8, 16 or 32 of them at once, and the rest
-_NUM_BEFORE = 90  # tokens before those whose rows are compared bit for bit
-_LEAST_LIKENESS = 0.98  # correlation of two rows that differ by rounding; wrong rows are far below
+_ENCODER_BYTES = 4 << 30  # limit of an encoder's compute buffers
+_HEADER_COPIES = 16  # memory for both vocabularies, as a multiple of the header's size
+SIZES = (1, 2, 5, 16, 33)  # tokens of passes; kernels compute 4, 8, 16 or 32 at once, and the remainder separately
+_NUM_BEFORE = 90  # tokens before the rows that are compared bit for bit
+_LEAST_LIKENESS = 0.98  # least correlation of rows that differ only by rounding; wrong rows are far below
 _GPU_CTX = 256  # tokens
-_TOP = 32  # likeliest tokens that are compared if the device picks them
-_VERIFIED = (1, 4, 9)  # tokens of passes on a filled cache: plain decoding, and drafts of 3 and 8 tokens
+_TOP = 32  # number of compared tokens that the device selects
+_VERIFIED = (1, 4, 9)  # tokens of passes on a filled cache, as for plain decoding and drafts of 3 and 8 tokens
 
 
 # ---- a model by itself ---------------------------------------------------------------------------------------------
 
 
 def try_model(words: list[str]) -> dict[str, Any]:
-    """Check the header of a file, load its weights, and run some tokens; returns the facts of a `ProbeReport`.
+    """Check the header of a file, load its weights, and decode some tokens; returns the facts of a `ProbeReport`.
 
-    The file is memory-mapped, so that it is read completely even if it does not fit the main memory.
+    The file is memory-mapped, so that all of it can be read even if it does not fit in main memory.
 
     Raises:
-        EngineError: it cannot be used; the message says why.
+        EngineError: the file cannot be used; the message says why.
     """
-    path, may_lie_elsewhere = Path(words[0]), ELSEWHERE in words[1:]
+    path, is_for_devices = Path(words[0]), FOR_DEVICES in words[1:]
     header = read_checked_header(path)
     whole = [all_parts_bytes(path, header)]
-    if not may_lie_elsewhere:
+    if not is_for_devices:
         check_fit([header], N_CTX, weights_bytes=whole)
     limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * _num_bytes(path))
     with LlamaModel(path, repack=False) as model:
@@ -103,7 +103,7 @@ def _num_bytes(*paths: Path) -> int:
 
 
 def _run_passes(model: LlamaModel, ids: list[int]) -> None:
-    """Run one token, then several, which other kernels compute; position 0 would hide errors of RoPE."""
+    """Decode one token, then several, which use other kernels. At position 0 errors of RoPE would not show."""
     params = ContextParams(N_CTX, library.default_threads(model.num_params))
     with LlamaContext(model, params) as context:
         for some in ([model.vocab.bos_id or 0], ids[:_NUM_IN_A_PASS]):
@@ -114,10 +114,10 @@ def _run_passes(model: LlamaModel, ids: list[int]) -> None:
 
 
 def _try_vocabulary(model: LlamaModel) -> list[int]:
-    """Call every function of the vocabulary that the program uses, since each reads lists of the file.
+    """Call every function of the vocabulary that the program uses, since each reads lists from the file.
 
-    Returns the ids of an ordinary text. Every first byte of a character is tried alone, and so are the texts of tokens
-    from the whole vocabulary.
+    Also tokenizes every first byte of a character, and texts of tokens from the whole vocabulary. Returns the ids of an
+    ordinary text.
     """
     vocab = model.vocab
     ordinary = vocab.tokenize(_ORDINARY, special=False)
@@ -141,7 +141,7 @@ def _try_vocabulary(model: LlamaModel) -> list[int]:
 
 
 def try_head(words: list[str]) -> dict[str, Any]:
-    """Run a target with its next-token layers, or with a head file, which is then the first of two.
+    """Run a target with its next-token layers, or with a head file, which is then the first word.
 
     Raises:
         EngineError: they cannot be used together; the message says why.
@@ -184,7 +184,7 @@ def _run_head(target: LoadedModel, head: LoadedHead) -> None:
 
 
 def try_side_file(words: list[str]) -> dict[str, Any]:
-    """Show two pictures, one of them after text, to a target with its side file.
+    """Decode two pictures, one of them after text, with a target and its side file.
 
     Raises:
         EngineError: they cannot be used together; the message says why.
@@ -222,9 +222,9 @@ def _show(encoder: PictureEncoder, context: LlamaContext, side: Path, word: int)
 
 
 def compare_vocabularies(words: list[str]) -> dict[str, Any]:
-    """Compare a target's vocabulary with those of several drafts, by headers of models or of stubs.
+    """Compare a target's vocabulary with the vocabularies of several drafts, from models or stubs.
 
-    Returns a verdict for each draft: it may serve, may not, or cannot be read, and why.
+    Returns a verdict for each draft: whether it can be read and fits, and why not.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used.
@@ -264,7 +264,7 @@ def _verdict(reason: str, *, readable: bool = True, coverage: float | None = Non
 
 
 def _checked_size(path: Path) -> int:
-    """Check the values that llama.cpp trusts, and return the size of the header."""
+    """Check a header's values that llama.cpp trusts; return the header's size."""
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
         check_tokens(header, read_at)
@@ -275,11 +275,11 @@ def _checked_size(path: Path) -> int:
 
 
 def try_kernels(words: list[str]) -> dict[str, Any]:
-    """Run passes of several sizes with repacked weights and with weights as in the file, and compare.
+    """Run passes of several sizes with repacked weights and with the file's layout, and compare the rows.
 
     Raises:
-        ModelHeaderError: the model cannot be used without those kernels either.
-        EngineError: the results are wrong, or the model cannot be used with them.
+        ModelHeaderError: the model cannot be used without the kernels either.
+        EngineError: the results are wrong, or the model cannot be used with the kernels.
     """
     path = Path(words[0])
     limit_memory(3 * path.stat().st_size)
@@ -294,7 +294,7 @@ def try_kernels(words: list[str]) -> dict[str, Any]:
 
 
 def _is_exact(path: Path) -> bool:
-    """Whether rows have the same bits in passes of every shape."""
+    """Whether rows have the same bits in passes of all shapes."""
     with LlamaModel(path) as model:
         found = list(compare_passes(model, befores=(_NUM_BEFORE,)))
     for one in found:
@@ -323,16 +323,16 @@ def _from_nothing(context: LlamaContext, ids: list[int]) -> list[Row]:
 
 
 def are_alike(expected: Row, found: Row) -> bool:
-    """Whether two rows of logits differ by no more than rounding."""
+    """Whether two rows of logits differ only by rounding."""
     return bool(np.isfinite(found).all() and np.corrcoef(expected, found)[0, 1] > _LEAST_LIKENESS)
 
 
 def try_gpus(words: list[str]) -> dict[str, Any]:
-    """Load a model with all layers on the graphics processors, and compare with the processor.
+    """Load a model with all layers on the GPUs, and compare its rows with the CPU's.
 
-    It runs passes of several sizes on an empty and a filled cache, rolls back, and lets the device pick the likeliest
-    tokens. The second word is the flash attention to try; off: no picking either. ``works``: the results are right;
-    ``refusal``: why nothing could be computed.
+    It runs passes of several sizes on an empty and a filled cache, rolls back, and lets the device select the top
+    tokens. The second word is the flash attention to try; "off" also disables the selection. ``works``: whether the
+    results are right; ``refusal``: why the GPUs could not compute.
     """
     path, flash = Path(words[0]), FlashAttention(words[1])
     try:
@@ -351,11 +351,11 @@ def _gpu_rows(path: Path, gpu_layers: int, flash: FlashAttention) -> list[Row]:
         params = ContextParams(_GPU_CTX, threads, flash_attention=flash, num_candidates=picked)
         with LlamaContext(model, params) as context:
             ids = _some_ids(model)
-            return [*_from_nothing(context, ids), *_on_what_is_cached(context, ids), *_picked(context, ids)]
+            return [*_from_nothing(context, ids), *_cached_rows(context, ids), *_candidate_rows(context, ids)]
 
 
-def _on_what_is_cached(context: LlamaContext, ids: list[int]) -> list[Row]:
-    """Verify tokens after ``ids`` and roll back, as in decoding; ends early if the cache cannot roll back."""
+def _cached_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
+    """Run passes after ``ids`` and roll back, as in decoding; ends early if the cache cannot roll back."""
     rows: list[Row] = []
     for size in _VERIFIED:
         rows += [np.array(row) for row in context.forward(ids[:size], size)]
@@ -364,8 +364,8 @@ def _on_what_is_cached(context: LlamaContext, ids: list[int]) -> list[Row]:
     return rows
 
 
-def _picked(context: LlamaContext, ids: list[int]) -> list[Row]:
-    """Read token by token, as a draft does: rows in which all but the likeliest tokens are as the last of these."""
+def _candidate_rows(context: LlamaContext, ids: list[int]) -> list[Row]:
+    """Read token by token with candidates, as a draft does; other tokens get the lowest candidate's logit."""
     rows = []
     context.clear()
     for token_ids in (ids[:-1], ids[-1:]):

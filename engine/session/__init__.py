@@ -1,1 +1,1 @@
-"""One target, with what may draft for it: from a request to a stream of events."""
+"""A session: a target with its drafters, which converts requests to streams of events."""

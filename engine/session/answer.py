@@ -1,4 +1,4 @@
-"""One answer: prompt, prefill, the loop, and the events that leave the engine."""
+"""Makes one answer: prompt, prefill, decoding loop, and the events for the engine's caller."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.decoding.detokenizer import Detokenizer, Piece
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
-from engine.decoding.loops import is_loop, next_look, repeated_tail
+from engine.decoding.loops import is_loop, next_check, repeated_tail
 from engine.decoding.pass_report import PassObserver, PassReport, PlainRunReport
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
@@ -44,25 +44,25 @@ from engine.sampling.sampler import History, Sampler
 from engine.sentences import Sentence, said
 from engine.sequence import CachedSequence
 
-TEXT_INTERVAL_S = 0.03  # between two pieces of text of plain passes: looks continuous, and leaves passes undisturbed
-STATS_INTERVAL_S = 0.5  # between two updates of the counters, each of which takes the window 4 ms
-# Tokens of each of several similar passes of the target, and their milliseconds -> a sentence if the way in which the
-# model runs has changed.
+TEXT_INTERVAL_S = 0.03  # seconds between pieces of text of plain passes: looks continuous, and costs little
+STATS_INTERVAL_S = 0.5  # seconds between two updates of the counters, each of which takes the window 4 ms
+# Called with the number of tokens of several similar passes, and their milliseconds. Returns a sentence if it changed
+# how the model runs.
 OnPass = Callable[[int, Sequence[float]], str]
-ROOM_SHARE = 8  # if messages are left out, this part of the context stays free for the answer
+ROOM_SHARE = 8  # if messages are left out, 1/8 of the context stays free for the answer
 
 
 @dataclass(frozen=True)
 class AnswerPlan:
-    """How an answer is made.
+    """The components of an answer.
 
     Attributes:
-        request: with the mode that runs, which may differ from the requested mode.
+        request: the request, with the actual mode, which may differ from the requested one.
         drafter: proposes tokens.
-        pacer: set if the costs are known; decides if the request leaves the depth open.
-        plain_passes: of the target's other answers in the last minutes.
+        pacer: set if costs are known; chooses the depth unless the request has one.
+        plain_passes: plain passes of the target's answers in the last minutes.
         constraint: the request's grammar.
-        on_pass: called after similar passes.
+        on_pass: called after one or several similar passes.
         on_trace: called after every pass.
         notes: sentences for the statistics.
     """
@@ -78,7 +78,7 @@ class AnswerPlan:
 
 
 class Answer:
-    """Makes one answer, as a stream of events; implements `PassObserver`."""
+    """Makes one answer as a stream of events; implements `PassObserver`."""
 
     def __init__(self, target: CachedSequence, tokenizer: Tokenizer, prompt: PromptBuilder, plan: AnswerPlan) -> None:
         request, pacer = plan.request, plan.pacer
@@ -89,24 +89,24 @@ class Answer:
         self._prompt = prompt
         needed = prompt.stop_texts if request.raw_prompt is None and not request.completes else ()
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
-        self._opened_tag = ""  # of reasoning; for the first chunk
+        self._opened_tag = ""  # reasoning tag at the end of the prompt, for the first chunk
         self._ids: list[int] = []
         is_free = not (request.ignore_eos or request.min_tokens or plan.constraint or request.completes)
-        self._next_look = next_look(0) if is_free and request.messages else math.inf  # at loops
-        self._logprobs: list[TokenLogprob] = []  # of tokens whose text has not been released
+        self._next_check = next_check(0) if is_free and request.messages else math.inf  # count of tokens
+        self._logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text was not released yet
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
-        self.plain_speed = PlainSpeed(plan.plain_passes, pacer)  # known at a fixed depth, too
+        self.plain_speed = PlainSpeed(plan.plain_passes, pacer)  # also used at a fixed depth
         self._draft_length = choose_draft_length(request.mode, request.depth, can_pace=pacer is not None)
         self.stats = StatsRecorder(request.mode, target.n_ctx)
         self.stats.depth = 0 if self._draft_length.paced else self._draft_length.depth
         self.stats.decisions += [self._draft_length.reason, *plan.notes]
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
-        """Make the answer. `Finished` comes last, unless an `EngineError` is raised."""
+        """Make the answer. The last event is `Finished`, unless an `EngineError` is raised."""
         prompt = self._prompt_ids()
         self._prompt_tokens = prompt
-        self._opened_tag = self._prompt.opened_by(self._request, prompt.tolist())
+        self._opened_tag = self._prompt.opened_tag_of(self._request, prompt.tolist())
         if self._request.raw_prompt is None and not self._request.completes:
             self._detokenizer.watch_reasoning(self._opened_tag)
         cancelled = yield from self._prefill(prompt, should_stop)
@@ -139,9 +139,9 @@ class Answer:
         return np.asarray(ids, dtype=np.int32)
 
     def _shortened(self, request: ChatRequest) -> list[int] | None:
-        """Shorten the prompt until it fits, as the request wants; None if even the last question is too long.
+        """Shorten the prompt by the request's `Overflow` until it fits; None if the last question alone is too long.
 
-        Unanswered questions may always be left out: they are those that caused a `PromptTooLongError`.
+        Unanswered questions may always be left out, since they caused a `PromptTooLongError` before.
         """
         size = self._target.n_ctx
         room, free_room = size - MIN_ANSWER_TOKENS, size - max(MIN_ANSWER_TOKENS, size // ROOM_SHARE)
@@ -177,13 +177,13 @@ class Answer:
         return ids
 
     def _prefill(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, bool]:
-        """Decode the prompt tokens that are not in the cache, except the last. True if it was cancelled."""
+        """Decode the prompt tokens that are not cached, except the last. Returns True if cancelled."""
         cached = self._target.reuse(prompt)
         self.stats.prompt_tokens, self.stats.prompt_cached_tokens = len(prompt), cached
         self.stats.read_tokens = cached
         if should_stop():
             return True
-        if cached < len(prompt) - 1:  # the first chunk can take seconds beside other answers
+        if cached < len(prompt) - 1:  # with parallel answers the first chunk can take seconds
             yield PrefillProgress(self._request.request_id, cached, len(prompt))
         try:
             for done in self._target.prefill(prompt[cached:-1]):
@@ -192,7 +192,7 @@ class Answer:
                 if should_stop():
                     return True
         except DecodeError:
-            if not should_stop():  # stopping an answer may interrupt a pass
+            if not should_stop():  # a stopped answer may have interrupted the pass
                 raise
             return True
         return False
@@ -229,7 +229,7 @@ class Answer:
         return FinishReason.LENGTH
 
     def _loop_config(self, pacer: Pacer | None) -> LoopConfig:
-        """``pacer`` is None at a fixed depth; then prices, if they are known, still learn from the passes."""
+        """``pacer`` is None at a fixed depth; then known prices still observe the passes."""
         plan, observers = self._plan, list[PassObserver]()
         if plan.on_trace is not None:
             observers.append(PassTracer(plan.on_trace, len(self._prompt_tokens), pacer))
@@ -244,7 +244,7 @@ class Answer:
         return self.stats.snapshot()
 
     def _block(self, speculation: Speculation, wanted: int, should_stop: Callable[[], bool]) -> StepOutput | None:
-        """Return the next tokens; None if a stop interrupted the pass."""
+        """Return the next tokens; None if a stop interrupted their pass."""
         try:
             return self._next_block(speculation, wanted)
         except DecodeError:
@@ -253,7 +253,7 @@ class Answer:
             return None
 
     def _next_block(self, speculation: Speculation, wanted: int) -> StepOutput:
-        """Make one pass; after the first token, plain passes for about `TEXT_INTERVAL_S` seconds at once."""
+        """Make one pass, or after the first token several plain passes for about `TEXT_INTERVAL_S` seconds."""
         is_eog, drafter = self._tokenizer.is_eog, self._plan.drafter
         is_looked_at = self._detokenizer.has_stop_strings or self._request.top_logprobs is not None
         if not is_looked_at:
@@ -267,8 +267,8 @@ class Answer:
         return speculation.step(self._draft_length.depth, wanted)
 
     def on_pass(self, report: PassReport) -> None:
-        """A joined pass says nothing of this answer's costs."""
-        self.plain_speed.on_pass(report)  # before another curve is in force
+        """Observe the costs of a pass, unless it was joined with others."""
+        self.plain_speed.on_pass(report)  # before the curve changes
         if not report.is_joined:
             self._observe_passes(report.num_decoded, (report.forward_ms,))
 
@@ -283,14 +283,14 @@ class Answer:
             self.stats.add_decision(news)
 
     def _take(self, block: StepOutput) -> FinishReason | None:
-        """Count the block and detokenize it, up to an end within it; return why the answer ended, if it did."""
+        """Count and detokenize a block up to an end of the answer; return why the answer ended, if it did."""
         ids, sources = block.ids, block.sources
         ended: FinishReason | None = None
         for i, token_id in enumerate(ids):
             if self._tokenizer.is_eog(token_id):
                 ids, sources, ended = ids[: i + 1], sources[: i + 1], FinishReason.END
                 break
-        if len(self._ids) + len(ids) >= self._next_look and (cut := self._loop_end(ids)):
+        if len(self._ids) + len(ids) >= self._next_check and (cut := self._loop_end(ids)):
             ids, sources, ended = ids[:cut], sources[:cut], FinishReason.LOOP
         shown = len(ids) - (ended is FinishReason.END)
         rejected = block.rejected if ended is None else ()
@@ -306,11 +306,11 @@ class Answer:
         return ended
 
     def _loop_end(self, ids: list[int]) -> int:
-        """Return how many of the next tokens end an answer that repeats itself; 0 if it does not."""
+        """Return how many of the next tokens still belong to an answer that loops; 0 if it does not loop."""
         num_ids, all_ids = len(self._ids), [*self._ids, *ids]
-        while self._next_look <= len(all_ids):
-            end = int(self._next_look)
-            self._next_look = next_look(end)
+        while self._next_check <= len(all_ids):
+            end = int(self._next_check)
+            self._next_check = next_check(end)
             run, period = repeated_tail(all_ids[:end])
             if not run:
                 continue
@@ -333,7 +333,7 @@ class Answer:
         return TokenLogprob(token_id, self._bytes_of(token_id), found.logprob, top, top_ids)
 
     def _bytes_of(self, token_id: int) -> bytes:
-        """Bytes of a token; of a control token its name."""
+        """Bytes of a token, or the name of a control token."""
         return self._tokenizer.piece(token_id) or self._tokenizer.token_text(token_id).encode("utf-8", "replace")
 
 

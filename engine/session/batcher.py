@@ -1,11 +1,11 @@
-"""Continuous batching: joins the passes of answers that run side by side.
+"""Continuous batching: joins the passes of parallel answers.
 
-Each answer is a greenlet, so that the decoding loop, drafters and verifiers need not know of it. A task pauses when it
-needs a pass; once all tasks have paused, one pass serves them all. Prompts are read in chunks beside the answers. A
-single task makes its passes itself.
+Each answer is a greenlet, so the decoding loop, drafters and verifiers need no changes. A task pauses when it needs a
+pass; once all tasks have paused, one pass computes all their tokens. Prompts are read in chunks in the same passes. A
+single task makes its own passes.
 
-Orca (Yu et al. 2022, https://www.usenix.org/conference/osdi22/presentation/yu), with the chunked prompts of Sarathi
-(Agrawal et al. 2024, arXiv 2403.02310).
+The method is that of Orca (Yu et al. 2022, https://www.usenix.org/conference/osdi22/presentation/yu), with the chunked
+prefill of Sarathi (Agrawal et al. 2024, arXiv 2403.02310).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from engine.llama.context import LlamaContext, PassPart
 from engine.sequence import CachedSequence, SequenceState
 
 Result = TypeVar("Result")
-LEAST_READ = 1  # tokens of prompts in a pass beside answers, whatever they cost, so that prompts make progress
-SPACE_TO_RETURN = 64  # cells that must be free beside those that an answer held, before it returns to the cache
+LEAST_READ = 1  # least prompt tokens in a pass with answers, so that prompts make progress
+SPACE_TO_RETURN = 64  # additional free cells required before an evicted answer returns to the cache
 GAIN_RATE = 0.2  # weight of a pass in the average tokens per pass of an answer
 
 
 @dataclass(slots=True)
 class _PassRequest:
-    """A pass that a task waits for, over ``ids``; ``done`` of them have been read."""
+    """A pass over ``ids`` that a task waits for; the first ``done`` ids were read."""
 
     sequence: LlamaContext
     ids: TokenIds
@@ -43,13 +43,13 @@ class _PassRequest:
         return not self.n_rows
 
     def part(self, most: int) -> PassPart:
-        """The next tokens, at most ``most``; a pass with rows is never cut."""
+        """The next tokens, at most ``most``; a request with rows is never split."""
         if self.n_rows:
             return PassPart(self.sequence, self.ids, self.n_rows, self.num_padding)
         return PassPart(self.sequence, self.ids[self.done : self.done + most], 0)
 
     def undo(self) -> None:
-        """Forget the tokens read: after a failure the sequence is as it was before the pass."""
+        """Reset the progress after a failure, which leaves the sequence as before the request."""
         if self.done and not self.sequence.rollback(self.sequence.num_past - self.done):
             self.sequence.clear()
 
@@ -59,18 +59,18 @@ class _Task:
     run: greenlet
     slot: int
     should_stop: Callable[[], bool]
-    space_wanted: int = 0  # cells, while it waits for a full cache; 0: it does not wait
-    saved: SequenceState | None = None  # the content of its sequence, meanwhile
+    space_wanted: int = 0  # cells that the task waits for; 0: it does not wait for space
+    saved: SequenceState | None = None  # the content of its sequence while it waits for space
     request: _PassRequest | None = None
-    call: Callable[[], object] | None = None  # to run while no rows are in use
+    call: Callable[[], object] | None = None  # runs once no rows are in use
     result: object = None
     error: BaseException | None = None
-    past: dict[int, int] = field(default_factory=dict)  # tokens in each context at its last pass with rows
-    num_tokens: int = 0  # in its last pass of the target with rows
-    gain: float = 1.0  # average tokens per such pass
+    past: dict[int, int] = field(default_factory=dict)  # cached tokens by context at the last pass with rows
+    num_tokens: int = 0  # tokens in the last pass of the target with rows
+    gain: float = 1.0  # average emitted tokens per such pass
     is_reading: bool = True
     is_drafting: bool = False
-    num_missed: int = 0  # passes that had no space for its request
+    num_missed: int = 0  # passes without space for the request
 
     @property
     def is_stopped(self) -> bool:
@@ -82,19 +82,20 @@ class _Task:
 
 
 class Batcher:
-    """Runs tasks side by side on the thread that calls `step`.
+    """Runs tasks concurrently on the thread that calls `step`.
 
     Attributes:
-        target: context in which the answers are made.
-        has_arrivals: called before each pass of a single task; True makes it pause, so that the engine sees its queue.
-        read_budget: tokens of answers in a pass -> tokens of prompts to read beside them.
-        evict: empties the sequences of an idle slot.
-        on_pass: called after each joined pass of the target: tokens, milliseconds, tokens of prompts among them.
+        target: the target's context.
+        has_arrivals: called before each pass of a single task; True makes it pause, so that the engine checks its
+            queue.
+        read_budget: number of answers' tokens in a pass -> number of prompt tokens to add.
+        evict: saves and clears the sequences of an idle slot.
+        on_pass: called after each joined pass of the target with tokens, milliseconds, and prompt tokens among them.
     """
 
     def __init__(self) -> None:
         self._tasks: list[_Task] = []
-        self._sequences: dict[tuple[int, int], CachedSequence] = {}  # by llama.cpp's context and number
+        self._sequences: dict[tuple[int, int], CachedSequence] = {}  # by llama.cpp's context and sequence id
         self._current: _Task | None = None
         self._hub: greenlet | None = None
         self.target: LlamaContext | None = None
@@ -108,7 +109,7 @@ class Batcher:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the running code may make passes without the batcher."""
+        """True if the running code may make passes without the batcher."""
         return self._current is None or (len(self._tasks) == 1 and not self.has_arrivals())
 
     @property
@@ -117,7 +118,7 @@ class Batcher:
         return self._current is not None
 
     def add(self, context: LlamaContext, sequence: CachedSequence) -> None:
-        """Join the passes of ``sequence`` with those of the other sequences of ``context``, which share prompts."""
+        """Join the passes of ``sequence`` with other sequences of ``context``, which may share prefixes of prompts."""
         key = (context.handle, context.seq_id)
         self._sequences[key] = sequence
 
@@ -127,19 +128,18 @@ class Batcher:
         sequence.join(self, beside)
 
     def forget(self) -> None:
-        """Drop all sequences; called before the models are closed."""
+        """Remove all sequences; called before the models are closed."""
         self._sequences.clear()
         self.target = None
 
     @property
     def has_space(self) -> bool:
-        """Whether no task was moved out of the cache."""
         return not any(task.waits for task in self._tasks)
 
     def start(self, work: Callable[[], None], slot: int, should_stop: Callable[[], bool] = lambda: False) -> None:
-        """Add a task for the sequences numbered ``slot``; the next `step` begins it. ``work`` must not raise.
+        """Add a task for the sequences of ``slot``, which the next `step` begins. ``work`` must not raise.
 
-        If ``should_stop`` returns True, a task that waits for the rest of a prompt or for space in the cache fails.
+        If ``should_stop`` returns True, a task that waits for its prompt or for space in the cache fails.
         """
         num_missed = max((task.num_missed for task in self._tasks), default=0)
         self._tasks.append(_Task(greenlet(work), slot, should_stop, num_missed=num_missed))
@@ -149,7 +149,7 @@ class Batcher:
     def forward(
         self, sequence: LlamaContext, ids: TokenIds, n_rows: int, num_padding: int
     ) -> tuple[Rows, JoinedPass | None]:
-        """Wait for the joined pass; rows as of `LlamaContext.forward`. None in place of the pass if it was not joined.
+        """Wait for the joined pass; return rows as `LlamaContext.forward` does, and the pass (None if not joined).
 
         Raises:
             DecodeError: the pass failed.
@@ -160,7 +160,7 @@ class Batcher:
         return self._pause()  # type: ignore[return-value]  # set by `_take`
 
     def call(self, work: Callable[[], Result]) -> Result:
-        """Wait until the other tasks have paused, so that no rows are in use, then run ``work`` and its passes."""
+        """Run ``work``, which makes passes itself, once other tasks have paused and no rows are in use."""
         self._task.call = work
         return self._pause()  # type: ignore[return-value]  # the result of ``work``
 
@@ -192,16 +192,16 @@ class Batcher:
     # ---- around them ------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Run every task up to its next pass, then make one pass of the target for all.
+        """Run every task up to its next pass, then make one pass of the target for all tasks.
 
-        Passes of draft models come first, as many as are requested: the target verifies their proposals.
+        All requested passes of draft models run first, since the target verifies their proposals.
         """
         self._hub = getcurrent()
         try:
             self._make_passes()
         finally:
-            # If its thread has ended, greenlet frees the hub when it finds no reference to it, as in a garbage
-            # collection; a reference that is left would then be a dangling pointer (`~ThreadState`).
+            # If the thread has ended, greenlet may free the hub during a garbage collection despite references, which
+            # would then dangle (`~ThreadState`).
             self._hub = None
 
     def _make_passes(self) -> None:
@@ -217,7 +217,7 @@ class Batcher:
         self._make([one for one in of_target if one[1].n_rows], [one for one in of_target if not one[1].n_rows])
 
     def _end_stopped(self) -> None:
-        """Fail stopped tasks that wait for more than one pass: for space, or for a prompt."""
+        """Fail stopped tasks that wait for several passes: for space, or for a prompt."""
         for task in self._tasks:
             if (task.waits or (task.request is not None and task.request.is_prompt)) and task.should_stop():
                 self._fail(task, DecodeError("The answer was stopped.", "Ask again."))
@@ -230,9 +230,9 @@ class Batcher:
         task.space_wanted, task.error = 0, error
 
     def _resume(self) -> None:
-        """Run each task that waits for nothing until it pauses or ends, then the requested calls.
+        """Run each ready task until it pauses or ends, then the requested calls.
 
-        A task continues right after its call, since the next pass of the context overwrites the rows of the call.
+        A task continues right after its call, since the next pass of the context overwrites the call's rows.
         """
         for task in list(self._tasks):
             if not task.is_stopped:
@@ -263,7 +263,7 @@ class Batcher:
         return self.target is None or request.sequence.handle == self.target.handle
 
     def _make(self, answers: list[tuple[_Task, _PassRequest]], prompts: list[tuple[_Task, _PassRequest]]) -> None:
-        """Make one pass for each context: answers as far as they fit, prompts as far as the budget allows."""
+        """Make one pass for each context, with the answers that fit and prompt tokens within the budget."""
         for handle in dict.fromkeys(request.sequence.handle for _, request in (*answers, *prompts)):
             chosen, num_tokens, num_rows = list[tuple[_Task, _PassRequest, PassPart]](), 0, 0
             wanted = [one for one in answers if one[1].sequence.handle == handle]
@@ -284,7 +284,7 @@ class Batcher:
             self._run(chosen)
 
     def _shares(self, reading: list[tuple[_Task, _PassRequest]], num_tokens: int) -> list[int]:
-        """How many tokens to read of each prompt, in a pass with ``num_tokens`` of answers."""
+        """How many tokens of each prompt to read in a pass with ``num_tokens`` of answers."""
         if not reading:
             return []
         budget = max(self.read_budget(num_tokens), LEAST_READ) if num_tokens else reading[0][1].sequence.n_ubatch
@@ -303,7 +303,7 @@ class Batcher:
         try:
             rows = parts[0].sequence.forward_joined(parts)
         except DecodeError as error:
-            self._run_apart(chosen, error)
+            self._run_separately(chosen, error)
             return
         took_ms = (perf_counter() - started) * 1000.0
         num_tokens = sum(len(part.ids) for part in parts)
@@ -313,10 +313,10 @@ class Batcher:
         for (task, request, part), given in zip(chosen, rows, strict=True):
             self._take(task, request, part, given, made)
 
-    def _run_apart(self, chosen: list[tuple[_Task, _PassRequest, PassPart]], error: DecodeError) -> None:
-        """Repeat a joined pass that failed part by part, so that only the tasks that caused it fail.
+    def _run_separately(self, chosen: list[tuple[_Task, _PassRequest, PassPart]], error: DecodeError) -> None:
+        """Repeat a failed joined pass part by part, so that only the tasks that caused the failure fail.
 
-        The rows of one part are overwritten by the next, so its task runs in between.
+        A task runs right after its part, since the next part overwrites the rows.
         """
         task, request, part = chosen[0]
         if len(chosen) == 1:
@@ -325,18 +325,18 @@ class Batcher:
             return
         self._run([(task, request, part)])
         for one in chosen[1:]:
-            if task.request is None:  # it has its rows, which the next pass overwrites
+            if task.request is None:  # complete: use the rows before the next pass overwrites them
                 self._continue(task)
             task = one[0]
-            if not task.waits:  # an earlier one may have moved it out of the cache
+            if not task.waits:  # unless an earlier part has evicted the task
                 self._run([one])
 
     # ---- where answers share the cells of a cache -------------------------------------------------------------------
 
     def _free_space(self, task: _Task) -> bool:
-        """Empty idle slots, or move the newest answer's state out of the cache until others end.
+        """Clear idle slots, or evict the newest answer's state from the cache until other answers end.
 
-        Return False if no other answer could continue instead, or the state cannot be exported.
+        Returns False if no other answer could continue, or the state cannot be exported.
         """
         if self._evict_idle():
             return True
@@ -344,7 +344,7 @@ class Batcher:
         if len(able) < 2:
             return False
         newest, sequence = able[-1], self._sequence(able[-1])
-        if (request := newest.request) is not None and request.done:  # a part of a prompt, which is read again later
+        if (request := newest.request) is not None and request.done:  # a partly read prompt, which is read again later
             request.sequence.rollback(sequence.num_past)
             request.done = 0
         if sequence.num_past:
@@ -357,7 +357,7 @@ class Batcher:
         return True
 
     def _evict_idle(self) -> bool:
-        """Empty the slots without an answer; return whether there were any."""
+        """Clear the slots without an answer; False if there are none."""
         slots = {one.slot for one in self._tasks}
         idle = {slot for (_, slot), one in self._sequences.items() if slot not in slots and one.num_past}
         for slot in idle:
@@ -365,7 +365,7 @@ class Batcher:
         return bool(idle)
 
     def _return_to_cache(self) -> None:
-        """Put the oldest waiting answer back once there is space for it."""
+        """Restore the oldest evicted answer if there is space for it."""
         waiting = next((task for task in self._tasks if task.waits), None)
         if waiting is None or self.target is None:
             return
@@ -382,7 +382,7 @@ class Batcher:
         return self._sequences[self.target.handle, task.slot]
 
     def _take(self, task: _Task, request: _PassRequest, part: PassPart, rows: Rows, made: JoinedPass) -> None:
-        """Record a computed part; once the request is complete, hand over the rows and update the task's gain."""
+        """Record a computed part; once the request is complete, pass on the rows and update the task's gain."""
         request.done += len(part.ids)
         if request.done < len(request.ids):
             return

@@ -1,8 +1,8 @@
-"""Chooses the device of a draft model beside a target on a GPU, by measurement.
+"""Chooses the device of a draft model for a target on a GPU, by measurement.
 
-A draft of a few million parameters is often faster on the processor: a step on a GPU takes its time to begin, whatever
-the size. If there are several GPUs, one alone is often faster than all that share the target. Each device is tried for
-a fraction of a second when a draft is first used; the result is stored.
+A draft of a few million parameters is often faster on the CPU, because of the fixed overhead of a step on a GPU. A
+single GPU is often faster than the several GPUs that share the target. Each device is tried for a fraction of a second
+when a draft is first used; the result is stored.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 
 log = logging.getLogger(__name__)
 
-LARGEST_BYTES = 1 << 30  # of a file: a larger draft is slower on a processor, so that it is not tried there
-_BUDGET_S = 0.15  # for each device, and about as much for the number of threads
+LARGEST_BYTES = 1 << 30  # size of a draft's file; larger drafts are slower on a CPU, which is not tried
+_BUDGET_S = 0.15  # seconds per device, and about as much for the number of threads
 Open = Callable[[LoadOptions], LoadedModel]
 
 
 class DraftPlacement:
-    """Opens drafts on the device where they are faster; results are stored in ``store``."""
+    """Opens drafts on the fastest device; results are stored in ``store``."""
 
     def __init__(self, store: CostStore, gpus: Callable[[], tuple[Device, ...]] | None = None) -> None:
-        """``gpus`` returns all GPUs as llama.cpp lists them."""
+        """``gpus`` lists all GPUs, as llama.cpp does."""
         self._store, self._gpus = store, gpus or find_gpus
 
     def has_choice(self, request: LoadRequest, target: LoadedModel) -> bool:
-        """Whether the device is open: the user has not chosen one, and the target is on a GPU."""
+        """Whether a device must be chosen: the user has set none, and the target is on a GPU."""
         was_asked = request.draft_gpu_layers is not None or bool(request.draft_devices)
         can = library.supports_gpu() or target_options(request).may_leave_main_memory
         return can and not was_asked and bool(target.model.gpu_layers)
 
     def is_processor_faster(self, path: str, options: LoadOptions) -> bool | None:
-        """The stored result for a draft opened with these ``options``; None if there is none."""
+        """The stored result for a draft with these ``options``; None if unknown."""
         known = self.known_best(path, options)
         return None if known is None else known.gpu_layers == 0
 
     def known_best(self, path: str, options: LoadOptions) -> LoadOptions | None:
-        """Options of the fastest device; None unless all devices were measured."""
+        """Options with the fastest device; None unless all devices were measured."""
         candidates = (options, *self._alternatives(options))
         kept = [self._store.get(self._key(path, one)) for one in candidates]
         steps_ms = [costs.bands[min(costs.bands)][1] for costs in kept if costs is not None]
@@ -65,12 +65,12 @@ class DraftPlacement:
     def open(
         self, path: str, options: LoadOptions, open_with: Open, was_cancelled: Callable[[], bool] = lambda: False
     ) -> LoadedModel:
-        """Open the draft on the best device; ``options`` are those of the default, beside the target.
+        """Open the draft on the best device; ``options`` are for the default, the target's device.
 
-        The default stays if it has no memory for the whole draft, or if no other device has.
+        The default is used if its memory is too short for the whole draft, or if no other device has enough memory.
 
         Raises:
-            EngineError: it cannot be opened on any device, or that ``was_cancelled``.
+            EngineError: the draft cannot be opened on any device, or opening ``was_cancelled``.
         """
         known = self.known_best(path, options)
         if known is not None and known != options:
@@ -87,7 +87,7 @@ class DraftPlacement:
     def _fastest(
         self, path: str, draft: LoadedModel, options: LoadOptions, open_with: Open, was_cancelled: Callable[[], bool]
     ) -> LoadedModel:
-        """Try each other device against the fastest so far, store the results, and close the slower ones."""
+        """Compare each other device with the fastest so far, store the results, and close slower drafts."""
         tried: dict[str, SavedCosts] = {}
         for other in self._alternatives(options):
             try:
@@ -115,7 +115,7 @@ class DraftPlacement:
         return key_of("place", *file_facts(path), *shape, *options.placement.facts, *library.machine_facts(), *gpus)
 
     def _alternatives(self, options: LoadOptions) -> tuple[LoadOptions, ...]:
-        """The processor, and each GPU alone if there are several."""
+        """Options with the CPU, and with each of several GPUs alone."""
         gpus = shared_by_default(self._gpus())
         alone = [replace(options, placement=Placement((gpu.name,))) for gpu in gpus if len(gpus) > 1]
         kept = (one for one in alone if one.placement.devices != options.placement.devices)
@@ -123,7 +123,7 @@ class DraftPlacement:
 
 
 def _measured(one: LoadedModel, other: LoadedModel, options: LoadOptions, asked_threads: int | None) -> SavedCosts:
-    """Measure a step of ``one``; if that fails, both are closed."""
+    """Measure a step of ``one``; if that fails, close both drafts."""
     try:
         if options.gpu_layers == 0:
             choose_threads(one, asked_threads, (1,), _BUDGET_S)
@@ -144,7 +144,7 @@ def _step(costs: SavedCosts) -> float:
 
 
 def _is_worth_trying(draft: LoadedModel) -> bool:
-    """Whether the GPU holds all of it, so that memory is not short, and it is small enough."""
+    """Whether the draft is small enough, and entirely on the GPU, so that memory is not short."""
     whole = draft.model.gpu_layers > draft.model.n_layer
     return whole and draft.can_rollback and draft.info.size_bytes <= LARGEST_BYTES
 
@@ -169,18 +169,18 @@ def check_memory(draft: LoadedModel) -> None:
 def open_draft(
     path: str, target: LoadedModel, request: LoadRequest, store: CostStore, progress: Callable[[float], bool]
 ) -> tuple[LoadedModel, Translation | None]:
-    """Open a draft that fits the target, on the device that was chosen or is faster; and its translation.
+    """Open a draft that fits the target, on the user's or the fastest device; return it with its translation.
 
     Raises:
-        DraftRefusedError: it does not fit.
-        EngineError: it cannot be loaded.
+        DraftRefusedError: the draft does not fit.
+        EngineError: the draft cannot be loaded.
     """
-    goes_on, translations = True, dict[int, Translation | None]()
+    continues, translations = True, dict[int, Translation | None]()
 
     def go_on(fraction: float) -> bool:
-        nonlocal goes_on
-        goes_on = progress(fraction)
-        return goes_on
+        nonlocal continues
+        continues = progress(fraction)
+        return continues
 
     def open_with(options: LoadOptions) -> LoadedModel:
         draft = open_model(path, fit_context([path], options), go_on)
@@ -198,7 +198,7 @@ def open_draft(
     of_target = target.context.params
     options = replace(options, num_sequences=of_target.num_sequences, shares_cells=of_target.shares_cells)
     if place.has_choice(request, target):
-        draft = place.open(path, options, open_with, lambda: not goes_on)
+        draft = place.open(path, options, open_with, lambda: not continues)
     else:
         draft = open_with(options)
     return draft, translations[id(draft)]

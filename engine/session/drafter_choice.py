@@ -1,4 +1,4 @@
-"""Chooses the drafter of a mode; keeps its text index from answer to answer."""
+"""Chooses the drafter of a mode; its text index is kept between answers."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from engine.records import ChatRequest, Mode, Source, ToolFormat
 from engine.sentences import said
 from engine.tools.outlines import call_outlines
 
-# Suffix decoding replaces prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) prompt lookup
-# alone predicted 3 and suffix decoding alone 6; asking both gained nothing.
-MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens
+# Suffix decoding replaces prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) only prompt lookup
+# predicted 3 and only suffix decoding 6, so combining both gained nothing.
+MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens of a match, without and with a pacer
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
 NO_DRAFT = said("No draft model is chosen.")
 _DRAFT_INSTEAD = said("The chosen draft model drafts instead of the head; choose none to use the head.")
 _HEAD_INSTEAD = said("A head drafts, and no draft model is chosen.")
 _WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.AUTO})
-WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # with a draft model, or a head
+WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that use a draft model or a head
 
 
 class DraftersByMode:
-    """The drafters of a session."""
+    """The drafters of a session, by mode."""
 
     def __init__(self) -> None:
         self._lookup = PromptLookupDrafter()
         self._suffix = SuffixDrafter()
-        self._outlined: tuple[str, ref[Vocab]] | None = None  # the tools and the vocabulary of `_outlines`
+        self._outlined: tuple[str, ref[Vocab]] | None = None  # tools and vocabulary of `_outlines`
         self._outlines: SuffixIndex | None = None
 
     def tool_call_index(self, request: ChatRequest, tool_format: ToolFormat, vocab: Vocab) -> SuffixIndex | None:
-        """Index the text of possible tool calls, to be searched like past answers; cached until the tools change."""
+        """Index the text of possible tool calls for suffix matching; cached until the tools change."""
         if not request.tools or request.mode not in _WITH_SUFFIX:
             return None
         tools = json.dumps([tool_format, request.tools])
@@ -65,14 +65,14 @@ class DraftersByMode:
         ends: frozenset[int] = frozenset(),
         predicted: Sequence[int] = (),
     ) -> Drafter:
-        """Make the drafter of one answer; without a ``pacer`` it always drafts up to its limit.
+        """Make the drafter of an answer; without a ``pacer`` it always drafts up to the limit.
 
         Suffix matching searches ``past`` if this conversation has no better match. With ``predicted``, the expected
         text of the answer, it searches that instead of ``past``. A token of ``ends`` ends an answer.
         """
         self._suffix.predicted = list(predicted)
         self._suffix.past, self._suffix.ends, self._lookup.ends = past, ends, ends
-        # With a pacer, measured costs decide whether a match of a single token pays off.
+        # With a pacer, measured costs decide whether a match of one token pays off.
         self._suffix.min_match = PACED_MIN_MATCH if pacer is not None else MIN_MATCH
         if mode is Mode.OFF:
             return NoDrafter()
@@ -96,8 +96,8 @@ def model_drafter(
 ) -> DraftModelDrafter | None:
     """Make the drafter of the loaded draft, which may be ``translated``, for one answer; None if there is no draft.
 
-    ``vocab`` is the target's. ``sees_nothing``: the prompt has pictures that the draft cannot see. A draft model
-    reads a word in their place, a head skips them.
+    ``vocab`` is the target's. ``sees_nothing``: the prompt has pictures, which the draft cannot read. A draft model
+    reads a word instead of a picture, a head skips pictures.
     """
     if draft is None:
         return None
@@ -113,7 +113,7 @@ def model_drafter(
 def unavailable_modes(
     target: LoadedModel, draft: Loaded | None, draft_reason: str, head_reason: str
 ) -> dict[Mode, str]:
-    """Say which modes are not available and why; the arguments say why there is no draft, and no head."""
+    """Unavailable modes with reasons; the arguments are the reasons for a missing draft and head."""
     if not target.can_rollback:
         reason = said(
             "The memory of this model ({architecture}) can neither drop rejected tokens nor return to an earlier "

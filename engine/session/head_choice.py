@@ -1,4 +1,4 @@
-"""The heads of a session: detects a target's own heads, and opens them or those in a file."""
+"""Chooses the heads of a session: detects a target's own heads, and opens these or a head file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.errors import EngineError, LoadCancelledError, ModelLoadError, NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import check_head_fit
-from engine.gguf.head_files import MTP, are_stripped, has_next_token_layers, head_method, own_heads_sentence
+from engine.gguf.head_files import MTP, are_heads_stripped, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.heads.loaded import LoadedHead
@@ -24,7 +24,7 @@ NO_HEAD = said("This model has no next-token layers (MTP), and no file with a he
 
 
 class HeadChoice:
-    """Opens heads; ``inspect`` checks them before. ``reason`` says why the target's own heads are not in use."""
+    """Opens heads after ``inspect`` has checked them. ``reason`` says why the target's own heads are not used."""
 
     def __init__(self, inspect: InspectHead | None) -> None:
         self.inspect: InspectHead = inspect or (lambda *_: None)
@@ -32,11 +32,11 @@ class HeadChoice:
 
     @property
     def are_known(self) -> bool:
-        """Whether the target's file has heads, or had them before they were removed."""
+        """Whether the target's header mentions heads, even if they were removed."""
         return self.reason != NO_HEAD
 
-    def settle(self, path: str, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
-        """Complete ``options`` with a context that fits, and with the target's own heads if they can be used.
+    def prepare(self, path: str, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
+        """Add to ``options`` a context that fits, and the target's own heads if usable.
 
         Raises:
             ModelFileError: a header cannot be read, or the load was cancelled.
@@ -44,7 +44,7 @@ class HeadChoice:
         """
         self.reason = NO_HEAD
         header = read_header(Path(path))
-        if are_stripped(header):
+        if are_heads_stripped(header):
             self.reason = own_heads_sentence(header, Path(path).name)
         if not has_next_token_layers(header):
             return fit_context([path], options)
@@ -63,7 +63,7 @@ class HeadChoice:
         return fit_context([path], options)
 
     def open_own(self, target: LoadedModel, request: LoadRequest) -> LoadedHead | None:
-        """Open the target's own heads; None if it has none in memory, or opening fails: `reason` says why."""
+        """Open the target's own heads; None if none are loaded, or if opening fails (see ``reason``)."""
         if not target.model.has_heads:
             return None
         try:
@@ -83,7 +83,7 @@ class HeadChoice:
         """Open the head in a file; None if the file is a complete model.
 
         Raises:
-            DraftRefusedError: it does not belong to this target.
+            DraftRefusedError: the head does not belong to this target.
             EngineError: it cannot be opened.
         """
         if not is_head_file(path):
@@ -100,23 +100,23 @@ class HeadChoice:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """If llama.cpp refuses the target inside the block and its heads were removed, say so in the error.
+    """If llama.cpp refuses the target inside the block and its heads were removed, add that to the error.
 
     Raises:
-        ModelLoadError: llama.cpp's message, followed by that sentence.
+        ModelLoadError: llama.cpp's error with that sentence appended.
     """
     try:
         yield
     except ModelLoadError as error:
         header = read_header(Path(path))
-        if isinstance(error, LoadCancelledError) or not are_stripped(header):
+        if isinstance(error, LoadCancelledError) or not are_heads_stripped(header):
             raise
         reason = own_heads_sentence(header, Path(path).name)
         raise ModelLoadError(said("{error} {reason}", error=error.message, reason=reason), error.advice) from error
 
 
 def is_head_file(path: str) -> bool:
-    """Whether a file holds a head of another model; False if it cannot be read: opening it says why."""
+    """Whether a file contains a head for another model; False if it cannot be read, which opening reports."""
     try:
         return bool(head_method(read_header(Path(path))))
     except EngineError:

@@ -1,7 +1,7 @@
-"""One target with a cache that is kept across requests, and its draft: from a request to a stream of events.
+"""A target with its draft and their caches, which are kept between requests; converts requests to streams of events.
 
-A session holds the loaded models and chooses the drafter. It has no thread: the thread that iterates over the events
-does the work; in `engine.session.worker` that is the engine thread.
+A session holds the loaded models and chooses the drafter. The thread that iterates over the events does the work; in
+`engine.session.worker` that is the engine thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import EngineError, ModeUnavailableError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
-from engine.grammar.tool_calls import call_constraint
+from engine.grammar.tool_calls import valid_calls
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import Computing
 from engine.llama import library
@@ -29,11 +29,11 @@ from engine.loading.devices import remote_devices
 from engine.loading.loading import (
     Loaded,
     LoadedModel,
+    another_sequence,
     cache_identity,
     load_notices,
-    open_beside,
+    open_another,
     open_model,
-    sequence_beside,
     target_options,
     with_draft_memory,
     with_parallel,
@@ -63,21 +63,21 @@ from engine.storage.pass_samples import SampleStore
 log = logging.getLogger(__name__)
 
 Progress = Callable[[str, float], bool]  # path, fraction -> continue?
-# Raises if a file must not be opened in this process. If the third argument is True, it may exceed main memory.
+# Raises if a file must not be opened in this process. If the third argument is True, the file may exceed main memory.
 Inspect = Callable[..., object]
 
 
 class Session:
-    """Loads models, answers, switches drafts. Not thread-safe: one thread owns it.
+    """Loads models, answers requests, and switches drafts. Not thread-safe: one thread owns it.
 
     ``inspect`` checks every file before it is opened in this process, for example by a child process. Costs of passes
     are stored in ``cost_folder`` for the next start, text of conversations in ``past_folder``, and their caches in
     ``state_folder``, once ``states`` has a limit.
 
     Attributes:
-        request: the last load.
-        on_trace: called after every pass of the answers that follow.
-        interrupt: ends the current pass after `should_stop` has become True.
+        request: the last load request.
+        on_trace: called after every pass of later answers.
+        interrupt: ends the current pass once `should_stop` returns True.
     """
 
     def __init__(
@@ -90,11 +90,11 @@ class Session:
         inspect_side: InspectSide | None = None,
     ) -> None:
         self._inspect: Inspect = inspect or (lambda *_: None)
-        self.is_load_cancelled: Callable[[], bool] = lambda: False  # ends an inspection without a result
+        self.is_load_cancelled: Callable[[], bool] = lambda: False  # True cancels an inspection
         self.request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: Loaded | None = None
-        self._translated: TranslatedSequence | None = None  # of a draft with another vocabulary
+        self._translated: TranslatedSequence | None = None  # set for a draft with another vocabulary
         self._prompt: PromptBuilder | None = None
         self._library_notices: tuple[str, ...] = ()
         self._drafters = DraftersByMode()
@@ -109,26 +109,26 @@ class Session:
         self.states = StateCache(state_folder)
         self.batcher = Batcher()
         self._slot = 0
-        self._slots: list[Session] = []  # for the answers beside those of this session
-        self._main: Session | None = None  # the session that this is a slot of
-        self._plain_passes = PlainPasses()  # of the target
+        self._slots: list[Session] = []  # slots 1, 2, ... for parallel answers
+        self._main: Session | None = None  # slot 0, if this session is another slot
+        self._plain_passes = PlainPasses()  # of all answers of the target
         self.on_trace: OnTrace | None = None
         self.interrupt = Interrupt()
 
     # ---- loading ------------------------------------------------------------------------------------------------
 
     def load(self, request: LoadRequest, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
-        """Load a target, and a draft if requested; if the draft is refused, the target is loaded without it.
+        """Load a target and an optional draft; if the draft is refused, the target is loaded alone.
 
         Raises:
-            EngineError: the target cannot be loaded; the models that were loaded before still answer.
+            EngineError: the target cannot be loaded; the previous models stay loaded.
         """
         elsewhere = (True,) if target_options(request).may_leave_main_memory else ()
         with explained(request.target):
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
-        options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
+        options = self._heads.prepare(request.target, target_options(request), self.is_load_cancelled)
         options, why_no_more = with_parallel(request, options)
-        options = self._sight.settle(
+        options = self._sight.prepare(
             request, with_draft_memory(request.draft, request, options), self.is_load_cancelled
         )
         with explained(request.target):
@@ -175,7 +175,7 @@ class Session:
 
         Raises:
             DraftRefusedError: it does not fit the target.
-            EngineError: it cannot be loaded. The previous draft stays in use.
+            EngineError: the draft cannot be loaded. The previous draft stays in use.
         """
         target = self._loaded()
         if path is None:
@@ -201,7 +201,7 @@ class Session:
         return self.ready()
 
     def _use_own_heads(self) -> None:
-        """Draft with the target's own heads, if it has any and nothing else drafts."""
+        """Draft with the target's own heads, if there are any and no other draft is loaded."""
         target = self._loaded()
         head = self._heads.open_own(target, self.request) if self._draft is None and target.can_rollback else None
         if head is not None:
@@ -214,13 +214,13 @@ class Session:
         self._join_batch(draft)
 
     def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
-        """Return another session on the loaded models: weights are shared, caches and text are not.
+        """Return another session on the loaded models, with shared weights and separate caches and texts.
 
-        Its contexts hold ``n_ctx`` tokens. It shares the stored costs and the `interrupt`, and stores nothing else.
-        Close it before models are loaded or closed here.
+        Its contexts have ``n_ctx`` tokens. It shares the stored costs and the `interrupt`, and stores nothing else.
+        Close it before this session loads or closes models.
 
         Raises:
-            EngineError: nothing is loaded, or there is no memory for its contexts.
+            EngineError: no model is loaded, or memory for the contexts is short.
         """
         target = self._loaded()
         if self._costs is not None:
@@ -229,7 +229,7 @@ class Session:
         other._samples = SampleStore()
         other.request = self.request if with_draft else replace(self.request, draft=None)
         other._prompt = self._prompt
-        other._target = open_beside(target, n_ctx)
+        other._target = open_another(target, n_ctx)
         other._sight = self._sight.beside(other._target)
         other.states.attach("target", other._target.sequence, cache_identity(other._target))
         draft = self._draft if with_draft else None
@@ -239,7 +239,7 @@ class Session:
                     other._draft = draft.beside(other._target)
                 else:
                     assert isinstance(draft, LoadedModel)  # noqa: S101  (every other draft is a model)
-                    other._draft = open_beside(draft, n_ctx, narrows=True)
+                    other._draft = open_another(draft, n_ctx, narrows=True)
             except EngineError:
                 other.close()
                 raise
@@ -248,7 +248,7 @@ class Session:
         return other
 
     def _sibling(self) -> Session:
-        """An empty session with the stores, the inspection and the `interrupt` of this one."""
+        """An empty session with this session's stores, inspections and `interrupt`."""
         other = Session(self._inspect)
         other._store, other._acceptance, other._samples = self._store, self._acceptance, self._samples
         other.interrupt = self.interrupt
@@ -260,13 +260,13 @@ class Session:
 
     @property
     def parallel(self) -> int:
-        """How many answers can be made side by side with the loaded models."""
+        """How many answers can run in parallel on the loaded models."""
         return 1 if self._target is None else self._target.context.params.num_sequences
 
     def slot(self, number: int) -> Session:
-        """Return the session of another slot, for parallel answers; slot 0 is this session.
+        """Return the session for parallel answers in slot ``number``; slot 0 is this session.
 
-        Each slot has a sequence of each context. Models, costs, past text and stored caches are shared.
+        Each slot has a sequence in each context. Models, costs, past text and stored caches are shared.
         """
         if number and not self._slots:
             self._slots = [self._make_slot(other) for other in range(1, self.parallel)]
@@ -278,12 +278,12 @@ class Session:
         other.request, other._prompt = self.request, self._prompt
         other._past, other.states, other.batcher, other._slot = self._past, self.states, self.batcher, number
         other._draft_reason, other._heads, other._main = self._draft_reason, self._heads, self
-        other._target = sequence_beside(target, number)
+        other._target = another_sequence(target, number)
         other._sight = self._sight.beside(other._target)
         self.states.attach("target", other._target.sequence, cache_identity(target), number)
         other._join_batch(other._target)
         if isinstance(self._draft, LoadedModel) and self._draft.context.params.num_sequences > number:
-            draft = sequence_beside(self._draft, number)
+            draft = another_sequence(self._draft, number)
             other._use_draft(draft)
             other._translate_as(self, draft)
         elif self._draft is not None:
@@ -292,7 +292,7 @@ class Session:
         return other
 
     def prepare_slots(self, should_stop: Callable[[], bool]) -> None:
-        """Measure the costs that answers side by side need; see `PairCosts.prepare`.
+        """Measure the costs that parallel answers need; see `PairCosts.prepare`.
 
         Raises:
             DecodeError: a pass failed.
@@ -304,7 +304,7 @@ class Session:
         batcher.evict = self.states.save_and_clear
 
     def leave(self) -> None:
-        """End an answer: save the caches of its slot. The caches of slot 0 stay loaded."""
+        """End an answer: save and clear the caches of its slot, except in slot 0."""
         if self._slot:
             self.states.save_and_clear(self._slot)
 
@@ -316,16 +316,16 @@ class Session:
             self.batcher.target = loaded.context
 
     def apart(self) -> Session:
-        """Return an empty session for another target, with the stores and inspections of this one.
+        """Return an empty session for another target, with this session's stores, inspections and `interrupt`.
 
-        It stores no conversations, and has the same `interrupt`.
+        It stores no conversations.
         """
         other: Session = self._sibling()
         other._heads, other._sight = HeadChoice(self._heads.inspect), Sight(self._sight.inspect)
         return other
 
     def ready(self) -> EngineReady:
-        """Describe the loaded models, and why which mode is not available."""
+        """Describe the loaded models, and the unavailable modes with reasons."""
         target = self._loaded()
         draft = self._draft.info if self._draft else None
         is_own = isinstance(self._draft, LoadedHead) and self._draft.is_own
@@ -343,7 +343,7 @@ class Session:
 
     @property
     def threads(self) -> int:
-        """How many threads compute the target's passes now.
+        """Current number of threads of the target's passes.
 
         Raises:
             EngineError: no model is loaded.
@@ -351,7 +351,7 @@ class Session:
         return self._loaded().context.threads
 
     def close(self) -> None:
-        """Free all models, and write what is stored for the next start."""
+        """Free all models, and write stored data for the next start."""
         self.unload()
         self.states.flush()
 
@@ -379,11 +379,11 @@ class Session:
         should_stop: Callable[[], bool] = lambda: False,
         should_skip: Callable[[], bool] = lambda: False,
     ) -> Iterator[Event]:
-        """Answer ``request``: progress, text and counters as they come, `Finished` last.
+        """Answer ``request``: yields progress, text and counters, and finally `Finished`.
 
-        A mode that is not available is replaced by plain decoding; the decisions in the statistics say why. If the
-        conversation is too long and the request allows it, its oldest messages are summarised first;
-        ``should_skip`` cancels the summary only.
+        An unavailable mode is replaced by plain decoding, with the reason among the decisions of the statistics. If the
+        conversation is too long and the request allows it, the oldest messages are summarised first; ``should_skip``
+        cancels only the summary.
 
         Raises:
             EngineError: the prompt is too long or invalid, or a pass failed; the session stays usable.
@@ -410,11 +410,11 @@ class Session:
             costs.prepare(paced=paced, should_stop=lambda: should_stop() or len(self.batcher) > 1)
         pacer = costs.pacer if paced else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
-        vocab, grammar = target.model.vocab, request.grammar or call_constraint(request, prompt.tool_format)
+        vocab, grammar = target.model.vocab, request.grammar or valid_calls(request, prompt.tool_format)
         outlines = self._drafters.tool_call_index(request, prompt.tool_format, vocab)
         index = self._past.index if request.use_past else outlines
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
-        # Pictures are not proposed, nor what followed one.
+        # Proposals stop before a picture.
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)
         constraint = GrammarConstraint(start_of(vocab, grammar)) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
@@ -446,7 +446,7 @@ class Session:
         """Return the ids of the prompt for ``request``.
 
         Raises:
-            EngineError: no model is loaded, it is much too long, or the template refuses the messages.
+            EngineError: no model is loaded, the prompt is far too long, or the template refuses the messages.
         """
         target = self._loaded()
         check_length(request, lambda text: len(target.model.vocab.tokenize(text, special=False)), target.context.n_ctx)
@@ -476,14 +476,14 @@ class Session:
         return self.states.has_work or self._past.has_work
 
     def use_idle_time(self, budget_s: float) -> None:
-        """Save caches; read, index and save text of past conversations; for about ``budget_s`` seconds."""
+        """For about ``budget_s`` seconds, save caches, and read, index and save text of past conversations."""
         if self.states.has_work:
             self.states.work(budget_s)
         else:
             self._past.work(budget_s, self._loaded().model.vocab)
 
     def forget_past(self) -> None:
-        """Delete the text of past conversations, of every model; text from now on may be learnt again.
+        """Delete the text of past conversations of every model; later text may be learnt again.
 
         Raises:
             OSError: a file cannot be deleted.
@@ -517,7 +517,7 @@ class Session:
         return self._costs
 
     def _observe_draft_step(self, step_ms: float) -> None:
-        if len(self.batcher) < 2:  # otherwise the time includes the work of other answers
+        if len(self.batcher) < 2:  # otherwise the time includes other answers' work
             self._pair_costs().observe_draft_step(step_ms)
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
@@ -530,7 +530,7 @@ class Session:
 
     @property
     def prompts(self) -> PromptBuilder:
-        """Makes the prompts. Raises `ModeUnavailableError` if no model is loaded."""
+        """The builder of prompts; raises `ModeUnavailableError` if no model is loaded."""
         if self._prompt is None:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
         return self._prompt

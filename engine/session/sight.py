@@ -1,4 +1,4 @@
-"""Lets a session's target see: chooses and opens its side file (mmproj)."""
+"""Vision of a session's target: chooses and opens its side file (mmproj)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from engine.picture import Picture
 from engine.pictures.encoder import PictureEncoder
 from engine.pictures.side_file import check_side_file, find_side_file, num_at_once
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.prompt.pictures import cannot_see
+from engine.prompt.pictures import no_vision_error
 from engine.records import ChatRequest, LoadRequest, ModelInfo
 from engine.sandbox.probe import InspectSide
 from engine.sentences import said
 
 
 class Sight:
-    """The encoder of a session. If a side file does not fit, the target does not see; ``notices`` say why.
+    """The picture encoder of a session. If a side file does not fit, the target gets no vision; ``notices`` say why.
 
-    ``inspect`` checks side files before they are opened here.
+    ``inspect`` checks side files before this process opens them.
     """
 
     def __init__(self, inspect: InspectSide | None) -> None:
@@ -37,14 +37,14 @@ class Sight:
         self.notices: tuple[str, ...] = ()
         self._encoder: PictureEncoder | None = None
         self._owns_encoder = True
-        # For the target that is being loaded.
+        # Used while a target is loaded.
         self._chosen: Path | None = None
         self._opened: PictureEncoder | None = None
 
-    def settle(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
-        """Complete ``options`` for a target with vision, if the request names a side file that can be used."""
+    def prepare(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
+        """Complete ``options`` for a vision model, if the request names a usable side file."""
         self.notices, self._chosen = (), None
-        if self._opened is not None:  # of a load that failed
+        if self._opened is not None:  # left by a failed load
             self._opened.close()
         self._opened = None
         if request.mmproj is None:
@@ -67,7 +67,7 @@ class Sight:
         return replace(options, num_at_once=at_once)
 
     def open(self, target: LoadedModel) -> PictureEncoder | None:
-        """Open the side file that `settle` has chosen, for a target that was opened with its options."""
+        """Open the side file that `prepare` has chosen, for a target opened with the options of `prepare`."""
         if self._chosen is None:
             return None
         try:
@@ -77,14 +77,14 @@ class Sight:
         return self._opened
 
     def use(self, encoder: PictureEncoder | None, target: LoadedModel, prompt: PromptBuilder) -> None:
-        """Encode pictures in prompts by this encoder from now on, if there is one."""
+        """Encode pictures of ``prompt`` with ``encoder`` from now on."""
         self._encoder, self._opened = encoder, None
         if encoder is not None:
             target.sequence.runs = encoder.runs_for(target.context)
             prompt.ids_of_picture = encoder.ids_of
 
     def beside(self, target: LoadedModel) -> Sight:
-        """The same for another context of the target."""
+        """The vision of another context of the target, with the same encoder."""
         other = Sight(self.inspect)
         other._encoder, other._owns_encoder = self._encoder, False
         if self._encoder is not None:
@@ -92,28 +92,28 @@ class Sight:
         return other
 
     def ids_in(self, request: ChatRequest) -> frozenset[int]:
-        """Return the ids that a request's pictures will have; none if it has no pictures.
+        """Return the ids of a request's pictures.
 
         Raises:
-            PictureError: a picture cannot be used, or the target does not see.
+            PictureError: a picture cannot be used, or the target accepts no pictures.
         """
         pictures: list[Picture] = [picture for message in request.messages for _, picture in message.pictures]
         if not pictures or request.raw_prompt is not None:
             return frozenset()
         if self._encoder is None:
-            raise cannot_see()
+            raise no_vision_error()
         return frozenset(one for picture in pictures for one in self._encoder.ids_of(picture) if one < 0)
 
     def count(self, width: int, height: int) -> int:
-        """How many tokens a picture of this size will take; 0 if the target cannot use it."""
+        """Number of tokens of a picture of this size; 0 if the target cannot use it."""
         try:
             return self._encoder.count(width, height) if self._encoder is not None else 0
         except PictureError:
-            return 0  # sending it reports the error
+            return 0  # sending the picture reports the error
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Keep encoded pictures in memory inside the block, also if another answer ends meanwhile."""
+        """Keep encoded pictures in memory during the block, even if a parallel answer ends."""
         encoder = self._encoder
         if encoder is None:
             yield
@@ -132,15 +132,15 @@ class Sight:
         self._encoder = None
 
 
-def vision_fields(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:
-    """Fields of `ModelInfo` that say whether the target has vision."""
+def sees(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:
+    """Fields of `ModelInfo` about the target's vision."""
     if encoder is None:
         return {"has_vision": False}
     return {"has_vision": True, "unused_abilities": tuple(part for part in info.unused_abilities if part != PICTURES)}
 
 
 def _check_room(side: Path, options: LoadOptions) -> None:
-    """Raise `NotEnoughMemoryError` if there is no free memory for the encoder."""
+    """Raise `NotEnoughMemoryError` if memory for the encoder is short."""
     needed = side.stat().st_size + ENCODER_BYTES
     if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
         raise NotEnoughMemoryError(

@@ -1,7 +1,7 @@
 """Lets the model summarise the oldest messages of a conversation that exceeds the context.
 
-Chooses the messages, requests the summary, and replaces the messages by it. If that is not possible, the caller leaves
-messages out as `engine.prompt.overflow` does. The caller runs the answers.
+It chooses the messages, requests a summary, and replaces the messages. If that fails, the caller leaves messages out by
+`engine.prompt.overflow`. The caller also runs the request for the summary.
 """
 
 from __future__ import annotations
@@ -27,63 +27,63 @@ from engine.records import (
 )
 from engine.sentences import Sentence, said
 
-ROOM_SHARE = 8  # this part of the context is for the answer, and as much for the summary
-_LEAST_TOKENS, _MOST_TOKENS = 48, 512  # of a summary
+ROOM_SHARE = 8  # 1/8 of the context is reserved for the answer, and 1/8 for the summary
+_LEAST_TOKENS, _MOST_TOKENS = 48, 512  # least and most tokens of a summary
 _INSTRUCTION = (
     "Summarise our conversation so far, so that you can go on with it without reading it again: names, facts, figures, "
     "decisions, and what is still open. Use the language of the conversation and at most {words} words. "
     "Write only the summary."
 )
 _HEADING = "Summary of our conversation so far:"
-_THOUGHT = closes_reasoning()  # matches reasoning before the summary
+_THOUGHT = closes_reasoning()  # reasoning before the summary
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|\Z)|\n")
 
-Build = Callable[[Sequence[Message]], list[int]]  # a prompt's ids
-Run = Callable[[ChatRequest], Iterator[Event]]  # makes an answer
+Build = Callable[[Sequence[Message]], list[int]]  # messages -> ids of the prompt
+Run = Callable[[ChatRequest], Iterator[Event]]  # runs a request
 
 
-def in_front(summary: str, question: str) -> str:
-    """A question after the summary of the messages before it, as the model is sent it."""
+def prepend_summary(summary: str, question: str) -> str:
+    """A question with the summary of earlier messages prepended, as sent to the model."""
     return f"{_HEADING}\n{summary}\n\n{question}"
 
 
 def with_summary(messages: Sequence[Message], num_messages: int, summary: str) -> tuple[Message, ...]:
-    """Replace the oldest messages by a summary; a system prompt stays in front and does not count.
+    """Replace the oldest ``num_messages`` messages by a summary. A system prompt stays first and is not counted.
 
-    The first message that stays is a question, as `without_oldest` cuts.
+    The first remaining message must be a question, as `without_oldest` ensures.
     """
     first = 1 if messages and messages[0].role == "system" else 0
     question = messages[first + num_messages]
     rest = messages[first + num_messages + 1 :]
-    moved = len(in_front(summary, ""))
+    moved = len(prepend_summary(summary, ""))
     pictures = tuple((moved + place, picture) for place, picture in question.pictures)
-    question = replace(question, content=in_front(summary, question.content), pictures=pictures)
+    question = replace(question, content=prepend_summary(summary, question.content), pictures=pictures)
     return (*messages[:first], question, *rest)
 
 
 class Summariser:
-    """Makes a request fit. ``count`` gives the tokens of a message, ``n_ctx`` is the size of the context."""
+    """Makes a request fit the context by a summary. ``count`` returns the tokens of a message."""
 
     def __init__(self, build: Build, count: Callable[[Message], int], n_ctx: int, least_room: int) -> None:
         self._build = build
         self._count = count
         self._n_ctx = n_ctx
         self._least_room = least_room
-        self.note: str = ""  # for the decisions of the answer
+        self.note: str = ""  # sentence for the answer's decisions
 
     def fit(
         self, request: ChatRequest, run: Run, should_stop: Callable[[], bool]
     ) -> Generator[Event, None, ChatRequest]:
-        """Yield the progress of the summary; return the request to answer, which leaves messages out if it must.
+        """Yield progress; return the request to answer, with the summary or without the oldest messages.
 
-        ``should_stop`` cancels the whole answer; then a failure is not reported.
+        ``should_stop`` cancels the whole answer, without reporting a failed summary.
         """
         dropping = replace(request, overflow=Overflow.DROP)
         if len(self._build(request.messages)) <= self._n_ctx - self._least_room:
             return dropping
         answerable = without_oversized(request.messages, self._of_text, self._n_ctx - self._least_room)
         if answerable.num_left_out and len(self._build(answerable.messages)) <= self._n_ctx - self._least_room:
-            return dropping  # leaving unanswered questions out is enough, and the answer does that
+            return dropping  # the answer only needs to leave out unanswered questions
         plan = self._plan(replace(request, messages=answerable.messages))
         if plan is None:
             yield self._failed(request, 0, said("The oldest messages are too long to be summarised."))
@@ -108,9 +108,9 @@ class Summariser:
         return self._count(Message("user", text))
 
     def _plan(self, request: ChatRequest) -> tuple[int, ChatRequest] | None:
-        """Choose as few of the oldest messages as free enough of the context; with the request for their summary.
+        """Choose the fewest oldest messages that free enough of the context; also return the summary's request.
 
-        None if that is not possible.
+        None if no choice frees enough.
         """
         length = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._n_ctx // ROOM_SHARE))
         room = max(self._least_room, self._n_ctx // ROOM_SHARE)
@@ -153,7 +153,7 @@ def _note(num_messages: int) -> Sentence:
 
 
 def _clean_summary(text: str, *, cut: bool) -> str:
-    """The summary without the reasoning before it; if it was cut, it ends with its last complete sentence."""
+    """Remove reasoning before the summary; if the summary was cut off, remove the incomplete last sentence."""
     text = _THOUGHT.sub("", text).strip()
     if cut:
         ends = [match.end() for match in _SENTENCE_END.finditer(text)]

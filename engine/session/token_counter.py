@@ -1,6 +1,7 @@
-"""Counts tokens of texts a slice at a time, so that a long text delays nothing else.
+"""Counts tokens of texts in slices, so that a long text does not delay other work.
 
-A long text is cut at line ends and its slices are counted separately, which may change the count by a token per cut.
+A long text is split at line ends, and its slices are counted separately, which may change the count by a token per
+split.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ Count = Callable[[str | PictureSize], int | None]
 
 
 class TokenCounter:
-    """Counts one request after the other; used by one thread."""
+    """Counts one request after the other; not thread-safe."""
 
     def __init__(self) -> None:
-        self._number = 0  # of the current request
-        self._counts: list[int] = []  # of its texts
+        self._number = 0  # number of the current request
+        self._counts: list[int] = []  # counts of the current request's texts
         self._rest: deque[str | PictureSize] = deque()  # slices of the current text
 
     def work(self, request: CountRequest, count: Count) -> TokensCounted | None:
         """Count one slice of a request; return the counts after the last slice.
 
-        ``count`` gives the tokens of a text or of a picture, or None if no model is loaded.
+        ``count`` returns the tokens of a text or of a picture, or None if no model is loaded.
         """
         if request.request_id != self._number:
             self._begin(request.request_id)
@@ -45,7 +46,7 @@ class TokenCounter:
         return counted
 
     def give_up(self, request: CountRequest) -> TokensCounted:
-        """Answer a request without counts, after `work` has raised an exception."""
+        """Answer a request without counts after `work` raised an exception."""
         self._begin(0)
         return TokensCounted(request.request_id, None)
 
@@ -55,7 +56,7 @@ class TokenCounter:
 
 
 def slices(text: str) -> Iterator[str]:
-    """Cut a text into pieces of about `SLICE_CHARS`, at line ends if possible."""
+    """Split a text into pieces of about `SLICE_CHARS`, at line ends if possible."""
     begin = 0
     while begin < len(text):
         end = begin + SLICE_CHARS

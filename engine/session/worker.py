@@ -1,6 +1,6 @@
-"""The engine thread: requests come by a queue, events leave by a callback on this thread.
+"""The engine thread, which takes requests from a queue and sends events to callbacks.
 
-Only `cancel` and `skip_summary` affect a running answer; everything else waits in the queue.
+Only `cancel` and `skip_summary` affect a running answer; all other requests wait in the queue.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-STATES = "states"  # the folder of saved caches
-BEGIN_S = 10.0  # longest wait for ``begins``
-IDLE_S = 0.3  # without a request for this long there is time to measure
-AWAY_S = 60.0  # without a request for this long the user's models are loaded again, if a job had replaced them
-IDLE_SLICE_S = 0.02  # of work, and of rest after it: the longest delay of a request, and the window gets the processor
+STATES = "states"  # name of the folder of saved caches
+BEGIN_S = 10.0  # seconds; longest wait for ``begins``
+IDLE_S = 0.3  # seconds without a request before idle work begins
+RELOAD_S = 60.0  # seconds without a request before the user's models are loaded again, if a job has evicted them
+IDLE_SLICE_S = 0.02  # seconds of idle work, then of pause, which bounds the delay of a request and of the window
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
     "An unexpected error stopped this step; the log has the details.",
@@ -64,12 +64,12 @@ UNEXPECTED = Problem(
 
 
 class EngineWorker:
-    """Implements `engine.requests.Engine` by one `Session` on a thread."""
+    """Implements `engine.requests.Engine` with a `Session` on a thread."""
 
     def __init__(
         self, on_event: OnEvent, make_session: Callable[[], Session], begins: threading.Event | None = None
     ) -> None:
-        """``make_session`` is called on the engine thread, the only one to use the session, once ``begins`` is set."""
+        """Only the engine thread uses the session; it calls ``make_session`` once ``begins`` is set."""
         self._on_event = on_event
         self._make_session = make_session
         self._begins = begins
@@ -77,7 +77,7 @@ class EngineWorker:
         self._queue = RequestQueue(self._end_pass, self._clear_interrupt)
         self._counter = TokenCounter()
         self._models = LoadedModels()
-        self._holds_chat = False  # slot 0: a conversation of the window
+        self._holds_chat = False  # whether slot 0 has a conversation of the window
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
     def start(self) -> None:
@@ -88,14 +88,14 @@ class EngineWorker:
         self._queue.put(request, on_event or self._on_event)
 
     def cancel(self, number: int) -> None:
-        """See `engine.requests.Engine`; the models that were loaded before a cancelled load stay usable."""
+        """See `engine.requests.Engine`; a cancelled load keeps the previous models."""
         self._queue.cancel(number)
 
     def skip_summary(self, number: int) -> None:
         self._queue.skip_summary(number)
 
     def close(self, timeout_s: float) -> bool:
-        """Cancel everything, free the models, end the thread; False if it did not end within ``timeout_s`` seconds."""
+        """Cancel all requests, free the models, end the thread; False after ``timeout_s`` seconds."""
         self._queue.close()
         if self._begins is not None:
             self._begins.set()
@@ -104,7 +104,7 @@ class EngineWorker:
         return not self._thread.is_alive()
 
     def _end_pass(self, request: Request | None) -> None:
-        """Interrupt the current pass; a load checks itself whether it is cancelled."""
+        """Interrupt the current pass; loads check for cancellation themselves."""
         if self._interrupt is not None and not isinstance(request, ModelRequest):
             self._interrupt.set()
 
@@ -118,30 +118,30 @@ class EngineWorker:
         if self._begins is not None:
             self._begins.wait(BEGIN_S)
         if self._queue.is_closed and not self._queue.has_to_forget:
-            return  # loading the libraries takes seconds on a busy machine, and cannot be stopped
+            return  # closed while the libraries were loaded, which takes seconds on a busy machine
         try:
             session = self._make_session()
             self._interrupt = session.interrupt
-        except Exception as error:  # every request needs an answer
+        except Exception as error:  # every request needs a last event
             log.exception("the engine could not be started")
             while (queued := self._queue.take()) is not None:
                 self._fail(queued, error.problem if isinstance(error, EngineError) else UNEXPECTED)
             return
         while (queued := self._next(session)) is not None:
             if self._can_share(session, queued):
-                self._run_beside(session, queued)
+                self._run_slots(session, queued)
             else:
-                self._carry_out(session, session, queued)
+                self._execute_safely(session, session, queued)
         session.close()
 
-    def _carry_out(self, main: Session, session: Session, queued: QueuedRequest) -> None:
-        """Execute a request with ``session``, a slot of ``main``; its last event is sent in any case."""
+    def _execute_safely(self, main: Session, session: Session, queued: QueuedRequest) -> None:
+        """Execute a request with ``session``, a slot of ``main``; always sends the request's last event."""
         try:
             is_done = self._execute(main, session, queued)
         except EngineError as error:
             needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
             self._fail(queued, error.problem, needed, was_cancelled=isinstance(error, LoadCancelledError))
-        except Exception:  # the thread must survive, and the user must be told
+        except Exception:  # the thread must survive and report the error
             log.exception("unexpected error in the engine")
             self._fail(queued, UNEXPECTED)
         else:
@@ -153,19 +153,19 @@ class EngineWorker:
     # ---- answers side by side ---------------------------------------------------------------------------------------
 
     def _can_share(self, session: Session, queued: QueuedRequest) -> bool:
-        """Whether a request may run beside others: answers and sharing jobs, if several slots are loaded."""
+        """Whether a request may run in parallel: an answer or a job that shares, if there are several slots."""
         request = queued.request
         if session.parallel < 2 or self._models.are_evicted(session):
             return False
         return isinstance(request, ChatRequest) or (isinstance(request, RunJob) and request.shares)
 
-    def _run_beside(self, session: Session, first: QueuedRequest) -> None:
-        """Make an answer and those that arrive meanwhile, one in each slot, until all are done."""
+    def _run_slots(self, session: Session, first: QueuedRequest) -> None:
+        """Run an answer and later arrivals in parallel, one in each slot, until all are done."""
         batcher, free = session.batcher, list(range(session.parallel))
         batcher.has_arrivals = lambda: self._queue.has_waiting
         try:
             session.prepare_slots(lambda: first.is_cancelled)
-            session.slot(session.parallel - 1)  # makes all slots, so that ``start`` cannot fail
+            session.slot(session.parallel - 1)  # creates all slots, so that ``start`` cannot fail
         except Exception as error:  # the thread must survive
             log.exception("answers could not be made side by side")
             self._fail(first, error.problem if isinstance(error, EngineError) else UNEXPECTED)
@@ -177,7 +177,7 @@ class EngineWorker:
             slot = session.slot(number)
 
             def work() -> None:
-                self._carry_out(session, slot, queued)
+                self._execute_safely(session, slot, queued)
                 slot.leave()
                 free.append(number)
                 free.sort()
@@ -188,14 +188,14 @@ class EngineWorker:
         while len(batcher):
             batcher.step()
             self._between_steps(session)
-            while len(batcher) and (queued := self._queue.take_beside(lambda one: self._may_begin(session, one, free))):
+            while len(batcher) and (queued := self._queue.take_next(lambda one: self._may_begin(session, one, free))):
                 if isinstance(queued.request, Order):
-                    self._carry_out(session, session, queued)
+                    self._execute_safely(session, session, queued)
                 else:
                     start(queued)
 
     def _choose_slot(self, queued: QueuedRequest, free: list[int]) -> int:
-        """Prefer slot 0, whose cache is not moved, but not for programs while it holds a chat's."""
+        """Prefer slot 0, whose cache stays in place, but not for other programs while it has a chat's cache."""
         is_chat = isinstance(queued.request, ChatRequest)
         if free[0] == 0 and not is_chat and self._holds_chat and len(free) > 1:
             return free[1]
@@ -204,9 +204,9 @@ class EngineWorker:
         return free[0]
 
     def _may_begin(self, session: Session, queued: QueuedRequest, free_slots: list[int]) -> bool:
-        """Whether a request may begin now, beside the running answers."""
+        """Whether a request may begin now, in parallel with the running answers."""
         if isinstance(queued.request, Order):
-            return not isinstance(queued.request, ForgetPast)  # running answers still learn text
+            return not isinstance(queued.request, ForgetPast)  # running answers would store their text afterwards
         return bool(free_slots) and session.batcher.has_space and self._can_share(session, queued)
 
     def _fail(self, queued: QueuedRequest, problem: Problem, needed: int = 0, *, was_cancelled: bool = False) -> None:
@@ -220,34 +220,34 @@ class EngineWorker:
         queued.on_event(event)
 
     def _next(self, session: Session) -> QueuedRequest | None:
-        """Wait for a request; meanwhile measure the costs of the loaded pair, once."""
+        """Wait for a request; while idle, measure the costs of the loaded pair once."""
         if self._models.are_evicted(session):
-            return self._after_guests(session)
+            return self._next_after_jobs(session)
         if session.needs_measuring and not self._queue.is_closed:
             try:
                 return self._queue.take(IDLE_S)
             except queue.Empty:
                 self._measure(session)
-        return self._after_idle_work(session)
+        return self._next_after_idle_work(session)
 
     def _measure(self, session: Session) -> None:
         if not self._queue.begin_idle():
             return
         try:
             session.measure(should_stop=lambda: self._is_preempted(session))
-        except Exception:  # idle work has no request, so no event can report the error
+        except Exception:  # there is no request whose event could report it
             log.exception("the costs could not be measured; depths stay fixed")
         finally:
             self._queue.end_idle()
 
     def _is_preempted(self, session: Session) -> bool:
-        """Whether a request waits for measuring to end; texts are counted between its passes."""
+        """Whether a request waits for the measurement to end. Also counts texts between its passes."""
         while not self._queue.is_awaited() and self._count_slice(session):
             pass
         return self._queue.is_awaited(max_rank=BACKGROUND)
 
-    def _after_idle_work(self, session: Session) -> QueuedRequest | None:
-        """Wait for a request; meanwhile learn from past conversations, a little at a time."""
+    def _next_after_idle_work(self, session: Session) -> QueuedRequest | None:
+        """Wait for a request; while idle, learn from past conversations in slices."""
         wait_s = IDLE_S
         while session.has_idle_work and not self._queue.is_closed:
             try:
@@ -256,15 +256,15 @@ class EngineWorker:
                 wait_s = IDLE_SLICE_S
             try:
                 session.use_idle_time(IDLE_SLICE_S)
-            except Exception:  # retried after the next request: at once it would fail again
+            except Exception:  # retry only after the next request, since it would fail again at once
                 log.exception("idle time could not be used")
                 break
         return self._queue.take()
 
-    def _after_guests(self, session: Session) -> QueuedRequest | None:
-        """Wait for a request; if none comes for `AWAY_S`, load the user's models again."""
+    def _next_after_jobs(self, session: Session) -> QueuedRequest | None:
+        """Wait for a request; after `RELOAD_S` idle seconds, load evicted models of the user again."""
         try:
-            return self._queue.take(AWAY_S)
+            return self._queue.take(RELOAD_S)
         except queue.Empty:
             try:
                 self._models.restore(session, self._on_event, lambda: self._queue.is_awaited(max_rank=BACKGROUND))
@@ -273,7 +273,7 @@ class EngineWorker:
         return self._queue.take()
 
     def _execute(self, main: Session, session: Session, queued: QueuedRequest) -> bool:
-        """Execute a request; False if a part of it is left, and other requests may come first."""
+        """Execute a request, or a slice of it; False if work is left and other requests may run first."""
         request = queued.request
         if isinstance(request, CountRequest | SetDraft) or (isinstance(request, RunJob) and not request.background):
             self._models.restore(main, queued.on_event, lambda: queued.is_cancelled, queued.number)
@@ -299,7 +299,7 @@ class EngineWorker:
         try:
             self._models.restore(main, queued.on_event, lambda: queued.is_cancelled, queued.number)
         except LoadCancelledError:
-            self._end_unbegun(queued, request)
+            self._end_cancelled(queued, request)
             return
         for event in session.generate(request, lambda: queued.is_cancelled, lambda: queued.skips_summary):
             queued.on_event(event)
@@ -313,20 +313,20 @@ class EngineWorker:
         queued.on_event(JobEnded(value, request_id=queued.number))
 
     def _between_steps(self, session: Session) -> None:
-        """Count texts during a job, and end waiting requests that were cancelled."""
+        """Count texts during a job, and end cancelled waiting requests."""
         self._count_slice(session)
         while (queued := self._queue.take_cancelled()) is not None:
             if isinstance(queued.request, ChatRequest):
-                self._end_unbegun(queued, queued.request)
+                self._end_cancelled(queued, queued.request)
             elif isinstance(queued.request, ModelRequest):
                 self._fail(queued, _cancelled(queued.request).problem, was_cancelled=True)
 
-    def _end_unbegun(self, queued: QueuedRequest, request: ChatRequest) -> None:
+    def _end_cancelled(self, queued: QueuedRequest, request: ChatRequest) -> None:
         """End an answer that was cancelled before it began."""
         queued.on_event(Finished(queued.number, FinishReason.CANCELLED, RunStats(mode=request.mode)))
 
     def _count_slice(self, session: Session) -> bool:
-        """Count a slice of the next text; False if there is none, or another vocabulary is loaded."""
+        """Count a slice of the next text; False if there is no text, or another vocabulary is loaded."""
         if self._models.are_evicted(session):
             return False
         queued = self._queue.first_count()
@@ -335,7 +335,7 @@ class EngineWorker:
         assert isinstance(queued.request, CountRequest)  # noqa: S101  (for the type checker)
         try:
             counted = self._counter.work(queued.request, session.count_tokens)
-        except Exception:  # a running answer must not fail because of it
+        except Exception:  # a failed count must not fail a running answer
             log.exception("a text could not be counted")
             counted = self._counter.give_up(queued.request)
         if counted is not None:
@@ -346,7 +346,7 @@ class EngineWorker:
     def _forget_past(self, session: Session) -> None:
         try:
             session.forget_past()
-        except OSError:  # memory is cleared; the next start would read the file, so that its path must be in the log
+        except OSError:  # memory is cleared, but the next start would read the file, so its path must be in the log
             log.exception("a file of what past conversations said could not be deleted")
 
     def _load(self, session: Session, queued: QueuedRequest, request: ModelRequest) -> None:
@@ -375,32 +375,30 @@ def _cancelled(request: ModelRequest) -> LoadCancelledError:
 
 
 class LoadedModels:
-    """The models that the user loaded; a background job may have others loaded in their place ("evicted")."""
+    """The models that the user loaded, which a background job may have evicted."""
 
     def __init__(self) -> None:
-        self._loaded: LoadRequest | None = None  # the session's request for them
-        self._wanted: LoadRequest | None = None  # the same, with the draft that was chosen since
+        self._loaded: LoadRequest | None = None  # the session's load request
+        self._wanted: LoadRequest | None = None  # the same request with the current draft
 
     def record_load(self, session: Session) -> None:
-        """The user has loaded the session's models."""
         self._loaded = self._wanted = session.request
 
     def record_draft(self, path: str | None) -> None:
-        """The user has chosen another draft, or none."""
         if self._wanted is not None:
             self._wanted = replace(self._wanted, draft=path)
 
     def are_evicted(self, session: Session) -> bool:
-        """Whether the session holds other models, or none, in their place."""
+        """Whether the session has other models, or none, loaded instead."""
         if self._wanted is None:
             return False
         return not session.is_loaded or session.request not in (self._loaded, self._wanted)
 
     def restore(self, session: Session, on_event: OnEvent, is_cancelled: Callable[[], bool], number: int = 0) -> None:
-        """Load them again if they are evicted; ``on_event`` receives `LoadProgress` with this number only.
+        """Load the models again if evicted; ``on_event`` receives only `LoadProgress`, with this number.
 
         Raises:
-            EngineError: they cannot be loaded, or it was cancelled; then nothing is loaded.
+            EngineError: the models cannot be loaded, or loading was cancelled; then no model is loaded.
         """
         wanted = self._wanted
         if wanted is None or not self.are_evicted(session):
@@ -411,7 +409,7 @@ class LoadedModels:
             return not is_cancelled()
 
         on_progress(wanted.target, 0.0)
-        session.unload()  # both might not fit
+        session.unload()  # the old and new models might not fit together
         session.is_load_cancelled = is_cancelled
         session.load(wanted, on_progress)
         self.record_load(session)
@@ -420,14 +418,14 @@ class LoadedModels:
 def probing_session(
     cache_dir: Path | None, sample: Path | None = None, past_folder: Path | None = None, *, keeps_chats: bool = True
 ) -> Session:
-    """Make a session that has every new or changed file opened by a short-lived child process first.
+    """Make a session in which a helper process first opens every new or changed file.
 
-    A new build of llama.cpp has to run ``sample``, a small model, in one before that.
+    A new build of llama.cpp is first tested with ``sample``, a small model, in a helper.
 
-    Results for files and costs are stored in ``cache_dir``. So are text and caches of conversations if ``keeps_chats``;
-    if not, text may be stored in ``past_folder``.
+    Verdicts on files and costs are stored in ``cache_dir``, and with ``keeps_chats`` also text and caches of
+    conversations. Without ``keeps_chats``, text may be stored in ``past_folder``.
     """
-    # Imported on the engine's thread: llama.cpp and NumPy take longer to import than a window may take to appear.
+    # Imported on the engine's thread, since llama.cpp and NumPy would delay the window.
     from engine.sandbox.machine_check import inspector  # noqa: PLC0415
     from engine.sandbox.probe import probe_head, probe_side  # noqa: PLC0415
     from engine.session.session import Session  # noqa: PLC0415

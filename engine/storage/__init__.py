@@ -1,1 +1,1 @@
-"""Small files that are kept between starts."""
+"""Small files that persist between starts."""

@@ -1,6 +1,6 @@
 """Writes files atomically: the old file stays until the new one is complete, and a failure leaves no partial file.
 
-Without fsync: the engine can measure or compute again what it stores.
+There is no fsync, since the engine can measure or compute the stored data again.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a small file, which other processes may write at the same time: the last one wins; raises `OSError`."""
+    """Write a small file; of concurrent writers the last wins. Raises `OSError`."""
     with replacing(path, path.with_name(f"{path.name}.{os.getpid()}.part")) as part:
         part.write_bytes(data)
 
 
 @contextlib.contextmanager
 def replacing(path: Path, part: Path) -> Iterator[Path]:
-    """Let the block write ``part``; at its end it becomes ``path``, after a failure it is deleted; raises `OSError`."""
+    """Rename ``part``, which the block writes, to ``path``, or delete it after a failure; raises `OSError`."""
     try:
         yield part
         part.replace(path)

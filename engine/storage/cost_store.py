@@ -1,4 +1,4 @@
-"""Stores measured costs for the next start in a small JSON file. A damaged file counts as missing."""
+"""Stores measured costs of passes for the next start in a small JSON file. A damaged file counts as missing."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from engine.gguf.model_parts import all_parts
 from engine.storage.json_store import JsonStore, with_latest
 
 FILE_NAME = "pass-costs.json"
-_FORMAT = 1  # of the contents; a change of it drops them
+_FORMAT = 1  # version of the format; files of other versions are dropped
 MAX_KEPT = 64
 _FASTEST_MS, _SLOWEST_MS = 1e-4, 3_600_000.0
-_MOST_THREADS = 512  # llama.cpp ends the process with more
-_MOST = 1 << 31  # tokens
+_MOST_THREADS = 512  # llama.cpp aborts with more threads
+_MOST = 1 << 31  # limit of token counts
 
 
 @dataclass(frozen=True, slots=True)
 class SavedCosts:
-    """Costs with this number of threads, by band of the cache's fill: milliseconds by tokens of a pass."""
+    """Costs with this number of threads. ``bands``: band of cache fill -> tokens of a pass -> milliseconds."""
 
     threads: int
     bands: dict[int, dict[int, float]]
@@ -29,11 +29,11 @@ class SavedCosts:
 def key_of(*facts: object) -> str:
     """Hash everything that affects the costs."""
     reported = "\n".join(map(str, facts))
-    return hashlib.sha256(reported.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # file names may be no UTF-8
+    return hashlib.sha256(reported.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # names may be invalid UTF-8
 
 
 def file_facts(path: str) -> tuple[object, ...]:
-    """Name, size and time of a model's files, which identify it; only the path if one cannot be read."""
+    """Name, size and time stamp of a model's files as its identity; only the path if a file cannot be read."""
     try:
         facts = [(part.name, part.stat()) for part in all_parts(Path(path))]
     except OSError:
@@ -42,7 +42,7 @@ def file_facts(path: str) -> tuple[object, ...]:
 
 
 class CostStore:
-    """Costs by key: in memory, and in ``folder`` if one is given."""
+    """Costs by key, in memory, and also in ``folder`` if given."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._file = JsonStore(folder / FILE_NAME, "costs", _FORMAT) if folder is not None else None
@@ -53,7 +53,7 @@ class CostStore:
         return self._kept.get(key)
 
     def put(self, key: str, costs: SavedCosts) -> None:
-        """Store ``costs`` beside those of other processes; the oldest of more than `MAX_KEPT` is dropped.
+        """Store ``costs``, merged with those of other processes; beyond `MAX_KEPT` entries the oldest is dropped.
 
         An unwritable folder is only logged.
         """
@@ -89,7 +89,7 @@ def _costs(entry: dict[str, Any]) -> SavedCosts:
 
 
 def _merged(before: SavedCosts | None, there: SavedCosts | None, ours: SavedCosts) -> SavedCosts:
-    """Ours, and the bands that another process has stored since ``before`` and that were not used here."""
+    """Add to ``ours`` the bands that another process has stored since ``before``."""
     if there is None or there.threads != ours.threads:
         return ours
     known = before.bands if before is not None else {}

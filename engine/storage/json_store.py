@@ -29,20 +29,19 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-WAIT_S = 1.0  # a write takes milliseconds: a process that holds the lock longer is stopped, and is not waited for
+WAIT_S = 1.0  # a write takes milliseconds: a process that holds the lock longer must be suspended
 _LOOK_S = 0.005
 log = logging.getLogger(__name__)
 _MAX_BYTES = 2_000_000
 Entry = TypeVar("Entry")
 
 
-# A lock between processes, by a separate file, for reading, changing and writing a file. The system releases it when a
-# process ends.
+# A lock between processes for a read-modify-write of a file. The system releases it when a process ends.
 
 
 @contextmanager
 def locked(file: Path) -> Iterator[bool]:
-    """Hold the lock that is ``file``; False if it was not available: then the last writer wins."""
+    """Lock ``file``; False if the lock is not available: then the last writer wins."""
     try:
         handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
@@ -70,16 +69,16 @@ def _wait_for(handle: int, file: Path) -> bool:
 
 
 class JsonStore:
-    """Entries under ``noun`` in one file; with another ``format_number`` the file counts as empty."""
+    """Entries under the key ``noun`` of a file. A file with another ``format_number`` counts as empty."""
 
     def __init__(self, file: Path, noun: str, format_number: int) -> None:
         self._file, self._noun, self._format = file, noun, format_number
 
     def read(self, entry_of: Callable[[Any], Entry]) -> dict[str, Entry]:
-        """All entries, parsed by ``entry_of``; none if it raises one of the usual errors."""
+        """All entries, parsed by ``entry_of``; an empty result if the file is invalid."""
         try:
             with self._file.open("rb") as file:
-                saved = json.loads(file.read(_MAX_BYTES))  # a larger file is cut, and so invalid
+                saved = json.loads(file.read(_MAX_BYTES))  # truncates a larger file, which makes it invalid
             entries = saved[self._noun] if saved["format"] == self._format else {}
             return {str(key): entry_of(entry) for key, entry in entries.items()}
         except FileNotFoundError:
@@ -90,17 +89,17 @@ class JsonStore:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from writing while entries are read and added."""
+        """Lock out other processes while entries are read and added."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError:  # writing will say so
+        except OSError:  # the write will fail and report it
             yield
             return
         with locked(self._file.with_name(f"{self._file.name}.lock")):
             yield
 
     def write(self, entries: Mapping[str, object]) -> None:
-        """Replace the file; an unwritable folder is only logged."""
+        """Replace the file; a failure is only logged."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._file, json.dumps({"format": self._format, self._noun: entries}).encode())
@@ -111,14 +110,14 @@ class JsonStore:
 def with_latest(
     known: Mapping[str, Entry], there: Mapping[str, Entry], key: str, entry: Entry, most: int
 ) -> dict[str, Entry]:
-    """All entries, the oldest first, the last ``most`` of them.
+    """Merge entries, oldest first, and keep the last ``most``.
 
     Args:
-        known: read from the file earlier, or put since.
-        there: in the file now; they take precedence, since another process may have put them.
-        key: of the latest.
-        entry: the latest.
-        most: number of entries.
+        known: entries read from the file earlier, or put since.
+        there: entries now in the file; they take precedence, since another process may have put them.
+        key: key of the latest entry.
+        entry: the latest entry.
+        most: maximum number of entries.
     """
     entries = {known_key: one for known_key, one in known.items() if known_key not in there} | dict(there)
     entries.pop(key, None)

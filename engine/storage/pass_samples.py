@@ -1,6 +1,6 @@
-"""Stores what passes of models took on this machine, with the bytes that they read, for forecasts of other models.
+"""Stores the times of models' passes on this machine, with the bytes that they read, to forecast other models.
 
-`engine.storage.cost_store` stores the same for the model itself; its keys say nothing of the model.
+`engine.storage.cost_store` stores times for the same model only; its keys are hashes.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _MOST_MS, _MOST_BYTES = 3_600_000.0, 1 << 50
 
 @dataclass(frozen=True, slots=True)
 class PassSample:
-    """One model in one placement. ``points_ms``: passes by number of tokens, on a nearly empty cache.
+    """Times of one model in one placement. ``points_ms``: passes by number of tokens, on a nearly empty cache.
 
-    ``name`` is the file's name without its folder, which identifies a model together with ``size_bytes``.
+    ``name``, the file's name without its folder, and ``size_bytes`` identify a model.
     """
 
     name: str
@@ -39,16 +39,16 @@ class PassSample:
     on_gpu: bool
     cache_type: str
     points_ms: Mapping[int, float]
-    step_ms: float | None = None  # of a drafted token, if it drafted
+    step_ms: float | None = None  # time of a drafted token, if the model was used as a draft
 
     @property
     def plain_ms(self) -> float:
-        """A pass of one token; for a draft a drafted token."""
+        """Time of a one-token pass; for a draft, of a drafted token."""
         return self.points_ms.get(1, self.step_ms or 0.0)
 
 
 class SampleStore:
-    """Samples of this machine; in memory only without a folder."""
+    """Samples of this machine; without a folder in memory only."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._file = JsonStore(folder / FILE_NAME, "samples", _FORMAT) if folder is not None else None
@@ -56,11 +56,11 @@ class SampleStore:
 
     @property
     def samples(self) -> tuple[PassSample, ...]:
-        """The newest last."""
+        """All samples, newest last."""
         return tuple(self._kept.values())
 
     def put(self, sample: PassSample) -> None:
-        """Store a measurement in place of an older one, whose missing parts it keeps."""
+        """Store a sample, replacing an older one; missing parts are taken from the older."""
         key = f"{sample.name} {sample.size_bytes} {sample.threads} {sample.on_gpu} {sample.cache_type}"
         if self._file is None:
             self._kept = with_latest(self._kept, {}, key, _joined(self._kept.get(key), sample), MAX_KEPT)
@@ -72,7 +72,7 @@ class SampleStore:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of all existing parts of a model; raises `OSError`."""
+    """Bytes of all existing files of a split model; raises `OSError`."""
     return sum(part.stat().st_size for part in all_parts(path))
 
 
@@ -89,7 +89,7 @@ def weights_of_file(path: Path) -> TokenWeights | None:
 
 
 def weights_of_head(target: Path, head: Path | None) -> TokenWeights | None:
-    """The weights that a drafted token of a head reads; ``head`` None: the target's own. None if unknown."""
+    """The weights that a head reads per drafted token; ``head`` None: the target's own heads. None if unknown."""
     try:
         return head_weights(read_header(target), read_header(head) if head is not None else None)
     except EngineError as error:

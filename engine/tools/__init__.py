@@ -1,1 +1,1 @@
-"""Tool calls: how models write them, and how they are read."""
+"""Tool calls: the formats in which models write them, and their parser."""

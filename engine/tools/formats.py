@@ -1,7 +1,7 @@
-"""The forms in which models write tool calls: one description each, for reading a call and for enforcing one.
+"""The formats in which models write tool calls. Parser and grammars use the same descriptions.
 
-The forms come from the chat templates of models; a new one is a line in `SYNTAXES`. White space between the parts of a
-call may differ, so it is ignored when parts are compared.
+The formats are from models' chat templates; a new format is a line in `SYNTAXES`. White space between the parts of a
+call may differ, so parts are identified by their other characters.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from enum import Enum, StrEnum
 
 
 class ToolFormat(StrEnum):
-    """The name of a form of calls."""
+    """The name of a format of calls."""
 
-    NONE = ""  # the template takes no tools, or writes calls in an unknown form
+    NONE = ""  # the template does not support tools, or has an unknown format
     HERMES = "hermes"  # Qwen, Hermes, Granite 4 and others
     FUNCTION = "function"  # Qwen3-Coder, Qwen3.5, Nemotron 3, StepFun
     SEED = "seed"  # Seed-OSS
@@ -38,11 +38,11 @@ class ToolFormat(StrEnum):
     FUNCTOOLS = "functools"  # Firefunction
     FUNCTION_CALL = "function-call"  # GigaChat 3.1
     FUNCTION_CALL_ROLE = "function-call-role"  # GigaChat 3
-    LLAMA = "llama"  # Llama 3.1 and later: the object alone
-    BARE = "bare"  # the same with other keys
+    LLAMA = "llama"  # Llama 3.1 and later: a JSON object without a mark
+    BARE = "bare"  # a JSON object without a mark, with other keys
     MISTRAL = "mistral"
     MISTRAL_ARGS = "mistral-args"  # Mistral Small 3.2, Devstral and later
-    MISTRAL_ID = "mistral-id"  # the same with an id
+    MISTRAL_ID = "mistral-id"  # MISTRAL_ARGS with an id
     FUNCTIONARY = "functionary"  # Functionary 3.1
     KIMI = "kimi"  # Kimi K2
     SOLAR = "solar"  # Solar Open
@@ -54,7 +54,7 @@ class ToolFormat(StrEnum):
 
 
 class Body(Enum):
-    """The content of a call."""
+    """The format of a call's content."""
 
     OBJECT = "an object with the name and the arguments"
     NAMED_OBJECT = "an object of the arguments under the name"
@@ -66,10 +66,10 @@ class Body(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CallSyntax:
-    """The syntax of calls: ``block``, for each call ``begin``, its content, ``end``; and ``block_end``.
+    """The syntax of calls: ``block``, then ``begin``, content and ``end`` of each call, then ``block_end``.
 
-    ``begin`` has ``{name}``, and maybe ``{id}`` and ``{index}``; the tags of an argument have ``{key}``. One block has
-    all calls (``separator`` between them), or each has its own (``is_block_each``).
+    ``begin`` contains ``{name}``, and optionally ``{id}`` and ``{index}``; the tags of an argument contain ``{key}``.
+    One block has all calls with a ``separator``, or with ``is_block_each`` each call has its own block.
     """
 
     block: str = ""
@@ -82,14 +82,14 @@ class CallSyntax:
     name_key: str = "name"
     arguments_key: str = "arguments"
     key: str = ""
-    json_key: str = ""  # before a value that is no text, if it differs
+    json_key: str = ""  # tag before a value that is not a text, if it differs
     value_end: str = ""
-    is_described: bool = False  # templates describe this form to the model, and leave calls out of a history
-    other_marks: tuple[str, ...] = ()  # of calls without the block, or in another order
+    is_shown: bool = False  # templates describe this format to the model, and omit earlier calls from the prompt
+    other_marks: tuple[str, ...] = ()  # marks of calls without the block, or in another order
 
     @property
     def mark(self) -> str:
-        """Text at the beginning of calls; empty for a form without any."""
+        """The text at the beginning of calls; empty for a format without a mark."""
         return self.block.removesuffix("[").rstrip() or self.begin.partition("{")[0]
 
 
@@ -102,33 +102,33 @@ def _tags(block: str, block_end: str, begin: str, key: str, value_end: str, end:
     return CallSyntax(block, block_end, Body.TAGS, **given)  # type: ignore[arg-type]
 
 
-def _one_block_each(syntax: CallSyntax) -> CallSyntax:
-    """The same with a block around each call."""
+def _block_each(syntax: CallSyntax) -> CallSyntax:
+    """A copy of the syntax with a block around each call."""
     return replace(syntax, is_block_each=True, separator="\n")
 
 
-GEMMA_QUOTE = '<|"|>'  # around strings
+GEMMA_QUOTE = '<|"|>'  # quotes strings
 _ARGUMENTS = Body.ARGUMENTS
 _DSML = ('<｜DSML｜invoke name="{name}">\n', '<｜DSML｜parameter name="{key}" string="true">')
 _DSML_END = ("</｜DSML｜parameter>\n", "</｜DSML｜invoke>\n")
 _DSML_JSON = '<｜DSML｜parameter name="{key}" string="false">'
-MINIMAX_TAG = _M3 = "]<]minimax[>["  # before each tag
+MINIMAX_TAG = _M3 = "]<]minimax[>["  # precedes each tag
 _TOOL_NAME = {"name_key": "tool_name", "arguments_key": "parameters"}
-# In the order in which they are tried.
+# The syntaxes, in the order in which they are tried.
 SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
-    ToolFormat.HERMES: _one_block_each(CallSyntax("<tool_call>\n", "\n</tool_call>")),
-    ToolFormat.FUNCTION: _one_block_each(
+    ToolFormat.HERMES: _block_each(CallSyntax("<tool_call>\n", "\n</tool_call>")),
+    ToolFormat.FUNCTION: _block_each(
         _tags(
             "<tool_call>\n", "</tool_call>", "<function={name}>\n", "<parameter={key}>\n", "\n</parameter>\n",
             "</function>\n", other_marks=("<function=",),
         )
     ),
-    ToolFormat.KEY_VALUE: _one_block_each(
+    ToolFormat.KEY_VALUE: _block_each(
         _tags(
             "<tool_call>", "</tool_call>", "{name}\n", "<arg_key>{key}</arg_key>\n<arg_value>", "</arg_value>\n", "",
         )
     ),
-    ToolFormat.SEED: _one_block_each(
+    ToolFormat.SEED: _block_each(
         _tags(
             "<seed:tool_call>\n", "</seed:tool_call>", "<function={name}>\n", "<parameter={key}>", "</parameter>\n",
             "</function>\n",
@@ -170,7 +170,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
     ToolFormat.TOOL_CALLS_LIST: _list("<tool_calls>", "</tool_calls>"),
     ToolFormat.TOOL_CALLS_LINES: CallSyntax("<tool_calls>\n", "\n</tool_calls>", separator="\n"),
     ToolFormat.TOOLCALL: _list("<TOOLCALL>", "</TOOLCALL>"),
-    ToolFormat.TOOL_CALL_LIST: _list("<|tool_call|>", "", is_described=True),
+    ToolFormat.TOOL_CALL_LIST: _list("<|tool_call|>", "", is_shown=True),
     ToolFormat.TOOLS_PREFIX: _list("<|tools_prefix|>", "<|tools_suffix|>", body=Body.NAMED_OBJECT),
     ToolFormat.FUNCTOOLS: _list("functools", ""),
     ToolFormat.FUNCTION_CALL: CallSyntax("<|function_call|>"),
@@ -182,7 +182,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
     ToolFormat.KIMI: CallSyntax(
         "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", _ARGUMENTS,
         "<|tool_call_begin|>functions.{name}:{index}<|tool_call_argument_begin|>", "<|tool_call_end|>",
-        other_marks=("<|tool_call_begin|>",), is_described=True,
+        other_marks=("<|tool_call_begin|>",), is_shown=True,
     ),
     ToolFormat.SOLAR: CallSyntax(
         "<|tool_calls|>", "<|calls|>", _ARGUMENTS,
@@ -200,7 +200,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
         body=_ARGUMENTS, begin="<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>", end="<|call|>",
         other_marks=("<|start|>assistant to=functions.", "to=functions."),
     ),
-    ToolFormat.PYTHON: _list("<|tool_call_start|>", "<|tool_call_end|>", body=Body.PYTHON, is_described=True),
+    ToolFormat.PYTHON: _list("<|tool_call_start|>", "<|tool_call_end|>", body=Body.PYTHON, is_shown=True),
     ToolFormat.GEMMA: CallSyntax(
         "", "", Body.GEMMA, "<|tool_call>call:{name}", "<tool_call|>"
     ),
@@ -211,9 +211,9 @@ _CONTROL = re.compile(r"<[|｜]?/?[\w:▁]+[|｜]?>|\[[A-Z_]+\]|]<]minimax\[>\[|
 
 
 def tool_markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
-    """The control tokens of a vocabulary that occur in calls, so that their text has to be kept.
+    """The control tokens of a vocabulary that occur in calls, whose text must be kept.
 
-    ``<|sep|>`` and the like have other meanings elsewhere: they count only if a complete call can be written with them.
+    Tokens like ``<|sep|>`` have other meanings in other models, so they count only if a complete call can be written.
     """
     present, kept = set(control_texts), set[str]()
     for syntax in SYNTAXES.values():
@@ -226,13 +226,13 @@ def tool_markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
     return frozenset(kept)
 
 
-def takes_text(schema: object) -> bool:
-    """Whether a value between tags is plain text: if the schema allows a string, or gives no type."""
+def is_plain_text(schema: object) -> bool:
+    """Whether a value between tags is plain text: the schema allows a string, or has no type."""
     if not isinstance(schema, Mapping):
         return True
     choices = schema.get("anyOf") or schema.get("oneOf")
     if "type" not in schema and isinstance(choices, list | tuple):
-        return any(takes_text(choice) for choice in choices)
+        return any(is_plain_text(choice) for choice in choices)
     kinds = schema.get("type")
     if kinds is None and isinstance(values := schema.get("enum"), list):
         return any(isinstance(value, str) for value in values)

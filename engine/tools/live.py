@@ -1,4 +1,4 @@
-"""Reads calls while they are written: the name as soon as it is certain, and the arguments as JSON, in pieces."""
+"""Parses calls while they are generated: the name once it is certain, then the arguments as pieces of JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from engine.tools.formats import SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+from engine.tools.formats import SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
 from engine.tools.reading import (
     Pending,
     Schemas,
@@ -24,7 +24,7 @@ _OBJECT = re.compile(
     rf'\s*\[?\s*\{{\s*{_EXTRA}"(?:name|tool_name)"\s*:\s*"(?P<name>[^"\\]+)"\s*,\s*{_EXTRA}'
     r'"(?:arguments|parameters)"\s*:\s*(?=\{)'
 )
-# A character of a string, or an escape; two halves of a character together.
+# A character of a string, or an escape, or the two escapes of a surrogate pair.
 _UNIT = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[^u]|[^\\]")
 _ESCAPE_BEGUN = re.compile(r"(?:\\(?:u[0-9a-fA-F]{0,3})?)?")
 _HALF = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
@@ -32,52 +32,52 @@ _NAMED = re.compile(r'\s*\[?\s*\{\s*"(?P<name>[^"\\]+)"\s*:\s*(?=\{)')
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """A call that has begun: the name of the tool, and the offset of its arguments."""
+class CallStart:
+    """The beginning of a call: the name of the tool, and the offset of the arguments."""
 
     name: str
     start: int
 
 
-def begun_call(text: str, tool_format: ToolFormat) -> Begun | None:
-    """The call at the beginning of a text, as soon as its arguments begin."""
+def call_start(text: str, tool_format: ToolFormat) -> CallStart | None:
+    """Parse the call at the beginning of a text; None until its arguments begin."""
     syntax = SYNTAXES[tool_format]
     if syntax.body in (Body.OBJECT, Body.NAMED_OBJECT):
         found = (_OBJECT if syntax.body is Body.OBJECT else _NAMED).match(text)
-        return None if found is None else Begun(found["name"], found.end())
+        return None if found is None else CallStart(found["name"], found.end())
     if syntax.body not in (Body.ARGUMENTS, Body.TAGS):
-        return None  # not JSON; read as a whole
+        return None  # not JSON: parsed only when complete
     head = call_head(text, tool_format)
     if head is None or isinstance(head, Pending):
         return None
     name, end = head
     if syntax.body is Body.TAGS:
-        part = next_tags_part(text, end, syntax)  # a name alone may be a word
-        return Begun(name, end) if isinstance(part, TagsPart) and part.key is not None else None
+        part = next_tags_part(text, end, syntax)  # a name without arguments may be an ordinary word
+        return CallStart(name, end) if isinstance(part, TagsPart) and part.key is not None else None
     start = len(text) - len(text[end:].lstrip())
-    return Begun(name, start) if text.startswith("{", start) else None
+    return CallStart(name, start) if text.startswith("{", start) else None
 
 
 class LiveObject:
-    """The arguments as a JSON object, in pieces: line ends in strings escaped, and characters complete."""
+    """Returns the arguments as pieces of a JSON object, with escaped line ends and complete characters."""
 
     def __init__(self) -> None:
         self._offset = self._depth = 0
         self._in_string = False
-        self.end: int | None = None  # of the arguments, once they are complete
+        self.end: int | None = None  # end of the arguments, once complete
 
     def advance(self, text: str) -> str:
-        """Take the text of the arguments so far; return the new part."""
+        """Return the new piece, given the text of the arguments so far."""
         new = list[str]()
         while self._offset < len(text) and self.end is None:
             letter = text[self._offset]
             if self._in_string:
                 unit = _UNIT.match(text, self._offset)
                 if unit is None or (unit[0].startswith("\\") and _ESCAPE_BEGUN.fullmatch(text, unit.end())):
-                    break  # incomplete
+                    break  # an incomplete escape
                 self._offset = unit.end()
                 self._in_string = letter != '"'
-                whole = "\\ufffd" if _HALF.fullmatch(unit[0]) else unit[0]  # U+FFFD for half a character
+                whole = "\\ufffd" if _HALF.fullmatch(unit[0]) else unit[0]  # half a surrogate pair becomes U+FFFD
                 new.append(json.dumps(letter)[1:-1] if letter < " " else whole)
                 continue
             self._offset += 1
@@ -90,19 +90,19 @@ class LiveObject:
 
 
 class LiveTags:
-    """The arguments between tags, as a JSON object: texts in pieces, other values when complete."""
+    """Returns arguments between tags as pieces of a JSON object; values other than texts are returned once complete."""
 
     def __init__(self, name: str, syntax: CallSyntax, schemas: Schemas = MappingProxyType({})) -> None:
         self._syntax = syntax
         self._properties: Mapping[str, Any] = schemas.get(name, {}).get("properties", {})
         self._offset = 0
-        self._num_given = 0  # characters of the current text that were returned
-        self._is_open = False  # a text is being returned
+        self._num_given = 0  # returned characters of the current text
+        self._is_open = False  # whether a text was returned in part
         self._keys = set[str]()
         self.end: int | None = None
 
     def advance(self, text: str) -> str:
-        """Take the text of the arguments so far; return the new part as JSON."""
+        """Return the new piece of JSON, given the text of the arguments so far."""
         new = ""
         while self.end is None:
             part = next_tags_part(text, self._offset, self._syntax)
@@ -112,7 +112,7 @@ class LiveTags:
                 self.end = part.end
                 return new + ("}" if self._keys else "{}")
             if not self._is_open and part.key in self._keys:
-                break  # two values, which no object can have
+                break  # a repeated key, which a JSON object cannot have
             new += self._json_of(part)
             if part.end is None:
                 break
@@ -120,10 +120,10 @@ class LiveTags:
         return new
 
     def _json_of(self, part: TagsPart) -> str:
-        """The new part of an argument."""
+        """The new piece of an argument."""
         assert part.key is not None  # noqa: S101  (checked by the caller)
         schema = self._properties.get(part.key)
-        is_text = takes_text(schema) if part.is_text is None else part.is_text
+        is_text = is_plain_text(schema) if part.is_text is None else part.is_text
         is_whole = part.end is not None
         if not is_text and not is_whole:
             return ""

@@ -1,7 +1,7 @@
-"""Outlines of tool calls without the values of their arguments, as text to draft from.
+"""Outlines of tool calls, without the arguments' values, as text for suffix matching.
 
-A prompt defines its tools, but shows the layout of a call at most once. So the names are found in the prompt, but not
-the text between them, before the first call was made.
+A prompt defines its tools, but shows the layout of a call at most once. So before the first call, matches in the prompt
+give the names, but not the text between them.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from engine.tools.formats import SYNTAXES, Body, ToolFormat, takes_text
+from engine.tools.formats import SYNTAXES, Body, ToolFormat, is_plain_text
 
 MAX_TOOLS = 128
-MAX_KEYS = 12  # of one tool
+MAX_KEYS = 12  # keys per tool
 
 
 class _Layout(NamedTuple):
-    """The text around the name, between arguments, and at the end."""
+    """The text around a call's name, between arguments, and at the end."""
 
     begin: str
     before_arguments: str
@@ -26,9 +26,9 @@ class _Layout(NamedTuple):
 
 
 def call_outlines(tool_format: ToolFormat, tools: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The pieces of calls of ``tools`` (of `ChatRequest`) between their values; none unless the form is an object.
+    """Yield the text of calls of ``tools`` (see `ChatRequest`) between their values, for formats with a JSON object.
 
-    In the form's layout, and indented, as Qwen2.5 Coder writes them into a Markdown block in any case.
+    The layouts are the format's, and an indented one, which Qwen2.5 Coder writes into a Markdown block.
     """
     syntax = SYNTAXES[tool_format] if tool_format else None
     if syntax is None or syntax.body is not Body.OBJECT:
@@ -48,7 +48,7 @@ def _pieces(function: Mapping[str, Any], layout: _Layout) -> Iterator[str]:
     arguments = list(properties.items())[:MAX_KEYS] if isinstance(properties, Mapping) else []
     piece = layout.begin + json.dumps(function["name"], ensure_ascii=False) + layout.before_arguments
     for number, (key, schema) in enumerate(arguments):
-        quote = '"' if takes_text(schema) else ""
+        quote = '"' if is_plain_text(schema) else ""
         yield f"{piece}{layout.separator if number else ''}{json.dumps(key, ensure_ascii=False)}: {quote}".rstrip(" ")
         piece = quote
     yield piece + layout.end

@@ -1,4 +1,4 @@
-"""Reads tool calls by the descriptions of `engine.tools.formats`; an incomplete text is pending."""
+"""Parses tool calls by the descriptions of `engine.tools.formats`. The result for an incomplete text is `PENDING`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from engine.tools.formats import GEMMA_QUOTE, MINIMAX_TAG, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+from engine.tools.formats import GEMMA_QUOTE, MINIMAX_TAG, SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
 
-Schemas = Mapping[str, Mapping[str, Any]]  # of the parameters, by the tools' names: forms with tags give no types
-_DECODER = json.JSONDecoder(strict=False)  # models write plain line ends into strings
-_ENVELOPE = frozenset({"id", "type", "index", "tool_call_id"})  # ignored beside name and arguments
+Schemas = Mapping[str, Mapping[str, Any]]  # parameters by tool; formats with tags need their types
+_DECODER = json.JSONDecoder(strict=False)  # not strict, since models write plain line ends into strings
+_ENVELOPE = frozenset({"id", "type", "index", "tool_call_id"})  # ignored keys
 _SLOT = re.compile(r"\{(name|key|id|index|type)\}")
 _SPACE = re.compile(r"\s*")
 _ELEMENT = re.compile(rf"\s*{re.escape(MINIMAX_TAG)}<([^<>/]+)>")
@@ -25,13 +25,13 @@ _HARMONY = re.compile(
     r"\s*(?:<\|start\|>assistant)?\s*(?:<\|channel\|>commentary)?\s*to=functions\.(?P<name>[^\s<]+)\s*"
     r"(?:<\|channel\|>commentary)?\s*(?:<\|constrain\|>)?\s*(?:json)?\s*<\|message\|>"
 )
-_HARMONY_HEAD = 200  # most characters before the arguments
+_HARMONY_HEAD = 200  # most characters before a call's arguments
 _GEMMA_WORD = re.compile(r"[^,:{}\[\]<\s][^,:{}\[\]<]*")
 _MAX_DEPTH = 32
 
 
 class Pending(Enum):
-    """More of the text is needed."""
+    """The result if more text is needed."""
 
     PENDING = "pending"
 
@@ -41,14 +41,14 @@ PENDING: Final = Pending.PENDING
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Calls, as names and arguments (objects), and their end; empty if the text read is no call."""
+    """Parsed calls (names and arguments) and the offset of their end. ``calls`` is empty if the text is not a call."""
 
     calls: tuple[tuple[str, dict[str, Any]], ...]
     end: int
 
 
 def read_calls(text: str, tool_format: ToolFormat, schemas: Schemas = MappingProxyType({})) -> Read | Pending | None:
-    """Read the text after the mark of a block, or after another call in it; None if it does not have this form."""
+    """Parse the text after the mark of a block, or after an earlier call; None if it does not have this format."""
     syntax = SYNTAXES[tool_format]
     if syntax.body in (Body.OBJECT, Body.NAMED_OBJECT):
         return read_objects(text, is_named=syntax.body is Body.NAMED_OBJECT)
@@ -63,7 +63,7 @@ def read_calls(text: str, tool_format: ToolFormat, schemas: Schemas = MappingPro
 
 
 def call_head(text: str, tool_format: ToolFormat) -> tuple[str, int] | Pending | None:
-    """The name in the head of a call, and the offset of its arguments."""
+    """Parse the head of a call: the name, and the offset of the arguments."""
     begun = _head(text, tool_format)
     return (begun.values["name"], begun.end) if isinstance(begun, _Matched) else begun
 
@@ -73,7 +73,7 @@ def _head(text: str, tool_format: ToolFormat) -> _Matched | Pending | None:
 
 
 def read_objects(text: str, *, needs_arguments: bool = False, is_named: bool = False) -> Read | Pending | None:
-    """Read a JSON object that is a call, or a list of them; no calls if one of them is none."""
+    """Parse a JSON object that is a call, or a list of such objects; ``calls`` is empty if an object is not a call."""
     value = first_json(text)
     if not isinstance(value, _Json):
         return value
@@ -88,7 +88,7 @@ class _Json(NamedTuple):
 
 
 def first_json(text: str, start: int = 0) -> _Json | Pending | None:
-    """The object or list at the beginning of a text, and its end; None if there is none."""
+    """Parse the JSON object or list at the beginning of a text; None if there is none."""
     start = _space(text, start)
     if start == len(text):
         return PENDING
@@ -97,14 +97,14 @@ def first_json(text: str, start: int = 0) -> _Json | Pending | None:
     try:
         return _Json(*_DECODER.raw_decode(text, start))
     except json.JSONDecodeError as error:
-        inside = error.msg.startswith(("Unterminated string", "Invalid \\"))  # may continue
+        inside = error.msg.startswith(("Unterminated string", "Invalid \\"))  # an incomplete string
         return None if not inside and error.pos < len(text.rstrip()) - len("false") else PENDING
     except (ValueError, RecursionError):
         return None
 
 
 def ends_in_string(text: str) -> bool:
-    """Whether a JSON value was cut inside a string."""
+    """Whether an incomplete JSON value ends inside a string."""
     try:
         _DECODER.raw_decode(text, _space(text, 0))
     except json.JSONDecodeError as error:
@@ -117,7 +117,7 @@ def ends_in_string(text: str) -> bool:
 def _call_in(
     value: object, *, needs_arguments: bool = False, is_named: bool = False
 ) -> tuple[str, dict[str, Any]] | None:
-    """Name and arguments of an object that is a call; None if the arguments are beside the name, without a key."""
+    """Name and arguments of a call's object; None if it is not a call with separate arguments."""
     if not isinstance(value, dict):
         return None
     if is_named and len(value) == 1:
@@ -151,21 +151,21 @@ def _space(text: str, offset: int) -> int:
 
 @cache
 def _atoms(pattern: str) -> tuple[str | re.Pattern[str], ...]:
-    """The literal parts of a pattern, with any blanks between them, and expressions for its names."""
+    """Split a pattern into literal parts, with any white space between them, and expressions for its slots."""
     atoms = list[str | re.Pattern[str]]()
     begin = 0
     for slot in _SLOT.finditer(pattern):
         atoms += pattern[begin : slot.start()].split()
         after = pattern[slot.end() : slot.end() + 1].strip()
         quote = '"?' if not pattern[: slot.start()].endswith('"') else ""
-        lines = r"\n" if slot[1] == "key" else r"\s"  # a parameter's name may have blanks
+        lines = r"\n" if slot[1] == "key" else r"\s"  # a parameter's name may contain spaces
         atoms.append(re.compile(rf"{quote}(?P<{slot[1]}>[^{lines}<>\"|\[\](){{}}{re.escape(after)}]+){quote}"))
         begin = slot.end()
     return (*atoms, *pattern[begin:].split())
 
 
 def _matched(text: str, offset: int, pattern: str) -> _Matched | Pending | None:
-    """Match a pattern from an offset on; pending if the text ends within it."""
+    """Match a pattern at an offset; `PENDING` if the text ends within the pattern."""
     values = dict[str, str]()
     for atom in _atoms(pattern):
         offset = _space(text, offset)
@@ -191,7 +191,7 @@ def _arguments(text: str, begun: _Matched) -> Read | Pending | None:
 
 
 def _harmony_head(text: str) -> _Matched | Pending | None:
-    """The head of a call of gpt-oss, in one of its orders."""
+    """Parse the head of a call of gpt-oss, whose parts have several orders."""
     found = _HARMONY.match(text)
     if found is None:
         return PENDING if "<|message|>" not in text and len(text) < _HARMONY_HEAD else None
@@ -213,17 +213,17 @@ def _read_tags(text: str, begun: _Matched, syntax: CallSyntax, schemas: Schemas)
             return PENDING
         if part.key is None:
             return Read(((name, arguments),), part.end)
-        if part.key in arguments:  # ambiguous
+        if part.key in arguments:  # a repeated key is ambiguous
             return None
-        is_text = takes_text(properties.get(part.key)) if part.is_text is None else part.is_text
+        is_text = is_plain_text(properties.get(part.key)) if part.is_text is None else part.is_text
         arguments[part.key] = part.value if is_text else value_of(part.value)
         offset = part.end
 
 
 class TagsPart(NamedTuple):
-    """An argument, or (without a ``key``) the end of a call; ``is_text`` if the tag says so.
+    """An argument, or without a ``key`` the end of a call; ``is_text`` if the tag says that the value is text.
 
-    ``end`` is the offset after it; None if the value is incomplete: then ``value`` is the certain part.
+    ``end`` is the offset after the part; None if the value is incomplete: then ``value`` is the part that is final.
     """
 
     key: str | None
@@ -233,7 +233,7 @@ class TagsPart(NamedTuple):
 
 
 def next_tags_part(text: str, offset: int, syntax: CallSyntax) -> TagsPart | Pending | None:
-    """Read the next argument of a call, or its end; None if there is neither."""
+    """Parse the next argument or the end of a call; None if there is neither."""
     end = _end_of_call(text, offset, syntax)
     if end is PENDING:
         return PENDING
@@ -251,7 +251,7 @@ def next_tags_part(text: str, offset: int, syntax: CallSyntax) -> TagsPart | Pen
 
 
 def _end_of_call(text: str, offset: int, syntax: CallSyntax) -> int | Pending | None:
-    """The end of a call without more arguments; None if there are more."""
+    """Parse the end of a call; None if an argument follows."""
     offset = _space(text, offset)
     ends = [syntax.end.strip()] if syntax.end else [syntax.block_end, syntax.mark]
     for end in ends:
@@ -262,7 +262,7 @@ def _end_of_call(text: str, offset: int, syntax: CallSyntax) -> int | Pending | 
 
 class _Key(NamedTuple):
     name: str
-    is_text: bool | None  # if the tag says so
+    is_text: bool | None  # as the tag says; None if it does not
     end: int
 
 
@@ -282,12 +282,12 @@ def _value_tag(syntax: CallSyntax, key: str) -> str:
 
 
 def _end_of_value(text: str, start: int, syntax: CallSyntax, key: str) -> tuple[int, bool]:
-    """The end of a value, and whether that is certain; -1 if the next argument begins before.
+    """The end of a value, and whether it is certain; -1 if the next argument begins earlier.
 
-    A value may contain its end tag: the right one is followed by a possible next part.
+    A value may contain its end tag, so the end tag must be followed by a possible next part.
     """
     tag, next_key = _value_tag(syntax, key), syntax.key.partition("{")[0]
-    is_nested = "{key}" in syntax.value_end and text.startswith(next_key, start)  # a list, or an object
+    is_nested = "{key}" in syntax.value_end and text.startswith(next_key, start)  # a nested list or object
     following = (next_key, syntax.end.strip()) if syntax.end else (next_key, syntax.block_end, syntax.mark)
     end = start
     while (end := text.find(tag, end)) >= 0:
@@ -309,7 +309,7 @@ def _end_of_value(text: str, start: int, syntax: CallSyntax, key: str) -> tuple[
 
 
 def value_of(raw: str) -> object:
-    """A value that is no text: JSON, or nested elements of MiniMax M3; the text itself if it is neither."""
+    """Parse a value that is not a text: JSON, or nested elements of MiniMax M3; other text is returned unchanged."""
     try:
         return json.loads(raw, strict=False)
     except (ValueError, RecursionError):
@@ -317,12 +317,12 @@ def value_of(raw: str) -> object:
 
 
 def _is_balanced(text: str, key: str) -> bool:
-    """Whether a text ends as many elements of this name as it begins."""
+    """Whether a text has as many end tags as begin tags of this name."""
     return text.count(f"{MINIMAX_TAG}<{key}>") == text.count(f"{MINIMAX_TAG}</{key}>")
 
 
 def _elements(raw: str) -> object:
-    """A list of items, or an object by the names of its elements; the text itself if it is incomplete."""
+    """Parse nested elements to a list of items or an object; incomplete text is returned unchanged."""
     found: list[tuple[str, object]] = []
     offset = 0
     while begin := _ELEMENT.match(raw, offset):
@@ -355,7 +355,7 @@ def _read_python(text: str, syntax: CallSyntax) -> Read | Pending | None:
 
 
 def _python_call(node: ast.expr) -> tuple[str, dict[str, Any]]:
-    """Name and arguments of a call; raises `ValueError` unless all arguments are named literals."""
+    """Name and arguments of a Python call; raises `ValueError` unless all arguments are named literals."""
     if not isinstance(node, ast.Call) or node.args:
         raise ValueError("no call")
     return ast.unparse(node.func), {_keyword(one): _literal(one.value) for one in node.keywords}
@@ -368,7 +368,7 @@ def _keyword(keyword: ast.keyword) -> str:
 
 
 def _literal(node: ast.expr) -> object:
-    if isinstance(node, ast.Name) and node.id.lower() in _CONSTANTS:  # JSON's words
+    if isinstance(node, ast.Name) and node.id.lower() in _CONSTANTS:  # JSON's true, false and null
         return _CONSTANTS[node.id.lower()]
     if isinstance(node, ast.List):
         return [_literal(one) for one in node.elts]
@@ -379,7 +379,7 @@ def _literal(node: ast.expr) -> object:
 
 
 class _GemmaError(ValueError):
-    """The text is no argument."""
+    """The text is not an argument."""
 
 
 class _GemmaEndError(ValueError):
@@ -397,7 +397,7 @@ def _read_gemma(text: str, begun: _Matched) -> Read | Pending | None:
 
 
 def _gemma_value(text: str, offset: int, depth: int) -> tuple[object, int]:
-    """A quoted string, a number, a word, a list or an object, and its end."""
+    """Parse a quoted string, number, word, list or object; return it and its end."""
     offset = _space(text, offset)
     if GEMMA_QUOTE.startswith(text[offset : offset + len(GEMMA_QUOTE)]):
         end = text.find(GEMMA_QUOTE, offset + len(GEMMA_QUOTE))
@@ -444,7 +444,7 @@ def _gemma_key(text: str, offset: int) -> tuple[str, int]:
 
 
 def format_of(text: str, wanted: tuple[str, dict[str, Any]], schemas: Schemas) -> ToolFormat:
-    """The form in which a text has this call; NONE if in none. Calls in their blocks come first."""
+    """The format in which a text contains this call, or NONE. Formats with a block are tried first."""
     marks = [(tool_format, syntax.mark or "{") for tool_format, syntax in SYNTAXES.items()]
     marks += [(tool_format, mark) for tool_format, syntax in SYNTAXES.items() for mark in syntax.other_marks]
     for tool_format, mark in marks:
@@ -461,7 +461,7 @@ def format_of(text: str, wanted: tuple[str, dict[str, Any]], schemas: Schemas) -
 
 
 def _has_shape(text: str, syntax: CallSyntax) -> bool:
-    """Whether the text is a list if the form is, and has its keys."""
+    """Whether the text has the format's keys, and is a list if the format is one."""
     is_list = text.lstrip().startswith("[")
     keys = (f'"{syntax.name_key}"', f'"{syntax.arguments_key}"')
     return is_list == syntax.block.endswith("[") and all(key in text for key in keys)

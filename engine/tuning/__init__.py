@@ -1,1 +1,1 @@
-"""Finds the fastest number of threads and drafts made of the target itself, by measurement."""
+"""Finds by measurement the fastest number of threads, and drafts made from the target's own layers."""

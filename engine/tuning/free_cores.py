@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-_LOOK_S = 0.25  # between two samples
-_NOISE = 0.3  # cores that may be in use: something always runs
-_FIRST_S, _LAST_S = 0.25, 16.0  # cores have to be free this long; doubled after each false detection
+_LOOK_S = 0.25  # seconds between two samples
+_NOISE = 0.3  # cores that may be in use, since some programs always run
+_FIRST_S, _LAST_S = 0.25, 16.0  # seconds that cores must be free; doubled after each false detection
 
 
 class FreeCores:
-    """Available cores are those that the system leaves idle and those that this thread uses."""
+    """Measures available cores: the idle cores and the cores that this thread uses."""
 
     def __init__(
         self,
@@ -19,20 +19,20 @@ class FreeCores:
         own_s: Callable[[], float] = time.thread_time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``idle_s``: total idle seconds of all cores; ``own_s``: seconds that one of our threads has computed."""
+        """``idle_s``: total idle seconds of all cores; ``own_s``: CPU seconds of one of our threads."""
         self._idle_s, self._own_s, self._clock = idle_s, own_s, clock
         self._wanted_s = _FIRST_S
         self.begin(taken=False)
 
     def begin(self, *, taken: bool) -> None:
-        """Start over; ``taken``: another program is known to have the cores."""
-        self._before = (self._clock(), self._idle_s(), self._own_s())  # at the last sample
+        """Start over; ``taken``: another program is known to use the cores."""
+        self._before = (self._clock(), self._idle_s(), self._own_s())  # values of the last sample
         self._free_s, self._taken = 0.0, taken
 
-    def are_back(self, wanted: int, threads: int) -> bool:
-        """Whether ``wanted`` cores are free for long enough after they were taken, while ``threads`` are in use.
+    def are_free(self, wanted: int, threads: int) -> bool:
+        """Whether ``wanted`` cores have been free for long enough, while ``threads`` are in use.
 
-        Cheap: samples the system a few times a second.
+        Cheap, since it samples the system only a few times a second.
         """
         now, (before, idle_s, own_s) = self._clock(), self._before
         elapsed_s = now - before
@@ -47,6 +47,5 @@ class FreeCores:
         return self._taken and self._free_s >= self._wanted_s
 
     def learn(self, *, were_back: bool) -> None:
-        """Learn whether the last detection was right."""
         self._wanted_s = _FIRST_S if were_back else min(2.0 * self._wanted_s, _LAST_S)
         self._free_s, self._taken = 0.0, False

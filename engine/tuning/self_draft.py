@@ -1,9 +1,9 @@
-"""Makes drafts of the target itself: copies without some of its layers, kept only if that can pay off, by measurement.
+"""Creates drafts from the target: copies without some layers, which are measured and kept only if they can pay off.
 
-Without layers a model gets faster by less than it gets worse, unless it was trained for it, as LayerSkip's were
-(Elhoushi et al. 2024, arXiv 2404.16710). So copies of several shapes are made, each is compared at every token of a few
-answers of the target, and tokens of both are timed in turn. Of Qwen2.5-Coder 1.5B a copy with four of 28 layers less
-agrees on .78 to .91 of the tokens and takes .89 of a pass: nothing is gained.
+Leaving out layers costs most models more quality than it gains speed, unless they were trained for it, like LayerSkip's
+(Elhoushi et al. 2024, arXiv 2404.16710). So several choices of layers are tried. Each copy is compared with the target
+at every token of a few answers, and both are timed alternately. A copy of Qwen2.5-Coder 1.5B without four of its 28
+layers agrees on .78 to .91 of the tokens and takes .89 of a pass, which gains nothing.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ QUESTIONS = (
     "Write a Python function that returns the n-th Fibonacci number, with a docstring.",
     "List five things to pack for a week in the mountains, each with a reason.",
 )
-_ANSWER_TOKENS = 48  # of each answer
+_ANSWER_TOKENS = 48  # tokens per answer
 _N_CTX = 512
-_LEAST_LAYERS = 4  # of a model from which some can be left out
+_LEAST_LAYERS = 4  # least layers of a model for this
 _SPARE_BYTES = 64 << 20
 _MOST_DEPTH = 16
 LEAST_GAIN = 1.05
 
-Progress = Callable[[str, float], None]  # the current step, and its progress from 0 to 1
+Progress = Callable[[str, float], None]  # name of the current step, and its progress from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class SelfDraft:
-    """A copy of a model without the layers ``left_out`` of its ``n_layer``.
+    """A copy of a model with ``n_layer`` layers, without the layers ``left_out``.
 
-    ``agreement`` is the share of ``num_tokens`` of the model's answers at which both have the same argmax, ``share``
-    the time of a token of the copy over a pass of the model.
+    ``agreement`` is the share of ``num_tokens`` of the model's answers at which both have the same argmax; ``share`` is
+    the time of a token of the copy relative to a pass of the model.
     """
 
     path: Path
@@ -61,12 +61,12 @@ class SelfDraft:
 
     @property
     def pays(self) -> bool:
-        """Whether drafting with it can be faster than plain decoding."""
+        """Whether drafting with the copy can be faster than plain decoding."""
         return self.most_gain >= LEAST_GAIN
 
     @property
     def most_gain(self) -> float:
-        """Speed over plain decoding at the best depth if verifying were free; at least 1."""
+        """Speedup at the best depth if verification were free; at least 1."""
         kept = [sum(self.agreement**i for i in range(depth + 1)) for depth in range(1, _MOST_DEPTH + 1)]
         return max(1.0, *(tokens / (1.0 + self.share * depth) for depth, tokens in enumerate(kept, 1)))
 
@@ -91,10 +91,10 @@ class SelfDraft:
 
 
 def shapes(n_layer: int) -> tuple[tuple[int, ...], ...]:
-    """Layers to leave out: an eighth and a quarter of them, spread over the middle, and the second half.
+    """Choices of layers to leave out: an eighth, and a quarter, spread over the middle; and the second half.
 
     Raises:
-        ToolError: there are too few.
+        ToolError: the model has too few layers.
     """
     if n_layer < _LEAST_LAYERS:
         raise ToolError(
@@ -118,13 +118,13 @@ def make_self_draft(
     wanted: Sequence[Sequence[int]] = (),
     progress: Progress = lambda _what, _fraction: None,
 ) -> tuple[SelfDraft, ...]:
-    """Make copies of ``target`` in ``folder`` and measure them; the best comes first, and its file stays if it can pay.
+    """Make copies of ``target`` in ``folder`` and measure them, best first; the best file is kept if it can pay off.
 
-    ``wanted`` are the layers to leave out, for each copy; default: `shapes`. Runs in a separate process
-    (`engine.sandbox.self_draft_child`), which can be ended at any time.
+    ``wanted`` are the layers to leave out of each copy; default: `shapes`. Runs in a helper process
+    (`engine.sandbox.self_draft_child`), which may be killed at any time.
 
     Raises:
-        EngineError: the target cannot be used or has too few layers, or the disk is full; then no copy stays.
+        EngineError: the target cannot be used or has too few layers, or the disk is full; then no copy is kept.
     """
     header = read_header(target)
     count = header.own("block_count")
@@ -167,7 +167,7 @@ def _remove(paths: Sequence[Path]) -> None:
 
 
 def _write(target: Path, destination: Path, plan: tuple[int, ...], num_bytes: int) -> None:
-    """Write the copy, under its name only when it is complete."""
+    """Write a copy, under a temporary name until it is complete."""
     part = destination.with_name(f"{destination.name}.part")
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
@@ -186,7 +186,7 @@ def _write(target: Path, destination: Path, plan: tuple[int, ...], num_bytes: in
 
 
 class _Measured:
-    """The whole model, which answers and is timed beside its copies."""
+    """The whole model, which generates answers and is timed together with its copies."""
 
     def __init__(self, target: Path, options: LoadOptions) -> None:
         self._options = options
@@ -200,7 +200,7 @@ class _Measured:
         self._target.close()
 
     def answers(self, progress: Callable[[float], None]) -> list[tuple[list[int], list[int]]]:
-        """The prompt of each question, and the beginning of the model's answer, as ids."""
+        """For each question, the ids of the prompt and of the beginning of the model's answer."""
         found = []
         for number, question in enumerate(QUESTIONS):
             progress(number / len(QUESTIONS))
@@ -226,9 +226,9 @@ class _Measured:
     def compare(
         self, path: Path, answers: list[tuple[list[int], list[int]]], progress: Callable[[float], None]
     ) -> tuple[float, float, int]:
-        """Share of equal tokens of a copy, time of its token over that of the model (minimums), and number of tokens.
+        """Return a copy's share of equal tokens, its relative time per token (of minimums), and the number of tokens.
 
-        Both read each token in turn, so that other load of the machine affects both.
+        Both read each token alternately, so that other load affects both.
         """
         draft = open_model(path, self._options)
         same, num_tokens, best_s = 0, 0, [float("inf"), float("inf")]

@@ -1,6 +1,6 @@
-"""Chooses the number of threads by measurement: fewer while other programs use the cores, more again afterwards.
+"""Chooses the number of threads by measurement, with fewer threads while other programs use the cores.
 
-OpenMP's threads wait for each other at every operation; if another program takes one of their cores, passes suddenly
+OpenMP's threads wait for each other at every operation. If another program takes one of their cores, passes suddenly
 take several times as long, and fewer threads are faster.
 """
 
@@ -12,20 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from engine.sentences import Sentence, said
 from engine.tuning.free_cores import FreeCores
 
-COLLAPSED = 2.5  # times the usual time of a pass of this size
-PATIENCE = 4  # such passes in a row
-_TRIAL_PASSES = 3  # passes of a trial of another number
+COLLAPSED = 2.5  # a pass that takes this multiple of its usual time counts as collapsed
+PATIENCE = 4  # collapsed passes in a row before threads are reduced
+_TRIAL_PASSES = 3  # passes of a trial
 _BETTER = 0.9  # a trial must take at most this share of the current time
-_FIRST_WAIT_S, _LAST_WAIT_S = 1.0, 64.0  # between trials of more threads, doubled while they fail
-_LOSS_SHARE = 0.005  # of the time may be lost by trials while another program has the cores
-_FALLS, _RISES, _RECENT = 0.3, 0.05, 0.4  # weights of one pass in the usual time, and in the current one
-_TRIES = 4  # passes of which the minimum counts
-_FIRST_DOUBT_S = 4.0  # until fewer threads are tried without a collapse; doubling
-_ENOUGH = 1.03  # fewer threads are preferred if they are slower by less: they leave cores to other programs
+_FIRST_WAIT_S, _LAST_WAIT_S = 1.0, 64.0  # seconds between trials of more threads, doubled after each failure
+_LOSS_SHARE = 0.005  # share of time that trials may cost while another program uses the cores
+_FALLS, _RISES, _RECENT = 0.3, 0.05, 0.4  # weight of a pass in the usual time (faster, slower), and in the current time
+_TRIES = 4  # tries per measurement, whose minimum counts
+_FIRST_DOUBT_S = 4.0  # seconds before fewer threads are tried without a collapse, doubled each time
+_ENOUGH = 1.03  # fewer threads are preferred up to this relative time, since they leave cores to other programs
 
 
 def candidates(most: int) -> list[int]:
-    """Numbers of threads that are worth measuring, in descending order: halves down to one."""
+    """Numbers of threads to measure, in descending order: repeated halves down to 1."""
     counts = [most]
     while counts[-1] > 1:
         counts.append(counts[-1] // 2)
@@ -33,7 +33,7 @@ def candidates(most: int) -> list[int]:
 
 
 def choose(costs_ms: Mapping[int, tuple[float, ...]]) -> int:
-    """The number of threads with the lowest cost; each pass size weighs the same, and all have the same sizes."""
+    """The number of threads with the lowest cost. All sizes have the same weight; all numbers need the same sizes."""
     best = tuple(min(costs) for costs in zip(*costs_ms.values(), strict=True))
     scores = {
         count: sum(ms / least for ms, least in zip(costs, best, strict=True)) for count, costs in costs_ms.items()
@@ -43,7 +43,7 @@ def choose(costs_ms: Mapping[int, tuple[float, ...]]) -> int:
 
 
 class ThreadControl:
-    """The number of threads in use; observes every pass and changes it."""
+    """Controls the number of threads by observing every pass."""
 
     def __init__(
         self,
@@ -54,24 +54,24 @@ class ThreadControl:
         doubts: bool = False,
         free: FreeCores | None = None,
     ) -> None:
-        """``best`` was found fastest; up to ``most`` are tried now and then. ``clock`` counts seconds.
+        """``best`` is the fastest measured number; up to ``most`` are tried now and then.
 
-        With ``doubts`` fewer are tried as well, since the best may have been found in a disturbed moment. ``free``
-        detects the end of a disturbance without trials.
+        With ``doubts`` fewer threads are tried as well, since the measurement may have been disturbed. ``free`` detects
+        free cores without trials.
         """
         self.best = self.threads = best
         self.most = max(best, most)
         self.reason: str = ""
         self._clock, self._free = clock, free
-        self._trusts_free_cores = False  # the current trial is because cores seem to be free
+        self._trusts_free_cores = False  # whether the current trial began because cores seem to be free
         self._usual: dict[int, dict[int, float]] = {}  # undisturbed times, by threads and size of a pass
-        self._recent: dict[int, float] = {}  # current times, with the threads in use
+        self._recent: dict[int, float] = {}  # current times with the current threads, by size of a pass
         self._num_collapsed = 0
-        self._before: int | None = None  # during a trial: the number to return to if it is not better
+        self._before: int | None = None  # during a trial: the previous number of threads
         self._shares: list[float] = []
-        self._lost_ms = 0.0  # by the trial
+        self._lost_ms = 0.0  # milliseconds that the trial has cost
         self._patient = False
-        self._fewer: dict[int, float] = {}  # times before threads were added, whose gain `_won_ms` counts
+        self._fewer: dict[int, float] = {}  # times before threads were added; `_won_ms` counts the gain
         self._won_ms = float("inf")
         self._wait_s = _FIRST_WAIT_S
         self._try_at = clock() + (_FIRST_WAIT_S if self.best < self.most else 0.0)
@@ -80,16 +80,16 @@ class ThreadControl:
 
     @property
     def settled(self) -> int:
-        """The number in use, without a trial, which lasts for a few passes of this model only."""
+        """The current number of threads, ignoring a trial."""
         return self.threads if self._before is None else self._before
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether fewer threads than the best are in use, or another number is on trial."""
+        """Whether fewer threads than the best are in use, or a trial is running."""
         return self.threads < self.best or self._before is not None
 
     def expect(self, usual_ms: Mapping[int, float]) -> None:
-        """Set the usual times of passes with the threads in use, so that a collapse is detected at once."""
+        """Set the usual times of passes with the current threads, so that a collapse is detected at once."""
         self._usual[self.threads] = dict(usual_ms)
 
     def observe(self, num_tokens: int, milliseconds: float) -> bool:
@@ -103,7 +103,7 @@ class ThreadControl:
         collapsed = self._collapsed(num_tokens, milliseconds) and self.threads > 1
         more = min(2 * self.threads, self.most)
         if not collapsed and self.threads < more and self._free is not None:
-            self._trusts_free_cores = self._free.are_back(more, self.threads)
+            self._trusts_free_cores = self._free.are_free(more, self.threads)
             if self._trusts_free_cores:
                 return self._begin(more)
         if self._clock() < self._try_at:
@@ -133,14 +133,14 @@ class ThreadControl:
         return True
 
     def _judge(self, num_tokens: int, milliseconds: float) -> bool:
-        """Compare a pass of a trial with the times before; decide after enough of them."""
+        """Compare a pass of a trial with earlier times; decide after enough passes."""
         before = self._before
         assert before is not None  # noqa: S101  (checked by the caller)
         usual = _nearest(self._recent, num_tokens)
         share = milliseconds / usual
         self._shares.append(share)
         self._lost_ms += milliseconds - usual
-        # Except in a collapse a single slower pass is enough: another might cost dearly.
+        # A single slower pass ends a trial, except in a collapse, since another slow pass is expensive.
         hopeless = share > 1.0 and not self._patient
         if len(self._shares) < _TRIAL_PASSES and not hopeless:
             return False
@@ -151,7 +151,7 @@ class ThreadControl:
             return False
         rises, self.threads = self.threads > before, before
         if was_collapse:
-            self._usual.pop(before, None)  # the threads are not the cause: passes have become slower
+            self._usual.pop(before, None)  # the threads are not the cause, so passes have become slower
         if was_collapse or rises:
             self._postpone(self._lost_ms)
         if self._trusts_free_cores and self._free is not None:
@@ -179,7 +179,7 @@ class ThreadControl:
         self.reason = _changed(before, self.threads, why)
 
     def _postpone(self, lost_ms: float) -> None:
-        """Wait before the next trial; after threads were taken away, only until such losses are small."""
+        """Wait before the next trial; after a reduction of threads, only until such losses are small."""
         self._try_at = self._clock() + self._wait_s
         longest_s = _LAST_WAIT_S
         if self.threads < self.best:
@@ -194,9 +194,9 @@ def measure(
     sizes: tuple[int, ...],
     budget_s: float,
 ) -> dict[int, tuple[float, ...]]:
-    """Milliseconds of passes for each number of threads: of one token for at least the first two of ``counts``.
+    """Measure milliseconds of passes by number of threads: of one token for at least the first two ``counts``.
 
-    If ``budget_s`` seconds allow, for all of ``counts``, and for the best two of all ``sizes``.
+    Within ``budget_s`` seconds, also measure the other ``counts``, and all ``sizes`` for the best two.
     """
     ends = time.perf_counter() + budget_s
     first: dict[int, tuple[float, ...]] = {}
@@ -204,7 +204,7 @@ def measure(
         if i > 1 and time.perf_counter() > ends:
             break
         set_threads(count)
-        run_pass(1)  # new threads have to start
+        run_pass(1)  # starts new threads
         first[count] = (_least_ms(run_pass, 1, budget_s / 4),)
     both: dict[int, tuple[float, ...]] = {}
     for count in sorted(first, key=first.__getitem__)[:2]:

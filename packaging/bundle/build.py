@@ -1,10 +1,10 @@
-"""Builds what people download: a folder with everything in it; of that, on Linux, a tarball, a .deb and an AppImage.
+"""Builds the downloads: a self-contained folder, and from it, on Linux, a tarball, a .deb and an AppImage.
 
     python packaging/bundle/build.py            # or: make bundle
     python packaging/bundle/build.py --only deb # of the folder that an earlier run built
 
-Everything is made under build/bundle and goes to dist/. Nothing of the development environment is used: the bundle has
-its own environment, and a llama.cpp that is compiled for other machines, too (native.sh).
+Everything is built under build/bundle and written to dist/. The development environment is not used: the bundle has a
+separate environment, and a llama.cpp that is compiled for many machines (native.sh).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LLAMA = "llama-cpp-python"
 PYINSTALLER = "pyinstaller>=6.16"
 SBOM_TOOL = "cyclonedx-bom>=7"
 STEPS = ("environment", "native", "folder", "tarball", "deb", "appimage", "sbom", "checksums")
-# Debian's and Ubuntu's names of the desktop libraries that Qt needs: packaging/setup/system.sh.
+# Debian's and Ubuntu's packages with the libraries that Qt needs from a desktop (packaging/setup/system.sh).
 DEB_DEPENDS = (
     "libgl1, libegl1, libdbus-1-3, libfontconfig1, libxkbcommon0, libxkbcommon-x11-0, libxcb-cursor0, "
     "libxcb-icccm4, libxcb-keysyms1, libxcb-shape0, libglib2.0-0 | libglib2.0-0t64"
@@ -40,7 +40,7 @@ DEB_DEPENDS = (
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Do all steps, or those that were named."""
+    """Run all steps, or the given ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=STEPS, help="one step; repeatable; default all of them")
     parser.add_argument("--print-version", action="store_true", help="print the version, and do nothing")
@@ -71,18 +71,18 @@ def version() -> str:
 
 
 def flavour() -> str:
-    """The suffix of a special bundle, such as ``-cuda``, from BUNDLE_NAME."""
+    """Suffix of a special bundle, such as ``-cuda``, from BUNDLE_NAME."""
     name = os.environ.get("BUNDLE_NAME", "plain")
     return "" if name == "plain" else f"-{name}"
 
 
 def system_name() -> str:
-    """``linux-x86_64``, as it stands in the names of the files."""
+    """Part of the files' names, such as ``linux-x86_64``."""
     return f"{platform.system().lower()}-{platform.machine().lower()}{flavour()}"
 
 
 def requirements() -> list[str]:
-    """The requirements in pyproject.toml; llama.cpp's binding first."""
+    """The requirements of pyproject.toml, llama.cpp's binding first."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         lines: list[str] = tomllib.load(file)["project"]["dependencies"]
     return sorted(lines, key=lambda line: not line.startswith(LLAMA))
@@ -94,13 +94,13 @@ def python() -> str:
 
 
 def run(*command: str | Path, **variables: str) -> None:
-    """Run a command in the project's folder; exit if it fails."""
+    """Run a command in the project's folder, and exit if it fails."""
     print("  ", *command, flush=True)
     subprocess.run(list(map(str, command)), cwd=ROOT, env={**os.environ, **variables}, check=True)
 
 
 def answer_of(*command: str) -> str:
-    """The output of a command."""
+    """Run a command and return its output."""
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -108,10 +108,10 @@ def answer_of(*command: str) -> str:
 
 
 def make_environment() -> None:
-    """Install what the app imports; of llama.cpp's binding the Python part alone, which needs no compiler."""
+    """Install the app's requirements, but only the Python part of llama.cpp's binding, which needs no compiler."""
     venv.create(BUILD / "venv", with_pip=True, clear=False)
     llama, *others = requirements()
-    # Without pip's cache: this build lacks the libraries, and must not be reused for a complete one.
+    # Without pip's cache, which would offer this wheel without libraries to other installations.
     run(
         python(), "-m", "pip", "install", "-q", "--no-cache-dir", "--no-deps", "--no-binary", LLAMA, llama,
         CMAKE_ARGS="-DLLAMA_BUILD=OFF -DLLAVA_BUILD=OFF",
@@ -120,7 +120,7 @@ def make_environment() -> None:
 
 
 def build_native() -> None:
-    """Compile llama.cpp out of its binding's source package."""
+    """Compile llama.cpp from its binding's source package."""
     out = BUILD / "native"
     shutil.rmtree(out, ignore_errors=True)
     if not any(BUILD.glob("source/llama_cpp_python-*/vendor")):
@@ -136,13 +136,13 @@ def build_native() -> None:
 
 
 def _library_of_system(name: str) -> Path:
-    """Where the compiler's own libraries lie."""
+    """Path of one of the compiler's own libraries."""
     return Path(answer_of("cc", f"-print-file-name={name}")).resolve()
 
 
 def build_folder() -> None:
-    """Let PyInstaller put everything into one folder, and try the result."""
-    reported = BUILD / "told" / "app" / "_version.py"  # what app/__init__.py looks for; not in the checkout
+    """Build the folder with PyInstaller, and test it."""
+    reported = BUILD / "told" / "app" / "_version.py"  # app/__init__.py reads this; outside of the checkout
     reported.parent.mkdir(parents=True, exist_ok=True)
     reported.write_text(f'VERSION = "{version()}"\n', "utf-8")
     run(
@@ -157,12 +157,12 @@ def build_folder() -> None:
 
 
 def program() -> Path:
-    """The built program."""
+    """Path of the built program."""
     return DIST / "paceline" / ("paceline.exe" if os.name == "nt" else "paceline")
 
 
 def make_tarball() -> None:
-    """Pack the folder with its desktop entry and icons; it runs wherever it is unpacked."""
+    """Pack the folder with desktop files; it runs from any location."""
     if sys.platform != "linux":
         print("   not on this system")
         return
@@ -181,7 +181,7 @@ def _owned_by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def metainfo() -> Path:
-    """AppStream's description with this version in it; where there is git, with the day of its commit."""
+    """AppStream's description with this version, and with git the date of its commit."""
     name = "io.github.paceline.Paceline.metainfo.xml"
     text = (ROOT / "packaging" / "linux" / name).read_text("utf-8")
     git = shutil.which("git") if (ROOT / ".git").exists() else None
@@ -193,7 +193,7 @@ def metainfo() -> Path:
 
 
 def make_deb() -> None:
-    """Make the Debian package: the folder under /opt, a command, an entry of the menu, and the type of .gguf files."""
+    """Make the Debian package: the folder under /opt, a command, a menu entry, and the MIME type of .gguf files."""
     if shutil.which("dpkg-deb") is None:
         print("   dpkg-deb is not here")
         return
@@ -234,10 +234,10 @@ def make_deb() -> None:
 
 
 def make_appimage() -> None:
-    """Make one file that runs by itself: AppImage's runtime, with the folder as a file system behind it.
+    """Make an AppImage: a single executable file of AppImage's runtime and the folder as a file system.
 
-    APPIMAGE_RUNTIME names the runtime. Debian has none, and its libsquashfuse-dev lacks a header that the source of the
-    runtime includes; the workflow fetches it.
+    APPIMAGE_RUNTIME is the path of the runtime, which the workflow downloads. Debian has no package for it, and its
+    libsquashfuse-dev lacks a header that the runtime's source includes.
     """
     runtime = os.environ.get("APPIMAGE_RUNTIME", "")
     if sys.platform != "linux" or not runtime or shutil.which("mksquashfs") is None:

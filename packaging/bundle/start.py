@@ -1,4 +1,4 @@
-"""The entry point of a bundle, like `python -m app`; a bundle also starts its helper processes here."""
+"""Entry point of a bundle, like `python -m app`; also starts helper processes."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""Makes a GGUF file of published heads: FasterDecoding's Medusa, and the "mlp" heads of Hydra's authors.
+"""Converts published heads to GGUF: FasterDecoding/Medusa, and Hydra's heads of the kind "mlp".
 
-Reads ``medusa_lm_head`` or ``hydra_lm_head`` as .safetensors, or as .pt by PyTorch's loader for weights only, which
-runs nothing that a file asks for. Heads without an output matrix use the target's.
+Reads ``medusa_lm_head`` or ``hydra_lm_head`` as .safetensors, or as .pt with PyTorch's weights-only loader, which runs
+no code of the file. Heads without an output matrix use the target's.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def read_safetensors(path: Path) -> Weights:
     """All tensors of a file, as float32.
 
     Raises:
-        ValueError: it is damaged, or of another format.
+        ValueError: the file is damaged or has another format.
     """
     data = np.memmap(path, np.uint8, "r")
     size = int.from_bytes(data[:8].tobytes(), "little") if len(data) >= 8 else 0
@@ -60,10 +60,10 @@ def read_safetensors(path: Path) -> Weights:
 
 
 def read_pt(path: Path) -> Weights:
-    """All tensors of a PyTorch file, as float32.
+    """All tensors of a file that PyTorch wrote, as float32.
 
     Raises:
-        ValueError: it contains more than weights, and might run code when opened; or PyTorch is not installed.
+        ValueError: the file has more than weights, which could run code when opened; or PyTorch is missing.
     """
     try:
         import torch  # noqa: PLC0415  (.safetensors files need none)
@@ -79,10 +79,10 @@ def read_pt(path: Path) -> Weights:
 
 
 def renamed(weights: Weights) -> tuple[str, dict[str, NDArray[np.float32]]]:
-    """The kind of the heads, and their tensors by the names of our files.
+    """Return the kind of the heads, and the tensors by this project's names.
 
     Raises:
-        ValueError: it is neither layout.
+        ValueError: the layout is neither Medusa's nor Hydra's.
     """
     is_hydra = any(_HYDRA.fullmatch(name) for name in weights)
     found = {}
@@ -101,14 +101,14 @@ def renamed(weights: Weights) -> tuple[str, dict[str, NDArray[np.float32]]]:
 
 
 def write_heads(weights: Weights, path: Path, target: Path, matrix_type: str, num_tokens: int | None) -> None:
-    """Write the GGUF that docs/heads.md describes; matrices are of a type of `TYPES`, vectors float32.
+    """Write the GGUF described in docs/heads.md; matrices have a type of `TYPES`, vectors are float32.
 
-    With ``num_tokens`` only the lowest ids, the commonest of most vocabularies, are proposed.
+    With ``num_tokens`` only the lowest ids are proposed, which are the most common in most vocabularies.
 
     Raises:
         OSError: the disk is full.
         ModelFileError: the target cannot be read.
-        ValueError: the weights are of neither layout.
+        ValueError: the layout is neither Medusa's nor Hydra's.
     """
     kind, tensors = renamed(weights)
     numbers = [
@@ -142,7 +142,7 @@ def write_heads(weights: Weights, path: Path, target: Path, matrix_type: str, nu
 
 
 def main() -> None:
-    """The command line."""
+    """Convert the files of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("heads", type=Path, help=".safetensors or .pt")
     parser.add_argument("target", type=Path, help="GGUF of the model that they were made for")

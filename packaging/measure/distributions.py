@@ -1,7 +1,7 @@
-"""Chi-square tests of a real pair's sampled tokens against plain decoding; mutants show that the tests notice errors.
+"""Tests by chi-square whether sampled tokens of a real pair have plain decoding's distribution, and tests the test.
 
 Each of the first positions is compared with plain decoding, the first also with the exact p. Depths are fixed, or paced
-through all depths by cost curves that are made up.
+through all depths by invented cost curves.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from engine.session.drafter_choice import DraftersByMode
 
 NUM_POSITIONS = 3
 SEEDS_APART = 10**7
-PLAIN_SEEDS = 10**6  # seeds of plain decoding, the reference
-AGAIN_SEEDS = 5 * 10**6  # seeds of the second test
-AGAIN = 4  # times as many samples in it
-SUSPICIOUS = 0.001  # false alarm once in a thousand runs
-RUN_SEEDS = 5 * 10**4  # and so does every mode and depth: text drafts of any depth would give the same tokens
+PLAIN_SEEDS = 10**6  # first seed of plain decoding
+AGAIN_SEEDS = 5 * 10**6  # first seed of a repeated test
+AGAIN = 4  # multiple of samples in a repeated test
+SUSPICIOUS = 0.001  # p value that leads to a repeated test; one in a thousand exact distributions has it
+RUN_SEEDS = 5 * 10**4  # distance of the seeds of modes and depths: with equal seeds their tokens could be equal
 DEPTH = 3
-PER_CURVE = 250  # answers until the pacer is given other costs
+PER_CURVE = 250  # answers per cost curve
 MODES = ("off", "ngram", "suffix", "draft", "auto")
 _SIZES = (1, 2, 3, 4, 6, 8, 16, 32)
-_COSTLY = (2, 3, 6)  # in tokens: on some machines these cost more than a few tokens more
+_COSTLY = (2, 3, 6)  # tokens; on some machines passes of these sizes cost more than slightly larger ones
 _STEP = 1.6
 
 
 def random_curve(rng: np.random.Generator) -> dict[int, float]:
-    """Random costs of passes, so that any depth may be the best; half of the curves have steps that lead to padding."""
+    """Random costs of passes, so that any depth may be the best; half of the curves are staircases, which pad."""
     steps = rng.exponential(rng.choice([0.02, 0.2, 1.0]), len(_SIZES) - 1)
     costs = dict(zip(_SIZES, np.concatenate(([1.0], 1.0 + np.cumsum(steps))).tolist(), strict=True))
     stepped = bool(rng.integers(2))
@@ -54,7 +54,7 @@ def random_curve(rng: np.random.Generator) -> dict[int, float]:
 
 
 class InjectedCurve(CostCurve):
-    """A cost curve that ignores measurements, and counts padded passes."""
+    """A curve that ignores measured times, and counts padded passes."""
 
     def __init__(self, costs_ms: dict[int, float]) -> None:
         super().__init__(costs_ms)
@@ -64,7 +64,7 @@ class InjectedCurve(CostCurve):
         """Learn nothing."""
 
     def padded(self, num_tokens: int) -> int:
-        """See `CostCurve.padded`. The loop asks once a pass."""
+        """See `CostCurve.padded`. Called once per pass."""
         carried = super().padded(num_tokens)
         self.num_padded += carried > num_tokens
         return carried
@@ -72,7 +72,7 @@ class InjectedCurve(CostCurve):
 
 @dataclass(frozen=True)
 class Pair:
-    """Target, draft and the prompts' maker."""
+    """Target, draft and the builder of prompts."""
 
     target: LoadedModel
     draft: LoadedModel
@@ -85,7 +85,7 @@ class Pair:
         return DraftersByMode().drafter(mode, model, pacer)
 
     def ids(self, text: str, begun: str = "") -> History:
-        """Ids of a chat prompt whose answer has ``begun``; raw where the model has no chat template."""
+        """Ids of a chat prompt with the begin of the answer; a raw prompt if the model has no chat template."""
         if self.target.model.chat_template:
             ids = self.prompts.build((Message("user", text),))
             ids += self.target.model.vocab.tokenize(begun, special=False)
@@ -95,7 +95,7 @@ class Pair:
 
 
 def open_pair(options: argparse.Namespace) -> Pair:
-    """Load both models of the command line."""
+    """Load both models."""
     target = open_model(options.target, LoadOptions(n_ctx=2048))
     draft = open_model(options.draft, LoadOptions(n_ctx=2048))
     return Pair(target, draft, PromptBuilder(target.model.vocab, target.model.chat_template))
@@ -103,20 +103,20 @@ def open_pair(options: argparse.Namespace) -> Pair:
 
 @dataclass
 class Totals:
-    """Counts of proposed, accepted and rejected tokens over many runs."""
+    """Numbers of proposed, accepted and rejected tokens over many runs."""
 
     proposed: int = 0
     accepted: int = 0
     rejected: int = 0
-    padded: int = 0  # passes
+    padded: int = 0  # number of padded passes
     depths: set[int] = field(default_factory=set)
 
 
 class Answers:
-    """Samples the first tokens of answers in one mode, at one depth or paced."""
+    """Generates the beginnings of answers in one mode, at a fixed depth or paced."""
 
     def __init__(self, pair: Pair, mode: Mode, depth: int | None, wrap: Callable[[Drafter], Drafter]) -> None:
-        """``depth`` None paces: a curve of `random_curve` decides for some answers, then another."""
+        """``depth`` None paces with a curve of `random_curve`, changed every few answers."""
         self._pair = pair
         self._depth = depth
         self._rng = np.random.default_rng(1)
@@ -127,7 +127,7 @@ class Answers:
         self.totals = Totals()
 
     def beginning(self, prompt: History, sampling: SamplingParams) -> list[int]:
-        """The first `NUM_POSITIONS` tokens; ends of generation are tokens like any other."""
+        """The first `NUM_POSITIONS` tokens, including end-of-generation tokens."""
         if self._pacer is not None and self._num_answers % PER_CURVE == 0:
             self._curve = InjectedCurve(random_curve(self._rng))
             self._pacer.use(self._curve)
@@ -139,7 +139,7 @@ class Answers:
         recorder = StatsRecorder(Mode.OFF, target.n_ctx)
         pacer = self._pacer
         config = LoopConfig(pacer, pacer.prices.padded, (pacer,)) if pacer is not None else LoopConfig()
-        # A sampler without a seed that uses the same random numbers each time.
+        # A sampler without a seed, but with reproducible numbers.
         sampler = Sampler(replace(sampling, seed=None), random=np.random.default_rng(sampling.seed))
         speculation = Speculation(target, self._drafter, sampler, recorder, prompt, config)
         ids: list[int] = []
@@ -154,7 +154,7 @@ class Answers:
         return ids[:NUM_POSITIONS]
 
     def _next(self, speculation: Speculation, wanted: int) -> StepOutput:
-        """Generate the rest of an answer; with pacing it asks for many tokens, so that passes may be deep."""
+        """Continue as an answer does; paced ones request many tokens, which allows deep passes."""
         if self._depth is not None:
             return speculation.step(self._depth, wanted)
         drafter = self._drafter
@@ -164,7 +164,7 @@ class Answers:
 
 
 def sampling_prompts(pair: Pair) -> list[History]:
-    """Prompts in the middle of an answer, where matches exist and the target is neither sure nor clueless."""
+    """Prompts that end within an answer, where matches exist and the target's entropy is medium."""
     story = "Once upon a time there was a little fox named Tom. One morning Tom found a red key under a bridge."
     return [
         pair.ids(f"Tell me another story like this: {story}", "Once upon a time there was a"),
@@ -184,7 +184,7 @@ def sample(answers: Answers, prompt: History, n_vocab: int, temperature: float, 
 
 
 def seeds(number: int, count: int, first: int = 0) -> range:
-    """Different seeds for each prompt; otherwise the statistics of prompts would not be independent."""
+    """Seeds of a prompt. Prompts need different seeds to make their statistics independent."""
     return range(first + number * SEEDS_APART, first + number * SEEDS_APART + count)
 
 
@@ -205,8 +205,8 @@ def exact_first(pair: Pair, prompt: History, temperature: float) -> NDArray[np.f
 def chi_square(table: NDArray[np.float64]) -> tuple[float, int]:
     """Statistic and degrees of freedom of observed against expected counts [2, cells], or of two samples.
 
-    The second row is scaled to expected counts where it holds probabilities (sum 1). Cells are pooled, rarest first,
-    until ten are expected in each.
+    A second row of probabilities (sum 1) is scaled to expected counts. Cells are pooled, rarest first, until ten are
+    expected in each.
     """
     seen, other = table
     exact = bool(other.sum() < 2)
@@ -246,7 +246,7 @@ def sampling_report(
     wrap: Callable[[Drafter], Drafter] = lambda drafter: drafter,
     first_seed: int = 0,
 ) -> dict[tuple[Mode, int | None], float]:
-    """Print a line for each temperature, mode and depth; return the smallest p value of each, times how many there are.
+    """Print a line per temperature, mode and depth; return the smallest p value of each, times their number.
 
     Of a hundred exact distributions one has a p value below 0.01 (Bonferroni's correction).
     """
@@ -288,9 +288,9 @@ def _words(totals: Totals, values: list[float]) -> str:
 
 
 def sampling(options: argparse.Namespace) -> int:
-    """Test the distributions; returns 1 if one differs.
+    """Test the distributions; return 1 if one differs.
 
-    A suspicious result is tested again with other seeds and more samples, which tells bias from bad luck.
+    Suspicious results are tested again with other seeds and more samples, which separates a bias from chance.
     """
     modes = tuple(Mode(name) for name in options.modes or MODES)
     depths = options.depths or [DEPTH, None]
@@ -308,14 +308,14 @@ def sampling(options: argparse.Namespace) -> int:
 
 
 class DropsUnsureTail:
-    """The mutant: a sampled token, and those after it, are dropped because its own probability was low."""
+    """An intentional mistake: drops a sampled token and later ones because the token's own probability was low."""
 
     def __init__(self, drafter: Drafter) -> None:
         self._drafter = drafter
         self.source, self.begin, self.observe = drafter.source, drafter.begin, drafter.observe
 
     def propose(self, history: History, limit: int) -> Draft:
-        """Propose only tokens with a high probability."""
+        """Propose only the tokens before the first unlikely one."""
         draft = self._drafter.propose(history, limit)
         if draft.q is None:
             return draft
@@ -325,7 +325,7 @@ class DropsUnsureTail:
 
 
 def mutants(options: argparse.Namespace) -> int:
-    """Run the tests on mutants; returns 1 if a mutant is not noticed."""
+    """Test with the intentional mistake; return 1 if it is not detected."""
     print("residual replaced by p:")
     broken = mock.Mock(side_effect=lambda p, *_others: p)
     with (

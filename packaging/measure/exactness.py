@@ -1,17 +1,17 @@
-"""Measures exactness on real models: that all modes give one answer, and the distribution of sampled tokens.
+"""Measures exactness on real models: whether all modes give equal answers, and the distribution of sampled tokens.
 
     python packaging/measure/exactness.py greedy --target T.gguf --draft D.gguf --prompts 500
     python packaging/measure/exactness.py seeded --target T.gguf --draft D.gguf --prompts 100
     python packaging/measure/exactness.py sampling --target T.gguf --draft D.gguf --samples 20000
     python packaging/measure/exactness.py mutants --target T.gguf --draft D.gguf
 
-`greedy` compares every mode with plain decoding and lists each difference; where the target is exact to the bit there
-must be none. With `--parallel` the answers of a mode, the plain one too, are made side by side, as many at once, and
-compared with those alone. `seeded` does so above temperature 0, each prompt with a seed of its own, under several
-sampling chains and a grammar in turn. `sampling` compares the first token with the exact p, and each of the first three
-positions with plain decoding, by chi-square over cells pooled to at least ten expected: at depth 3, and paced through
-all depths by cost curves that are made up; what is suspicious is looked at once more, with other seeds and four times
-the samples. `mutants` breaks the verification on purpose and shows that the same test notices.
+`greedy` compares every mode with plain decoding and lists differences; a bit-exact target must have none. With
+`--parallel` several answers of each mode run in parallel, and are compared with single answers of plain decoding.
+`seeded` does the same above temperature 0, with a seed per prompt, and alternating sampling chains and a grammar.
+`sampling` compares the first token with the exact p, and each of the first three positions with plain decoding, by
+chi-square over cells pooled to at least ten expected: at depth 3, and paced through all depths by invented cost curves.
+Suspicious results are tested again with other seeds and four times the samples. `mutants` breaks the verification on
+purpose, and shows that the test detects it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from distributions import mutants, sampling
 from engine.records import FROM_MODEL, ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
 
-# Of seeded answers: what is cut off or put on, at each temperature in turn; under "grammar" with `GRAMMAR`.
+# Sampling settings of seeded answers, each used with every temperature; "grammar" also uses `GRAMMAR`.
 LINKS: dict[str, dict[str, float]] = {
     "nothing cut": {"top_k": 0, "top_p": 1.0, "min_p": 0.0},
     "top-k 40": {"top_k": 40, "top_p": 1.0, "min_p": 0.0},
@@ -54,7 +54,7 @@ WORDS = ("river", "stone", "lamp", "boat", "apple", "bell", "cloud", "garden", "
 
 
 def greedy_prompts(count: int) -> Iterator[str]:
-    """Prompts to copy, edit, answer, tell and calculate in turn, all different."""
+    """Yield different prompts, alternating between copying, editing, questions, stories and sums."""
     rng = np.random.default_rng(6)
     for number in range(count):
         words = ", ".join(rng.choice(WORDS, 10))
@@ -70,7 +70,7 @@ def greedy_prompts(count: int) -> Iterator[str]:
 
 @dataclass
 class Found:
-    """The result of comparing modes with plain decoding."""
+    """Results of comparing the modes with plain decoding."""
 
     num_answers: int = 0
     num_different: int = 0
@@ -85,9 +85,9 @@ class Found:
 
 
 def same_answers(options: argparse.Namespace) -> int:
-    """Compare the tokens of all modes with plain decoding's, greedy or seeded.
+    """Compare the tokens of all modes with those of plain decoding, greedy or seeded.
 
-    Returns 1 if one differs although the target is bit-exact.
+    Return 1 if an answer differs although the target is bit-exact.
     """
     session = Session()
     session.load(LoadRequest(options.target, options.draft, n_ctx=2048, parallel=options.parallel))
@@ -125,10 +125,10 @@ def same_answers(options: argparse.Namespace) -> int:
 
 
 def request_of(options: argparse.Namespace, number: int, text: str, *, is_chat: bool) -> ChatRequest:
-    """Make the request of a prompt; with a seed, sampling chains take turns."""
+    """Make the request of a prompt; seeded ones use the sampling chains in turn."""
     chain, sampling = "greedy", SamplingParams(temperature=0.0)
     if options.what == "seeded":
-        chain = list(CHAINS)[number // 5 % len(CHAINS)]  # prompts go round by five, too
+        chain = list(CHAINS)[number // 5 % len(CHAINS)]  # kinds of prompts also repeat every five
         sampling = replace(CHAINS[chain], seed=number)
     return ChatRequest(
         messages=(Message("user", text),) if is_chat else (),
@@ -141,7 +141,7 @@ def request_of(options: argparse.Namespace, number: int, text: str, *, is_chat: 
 
 
 def answers(session: Session, requests: list[ChatRequest], mode: Mode, depth: int | None) -> list[Finished]:
-    """Run requests in a mode; several run in parallel."""
+    """Run requests in a mode, in parallel if there are several."""
     asked = [replace(request, mode=mode, depth=depth) for request in requests]
     if len(asked) == 1:
         return [answer(session, asked[0])]
@@ -170,7 +170,7 @@ def _depth(text: str) -> int | None:
 
 
 def main() -> int:
-    """Run one of the three measurements."""
+    """Run one of the measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["greedy", "seeded", "sampling", "mutants"])
     parser.add_argument("--target", required=True)

@@ -1,7 +1,7 @@
-"""Pads a small llama's feed-forward layers with zero neurons: the same answers at the cost of a large model.
+"""Pads a small Llama model's feed-forward layers with zero neurons: equal answers at the cost of a large model.
 
-A neuron whose weights are zero adds exactly nothing to the sum, but is read and multiplied like any other. So the
-built-in pair, its target padded, says what speculation gains where a pass costs what it costs in a real model.
+A neuron with zero weights adds exactly 0 to the sum, but is read and multiplied like others. So the built-in pair with
+a padded target shows the gain of speculation with the pass costs of a large model.
 
     python packaging/measure/pad.py assets/models/paceline-tiny-target.gguf padded.gguf [--params 400000000]
 """
@@ -16,16 +16,16 @@ import gguf
 import numpy as np
 
 PAD_TO = 256  # neurons; a multiple of every block size and of the row groups of llama.cpp's repacked kernels
-ROWS = ("ffn_gate.weight", "ffn_up.weight", "ffn_gate.bias", "ffn_up.bias")  # one row (or value) a neuron
-COLUMNS = ("ffn_down.weight",)  # one column a neuron
-PADDABLE = ("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0")  # whose zeros are bytes of zero
+ROWS = ("ffn_gate.weight", "ffn_up.weight", "ffn_gate.bias", "ffn_up.bias")  # one row (or value) per neuron
+COLUMNS = ("ffn_down.weight",)  # one column per neuron
+PADDABLE = ("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0")  # types whose zeros are zero bytes
 
 
 def make_padded(source: Path, destination: Path, num_params: int) -> None:
     """Write ``source`` to ``destination``, padded to about ``num_params`` parameters; blocks are copied bit for bit.
 
     Raises:
-        SystemExit: this is no llama model that can be padded, or it is as large already.
+        SystemExit: the file is not a Llama model that can be padded, or is already as large.
     """
     reader = gguf.GGUFReader(source)
     if _value(reader, "general.architecture") != "llama":
@@ -40,7 +40,7 @@ def make_padded(source: Path, destination: Path, num_params: int) -> None:
         raise SystemExit(f"{source.name} has {num_params:,} parameters or more: there is nothing to pad.")
     writer = gguf.GGUFWriter(destination, "llama", endianess=reader.endianess)
     for field in reader.fields.values():
-        # The writer puts the first in itself; the reader invents the second kind; an empty list it cannot write.
+        # The writer adds the first entry itself, the reader invents the second kind, and empty lists cannot be written.
         if field.name == "general.architecture" or field.name.startswith("GGUF.") or field.contents() == []:
             continue
         changed = {"llama.feed_forward_length": n_ff + added}
@@ -56,7 +56,7 @@ def make_padded(source: Path, destination: Path, num_params: int) -> None:
 
 
 def _padded(tensor: Any, n_ff: int, added: int) -> Any:  # noqa: ANN401 (gguf has no types)
-    """The bytes of a tensor, uint8 [rows, bytes of a row] or [bytes], with ``added`` neurons where it has neurons."""
+    """The bytes of a tensor, uint8 [rows, bytes of a row] or [bytes], with ``added`` neurons if it has neurons."""
     shape, kind = [int(n) for n in reversed(tensor.shape)], tensor.tensor_type
     widens, grows = tensor.name.endswith(COLUMNS), tensor.name.endswith(ROWS)
     rows = np.ascontiguousarray(tensor.data).view(np.uint8)
@@ -77,7 +77,7 @@ def _value(reader: Any, key: str) -> Any:  # noqa: ANN401 (gguf has no types)
 
 
 def main() -> int:
-    """Pad from the command line."""
+    """Pad the model of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path)
     parser.add_argument("destination", type=Path)

@@ -1,9 +1,9 @@
-"""Measures the cost of passes by their number of tokens, on this machine with the installed llama.cpp.
+"""Measures the cost of passes by number of tokens on this machine, with the installed llama.cpp.
 
     python packaging/measure/passes.py MODEL.gguf [--threads 2] [--rounds 8]
 
-Sizes alternate, the quickest of the rounds counts. Beyond 33 tokens nothing is paced; those show where kernels jump.
-Another build is compared by PYTHONPATH=folder-with-its-llama_cpp.
+Sizes alternate, and the fastest round counts. Sizes beyond 33 tokens are not paced, but show steps of kernels. To
+measure another build, set PYTHONPATH=folder-with-its-llama_cpp.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HISTORY = 64  # tokens in the cache
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the costs."""
     parser = argparse.ArgumentParser(description="What passes cost.")
     parser.add_argument("model", type=Path)
     parser.add_argument("--threads", type=int, default=library.physical_cores())

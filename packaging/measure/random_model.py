@@ -1,10 +1,10 @@
-"""Makes a model with random weights of any shape and type, to measure the cost of passes.
+"""Makes a model of random weights, of any shape and type, to measure the cost of passes.
 
     python packaging/measure/random_model.py VOCAB.gguf OUT.gguf --width 2048 --feed-forward 5632 --heads 32 \
         --layers 5 --weights Q6_K
 
-VOCAB.gguf gives the vocabulary. With the shape above, weights are more than caches hold, and lie as those of a model of
-a billion parameters do.
+VOCAB.gguf gives the vocabulary. The shape above has more weights than the processor's caches hold, laid out as in a
+model of a billion parameters.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
-SPREAD = 3.0  # approximate standard deviation of logits
+SPREAD = 3.0  # approximate standard deviation of the logits
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Of a model without grouped heads."""
+    """The shape of a model without grouped heads."""
 
     width: int = 64
     feed_forward: int = 128
     heads: int = 2
     layers: int = 2
-    alike: bool = False  # all layers have the same weights: a large model is made sooner, its passes cost the same
+    alike: bool = False  # all layers have the same weights, which is faster to make; passes cost the same
 
 
 TINY = Shape()
 
 
 def make_model(vocab: Path, destination: Path, spread: float, seed: int = 0, shape: Shape = TINY) -> Path:
-    """Write a model of random F16 weights with the vocabulary of ``vocab``; its logits deviate by about ``spread``."""
+    """Write a model of random F16 weights; ``spread`` is the approximate standard deviation of its logits."""
     reader = gguf.GGUFReader(vocab)
     writer = gguf.GGUFWriter(destination, "qwen2")
     for field in reader.fields.values():
@@ -95,10 +95,10 @@ def _tensors(num_tokens: int, spread: float, shape: Shape, rng: np.random.Genera
 
 
 def convert(source: Path, destination: Path, weights: str) -> Path:
-    """Let llama.cpp quantize every matrix of ``source`` to the type ``weights``, such as "Q6_K".
+    """Let llama.cpp convert every matrix of ``source`` to one type of ``weights``, such as "Q6_K".
 
     Raises:
-        ValueError: llama.cpp does not know the type, or could not convert the file.
+        ValueError: llama.cpp does not know the type, or could not convert the model.
     """
     kind = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{weights}", None) or getattr(
         llama_cpp, f"LLAMA_FTYPE_MOSTLY_{weights}_M", None
@@ -113,7 +113,7 @@ def convert(source: Path, destination: Path, weights: str) -> Path:
 
 
 def main() -> int:
-    """Make one."""
+    """Make a model."""
     parser = argparse.ArgumentParser(description="A model of random weights.")
     parser.add_argument("vocab", type=Path)
     parser.add_argument("destination", type=Path)

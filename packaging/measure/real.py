@@ -1,16 +1,16 @@
-"""Measures `auto` on real models, against plain decoding, our own fixed settings and llama.cpp's server.
+"""Measures `auto` on real models, compared with plain decoding, fixed settings and llama.cpp's server.
 
     python packaging/measure/real.py --target T.gguf --draft D.gguf [--peer llama-server=PATH] --markdown OUT
     python packaging/measure/real.py --target T.gguf --no-draft --minutes 30
 
-It can be stopped at any answer (Ctrl+C, kill, `--minutes`); the same command goes on where it was, since every answer
-is kept in the state file, and what the engine has learnt beside it. Two stages: `scan` tries all settings once on a few
-prompts of each kind; `final` takes plain decoding, `auto` and the best settings of each side by the scan, at each
-temperature, to more prompts in several rounds. No answer of the scan counts in the final: what was picked by luck
-loses it there. With a draft, `auto` runs without it as well: in a second session on the same target that has none,
-asked in turn with all others.
+It can be stopped at any answer (Ctrl+C, kill, `--minutes`). The same command then continues, since every answer is
+stored in the state file, together with measurements of the engine. There are two stages: `scan` tries all settings once
+on a few prompts of each kind; `final` runs plain decoding, `auto` and the scan's best settings of each side, at each
+temperature, on more prompts in several rounds. Answers of the scan do not count in the final, so a setting gains
+nothing from luck in the scan. With a draft, `auto` also runs without it, in a second session on the same target,
+alternating with the others.
 
-Exit status: 0 when all is measured, 3 when the time was over before, 130 after Ctrl+C.
+Exit status: 0 if all is measured, 3 if the time was over earlier, 130 after Ctrl+C.
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ WORKLOADS = ROOT / "assets" / "workloads"
 STATES = ROOT / "build" / "bench-real"
 MODES = (Mode.AUTO, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD)
 DEPTHS = (None, 1, 3, 7, 15)
-TEXT_CONFIGS = ("plain", "ngram-simple", "ngram-mod", "ngram-map-k")  # of the server
+TEXT_CONFIGS = ("plain", "ngram-simple", "ngram-mod", "ngram-map-k")  # the server's configurations without a draft
 DRAFT_CONFIGS = ("draft-1", "draft-3", "draft-7", "draft-3+ngram-simple")
 SCAN, FINAL = "scan", "final"
 PER_KIND = {SCAN: 3, FINAL: 10}
-BEST = 2  # settings of each side
+BEST = 2  # number of the best settings of each side in the final
 TIME_OVER = 3
 SERVER_PLAIN = Variant("plain", None, llama_server.ENGINE)
 
 
 class LazyPeer:
-    """A peer whose ``variants`` are known before it is opened. It is opened at its first round."""
+    """A peer that is opened in its first round; its ``variants`` are known earlier."""
 
     def __init__(self, variants: Sequence[Variant], open_peer: Callable[[], Contestant]) -> None:
         self.variants = tuple(variants)
@@ -81,7 +81,7 @@ class LazyPeer:
         self._opened: list[Contestant] = []
 
     def begin_round(self) -> None:
-        """Open the peer in the first round, and let it forget the earlier answers in the others."""
+        """Open the peer in the first round; in later rounds, clear its caches."""
         if self._opened:
             self._opened[0].begin_round()
         else:
@@ -98,7 +98,7 @@ class LazyPeer:
 
 @dataclass(frozen=True)
 class Stage:
-    """The plan of one stage. ``configs`` are the server's."""
+    """The prompts and settings of a stage. ``configs`` are the server's."""
 
     name: str
     prompts: list[BenchmarkPrompt]
@@ -108,14 +108,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class Bench:
-    """The open models and servers, which both stages share."""
+    """Open resources of both stages."""
 
     load: LoadRequest
     ready: EngineReady
     own: OwnEngine
     server: PeerRequest | None
     journal: Journal
-    deadline: float  # of `time.monotonic`
+    deadline: float  # on the clock of `time.monotonic`
 
 
 @dataclass(frozen=True)
@@ -128,12 +128,12 @@ class Done:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it was measured."""
+        """Whether the whole stage was measured."""
         return self.status == 0
 
 
 def main() -> int:
-    """Open the state, run the stages, write the reports."""
+    """Open the state, run the stages, and write the results so far."""
     options = read_options()
     deadline = time.monotonic() + options.minutes * 60.0
     state = options.state or default_state(options)
@@ -168,7 +168,7 @@ def main() -> int:
 def run_stages(
     bench: Bench, plan: BenchmarkPlan, prompts: dict[str, list[BenchmarkPrompt]], options: argparse.Namespace
 ) -> dict[str, Done]:
-    """The stages that are wanted. The final needs the whole scan, of which it asks nothing by itself."""
+    """Run the requested stages. The final needs a complete scan."""
     scan = Stage(SCAN, prompts[SCAN], plan, configs_of(bench))
     done = {SCAN: run_stage(bench if options.stage != FINAL else replace(bench, deadline=0.0), scan)}
     if options.stage == SCAN:
@@ -181,14 +181,14 @@ def run_stages(
     for temperature, variants in chosen.items():
         print(f"T = {temperature:g}: {', '.join(variant.label for variant in variants)}", file=sys.stderr)
     configs = [one.mode for variants in chosen.values() for one in variants if one.engine == llama_server.ENGINE]
-    # Rounds that the scan did not use: their seeds differ, and no answer is reused.
+    # Other round numbers than the scan's, which gives other seeds and no stored answers.
     plan = replace(plan, repeat=options.rounds, first_round=1, only=chosen)
     done[FINAL] = run_stage(bench, Stage(FINAL, prompts[FINAL], plan, tuple(dict.fromkeys(configs))))
     return done
 
 
 def run_stage(bench: Bench, stage: Stage) -> Done:
-    """Ask for the answers that the state lacks, until the time is over."""
+    """Measure the answers that the state lacks, until the deadline."""
     minutes = max(bench.deadline - time.monotonic(), 0.0) / 60.0
     plan = replace(stage.plan, max_minutes=minutes)
     with ExitStack() as stack:
@@ -211,7 +211,7 @@ def run_stage(bench: Bench, stage: Stage) -> Done:
 
 
 def lazy_peers(bench: Bench, configs: tuple[str, ...], stack: ExitStack) -> list[LazyPeer]:
-    """The server with these configurations, and `auto` without the draft; started when the first of them is asked."""
+    """The server with these configurations, and `auto` without the draft; each starts at its first question."""
 
     def lazy(variants: Sequence[Variant], peer: PeerRequest) -> LazyPeer:
         return LazyPeer(variants, lambda: open_peers([peer], bench.load, bench.ready, stack)[0])
@@ -226,14 +226,14 @@ def lazy_peers(bench: Bench, configs: tuple[str, ...], stack: ExitStack) -> list
 
 
 def configs_of(bench: Bench) -> tuple[str, ...]:
-    """All configurations of the server that the scan tries."""
+    """All configurations of the server in the scan."""
     if bench.server is None:
         return ()
     return (*TEXT_CONFIGS, *(DRAFT_CONFIGS if bench.ready.draft is not None else ()))
 
 
 def choose(runs: Sequence[BenchmarkRun], temperature: float) -> tuple[Variant, ...]:
-    """Plain decoding and `auto` of both sides, and the best of our settings, our fixed depths and the server's."""
+    """Plain decoding and `auto` of each side, and the best of our modes, our fixed depths and the server's settings."""
     same = [run for run in runs if run.temperature == temperature]
     variants = list(dict.fromkeys(run.variant for run in same))
     ratios = {variant: ratio_of(same, variant, PLAIN) for variant in variants}
@@ -246,10 +246,10 @@ def choose(runs: Sequence[BenchmarkRun], temperature: float) -> tuple[Variant, .
 
 
 def server_of(options: argparse.Namespace) -> PeerRequest | None:
-    """The server that takes part.
+    """The server from the command line.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the argument is invalid.
     """
     peers = read_peer_requests(options.peer, ())
     if any(peer.name != llama_server.ENGINE for peer in peers) or len(peers) > 1:
@@ -258,10 +258,10 @@ def server_of(options: argparse.Namespace) -> PeerRequest | None:
 
 
 def read_workload(options: argparse.Namespace, stage: str) -> list[BenchmarkPrompt]:
-    """The first prompts of each kind.
+    """Read the first prompts of each kind.
 
     Raises:
-        ValueError: no prompts were found, or a kind is unknown.
+        ValueError: there are no prompts, or a kind is unknown.
         OSError: a file cannot be read.
     """
     folder = options.prompts or next(
@@ -279,13 +279,13 @@ def read_workload(options: argparse.Namespace, stage: str) -> list[BenchmarkProm
 
 
 def default_state(options: argparse.Namespace) -> Path:
-    """A file for these models."""
+    """Path of the state file for these models."""
     names = [Path(name).stem for name in (options.target, options.draft) if name]
     return STATES / f"{'+'.join(names)}.jsonl"
 
 
 def open_home(state: Path) -> None:
-    """A separate PACELINE_HOME, kept beside the state: costs that were learnt elsewhere must not count."""
+    """Use a separate home for the engine, stored with the state, so that earlier measurements have no influence."""
     home = state.with_suffix(".home")
     if not state.exists() and home.exists():
         shutil.rmtree(home)
@@ -294,7 +294,7 @@ def open_home(state: Path) -> None:
 
 
 def write(done: dict[str, Done], options: argparse.Namespace) -> None:
-    """The reports, the final first; unfinished stages are marked."""
+    """Write the reports, the final first, with a note on incomplete stages."""
     parts = []
     for name in (FINAL, SCAN):
         if name in done and done[name].runs:
@@ -312,7 +312,7 @@ def write(done: dict[str, Done], options: argparse.Namespace) -> None:
 
 
 def read_options() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", required=True, metavar="T.gguf")
     draft = parser.add_mutually_exclusive_group(required=True)
@@ -335,7 +335,7 @@ def read_options() -> argparse.Namespace:
 
 
 def numbers(text: str) -> list[float]:
-    """Numbers with commas between them."""
+    """Parse comma-separated numbers."""
     return [float(word) for word in text.split(",")]
 
 

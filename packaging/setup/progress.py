@@ -1,4 +1,4 @@
-"""Shows the progress of pip's build of llama.cpp in one line: percent and time."""
+"""Condenses the output of pip's build of llama.cpp to a line with progress and time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GPU_HINT = "An NVIDIA GPU is here; to use it: CMAKE_ARGS=-DGGML_CUDA=on make run
 
 
 class CompileProgress:
-    """Follows ``pip install -v`` line by line and writes to ``out`` while the compiler runs."""
+    """Parses the output of ``pip install -v``, and writes progress to ``out`` while the compiler runs."""
 
     STEP = re.compile(r"\[\s*(\d+)/(\d+)\]|\[\s*(\d+)%\]")
 
@@ -26,7 +26,7 @@ class CompileProgress:
         self.shown_at = 0.0
 
     def feed(self, line: str) -> None:
-        """Take one line of pip's output."""
+        """Parse a line of pip's output."""
         if self.started is None:
             if "Building wheel for llama" in line:
                 self.start()
@@ -37,7 +37,7 @@ class CompileProgress:
             self.show(int(percent) if percent else 100 * int(done) // int(total))
 
     def start(self) -> None:
-        """Say that the compiler starts, and that a graphics card would want other options."""
+        """Announce the compilation, and the options for GPUs."""
         self.started = self.shown_at = self.clock()
         self.out.write(START)
         if shutil.which("nvidia-smi") and "CUDA" not in os.environ.get("CMAKE_ARGS", ""):
@@ -53,19 +53,19 @@ class CompileProgress:
         self.write_line(f"{percent:3d}%  {duration(now - self.started)}", last=not self.on_terminal)
 
     def stop(self) -> None:
-        """Show the total time, also after a failure."""
+        """Show the duration, after success or failure."""
         if self.started is not None:
             self.write_line(f"took {duration(self.clock() - self.started)}", last=True)
         self.started = None
 
     def write_line(self, text: str, *, last: bool) -> None:
-        """Write over the previous line on a terminal, below it in a log."""
+        """Overwrite the previous line on a terminal; append a line to a log."""
         start, end = ("\r" if self.on_terminal else ""), ("\n" if last else "")
         self.out.write(f"{start}  compiling llama.cpp  {text:<20}{end}")
         self.out.flush()
 
 
 def duration(seconds: float) -> str:
-    """Minutes and seconds, such as ``4:07``."""
+    """Format minutes and seconds, as in ``4:07``."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes}:{rest:02d}"

@@ -1,7 +1,7 @@
-"""Makes the catalogues with Qt's tools: `update` finds the texts in the code, `release` compiles the translations.
+"""Makes the translation catalogues with Qt's tools: `update` finds texts in the code, `release` compiles catalogues.
 
-Texts of tables and errors stand in the code without a call around them, and lupdate knows a plural in Python only by a
-literal number; both are put into a list that lupdate reads first. Usage: catalogues.py update|release [FOLDER]
+lupdate misses texts of tables and errors, which are not in calls, and plurals whose number is not a literal. This
+script writes both to a file that lupdate reads first. Usage: catalogues.py update|release [FOLDER]
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "translations"
 LISTED = "listed_words.py"
 BUILTIN_ERRORS = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
-# lupdate would give a call of `tr` the context of its class; the list has these texts.
+# Disables `tr`, for which lupdate would use the context of the class; the generated file has these texts.
 ALIASES = ("-tr-function-alias", "QT_TRANSLATE_NOOP+=mark,tr=no_function")
 FIELD = re.compile(r"\{[^{}]*\}")
-TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}  # which argument is a template of a sentence
-# They speak in a terminal, to programs or to models, in English.
+TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}  # index of the argument that is a template
+# Files with English texts for terminals, programs or models, which are not translated.
 NOT_SHOWN = {"cli", "benchmark", "server", "grammar", "built_in.py", "calculator.py"}
 SHOWN_TOO = {f"app/core/benchmark/{name}.py" for name in ("lane_runner", "opened_lanes", "race")}  # in the window, too
-FIELD_TEXTS = (1, 2, 5)  # section, label, help of a SettingField
+FIELD_TEXTS = (1, 2, 5)  # indices of section, label and help of a SettingField
 FIELD_NAMES = ("section", "label", "help", "automatic", "unit")
 
 
 def tool(name: str, *arguments: str) -> None:
-    """Run one of Qt's tools as PySide6 ships it.
+    """Run one of Qt's tools from PySide6.
 
     Raises:
         subprocess.CalledProcessError: the tool failed.
@@ -45,7 +45,7 @@ def tool(name: str, *arguments: str) -> None:
 
 
 def listed_words(root: Path) -> list[tuple[str, str]]:
-    """Context and text of all shown texts outside calls: settings and problems."""
+    """Context and text of shown texts outside of calls: settings and problems."""
     found: dict[tuple[str, str], None] = {}
     for room in ("app", "engine"):
         for path in sorted((root / room).rglob("*.py")):
@@ -64,7 +64,7 @@ def listed_words(root: Path) -> list[tuple[str, str]]:
 
 
 def texts_of_calls(tree: ast.Module) -> Iterator[tuple[str, str, ast.Call]]:
-    """Context and text of each call of `translate` and `mark`, and of a `Translator`, which has the context."""
+    """Yield context, text and call of `translate`, `mark` and `Translator` objects, which have the context."""
     contexts = [
         node.value.args[0]
         for node in tree.body
@@ -86,7 +86,7 @@ def _is_text(node: ast.expr) -> TypeGuard[ast.Constant]:
 
 
 def called_words(root: Path) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Context and text of the calls of a `Translator`, and of all calls that give a number."""
+    """Context and text of calls of `Translator` objects, and of all calls with a number."""
     single: dict[tuple[str, str], None] = {}
     plural: dict[tuple[str, str], None] = {}
     for room in ("app", "ui"):
@@ -139,7 +139,7 @@ def _is_of_fields(tree: ast.Module) -> bool:
 
 
 def _section_names(tree: ast.Module) -> Iterator[str]:
-    """The texts of ``A, B = "One", "Two"`` in a file of fields."""
+    """Yield the texts of ``A, B = "One", "Two"`` in a file of fields."""
     if not _is_of_fields(tree):
         return
     for node in tree.body:
@@ -153,7 +153,7 @@ def _section_names(tree: ast.Module) -> Iterator[str]:
 
 
 def _labels(choices: ast.expr) -> list[ast.expr]:
-    """The second of each pair of a literal tuple of pairs."""
+    """The second item of each pair in a literal tuple of pairs."""
     pairs = choices.elts if isinstance(choices, ast.Tuple) else []
     return [pair.elts[1] for pair in pairs if isinstance(pair, ast.Tuple) and len(pair.elts) == 2]
 
@@ -172,7 +172,7 @@ def _problems(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _sentences(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The templates of `engine.sentences.said`: its first argument, and those of functions that pass one on."""
+    """Yield templates of `engine.sentences.said`, and of functions that pass their argument to it."""
     constants = {
         node.targets[0].id: node.value
         for node in tree.body
@@ -200,7 +200,7 @@ def _called(node: ast.Call) -> str:
 
 
 def update(folder: Path, root: Path = ROOT) -> None:
-    """Bring the catalogues of ``folder`` up to the code; new texts come in without a translation."""
+    """Update the catalogues of ``folder`` from the code; new texts are added without a translation."""
     with tempfile.TemporaryDirectory() as place:
         listed = Path(place) / LISTED
         single, plural = called_words(root)
@@ -215,7 +215,7 @@ def update(folder: Path, root: Path = ROOT) -> None:
 
 
 def _quoted(text: str) -> str:
-    """Write a text in double quotes with plain escapes, which is what lupdate reads best."""
+    """Quote a text with double quotes and simple escapes, which lupdate can read."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
@@ -226,7 +226,7 @@ def release(folder: Path) -> None:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=("update", "release"))
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)

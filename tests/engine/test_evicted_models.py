@@ -196,7 +196,7 @@ def test_a_stop_ends_the_wait_for_it(bench: Bench) -> None:
 
 
 def test_it_comes_back_by_itself_once_nobody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.session.worker.AWAY_S", 0.01)
+    monkeypatch.setattr("engine.session.worker.RELOAD_S", 0.01)
     bench.guest("theirs")
     bench.until(LoadProgress)
     bench.ask(1)  # behind it

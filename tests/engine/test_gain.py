@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.forecast import WIDEST, Bound, PairKind, forecast_gain, narrowed
+from engine.forecast import MAX_RANGE, Bound, PairKind, forecast_gain, limit_range
 from engine.pacing.cost_curve import CostCurve
 
 ZEN4 = {1: 1.0, 2: 1.4, 4: 1.3, 8: 2.1, 16: 4.1, 32: 8.3}
@@ -65,7 +65,7 @@ def test_a_range_is_narrow_and_never_promises_a_loss(
         shape[n] = cost
     step_ms = None if share is None else share * plain_ms
     found = forecast_gain(curve(plain_ms, shape), step_ms, kind, temperature)
-    assert 1.0 <= found.low <= found.high <= WIDEST * found.low * 1.0001
+    assert 1.0 <= found.low <= found.high <= MAX_RANGE * found.low * 1.0001
     if step_ms is not None:
         alone = forecast_gain(curve(plain_ms, shape), None, kind, temperature)
         assert found.high >= alone.high * 0.79  # a draft is never worse than none, but for the narrowing of both
@@ -73,11 +73,11 @@ def test_a_range_is_narrow_and_never_promises_a_loss(
 
 @given(low=st.floats(1.0, 10.0), more=st.floats(1.0, 10.0))
 def test_narrowing_keeps_the_middle(low: float, more: float) -> None:
-    found = narrowed(low, low * more)
-    assert found[1] <= WIDEST * found[0] * 1.0001
+    found = limit_range(low, low * more)
+    assert found[1] <= MAX_RANGE * found[0] * 1.0001
     assert found[0] >= 1.0
     assert low * 0.999 <= found[0]
-    assert found[1] <= max(low * more, WIDEST * low) * 1.001
+    assert found[1] <= max(low * more, MAX_RANGE * low) * 1.001
 
 
 def test_the_dearer_the_draft_the_less_it_gains() -> None:

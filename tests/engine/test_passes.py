@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.forecast import ANSWERING, Basis, MachineSpeed, PlacedModel, forecast_pass, forecast_step
+from engine.forecast import ANSWER_OVERHEAD, Basis, MachineSpeed, PlacedModel, forecast_pass, forecast_step
 from engine.gguf.token_weights import TokenWeights
 from engine.storage.pass_samples import PassSample
 
@@ -57,7 +57,7 @@ def test_a_model_twice_as_large_takes_about_twice_as_long() -> None:
     assert found is not None
     assert found.plain_ms == pytest.approx(48.0, rel=0.1)
     slow, fast = found.tokens_per_second
-    assert slow < 1000 / 48 / ANSWERING < fast
+    assert slow < 1000 / 48 / ANSWER_OVERHEAD < fast
     assert fast / slow <= 1.6
     assert found.curve.cost_ms(8) / found.plain_ms == pytest.approx(1.6)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import DecodeError, ModelLoadError, PacelineError
-from engine.sentences import Field, Sentence, from_json, joined, merge_stops, phrase, replace_field, said, to_json
+from engine.sentences import Field, Sentence, drop_double_stop, from_json, joined, phrase, replace_field, said, to_json
 
 plain_fields: st.SearchStrategy[Field] = st.text() | st.integers() | st.floats(allow_nan=False)
 fields = st.recursive(plain_fields, lambda inner: st.builds(lambda value: said("of {it}", it=value), inner))
@@ -96,5 +96,5 @@ def test_a_field_with_a_full_stop_of_its_own_is_not_followed_by_another() -> Non
     )
     assert said("{reason}.", reason=said("No such {what}.", what="file")) == "No such file."
     assert said("{size:.1f}.", size=2.0) == "2.0."
-    assert merge_stops("„{title}“.", {"title": "Ende …"}) == "„{title}“"
+    assert drop_double_stop("„{title}“.", {"title": "Ende …"}) == "„{title}“"
     assert said("Version {found}.5 of {name}.", found="1.", name="x") == "Version 1..5 of x."

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton
 
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, Preset
-from engine.sentences import merge_stops, said
+from engine.sentences import drop_double_stop, said
 from ui.text.formatting import on_button
 from ui.text.language import Translator
 from ui.text.problem_words import in_language
@@ -119,7 +119,7 @@ class PresetMenu(QToolButton):
         question.open()
 
     def _ask_rename(self, name: str) -> None:
-        text = merge_stops(tr("A new name for “{name}”."), {"name": name}).format(name=name)
+        text = drop_double_stop(tr("A new name for “{name}”."), {"name": name}).format(name=name)
         title, accept_text = tr("Rename the preset"), tr("Rename")
         question, edit = self._question(title, text, accept_text, lambda new: self._complaint(new, instead_of=name))
         edit.setText(name)

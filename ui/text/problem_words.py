@@ -10,7 +10,7 @@ from string import Formatter
 from typing import Any
 
 from engine.records import Problem
-from engine.sentences import Sentence, merge_stops
+from engine.sentences import Sentence, drop_double_stop
 from ui.text.language import locale, translate
 from ui.text.mode_words import mode_short_name
 
@@ -40,7 +40,7 @@ def in_language(text: str) -> str:
     if not text.fields:
         return template
     said = {name: _field(name, value) for name, value in text.fields.items()}
-    return _LocalFormatter().vformat(merge_stops(template, said), (), said)
+    return _LocalFormatter().vformat(drop_double_stop(template, said), (), said)
 
 
 def _field(name: str, value: Any) -> Any:  # noqa: ANN401 (as the fields are)

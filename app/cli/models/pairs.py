@@ -20,7 +20,7 @@ from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogModel, CatalogPair, 
 from app.core.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
 from app.core.hub.remote_header import KnownModel, read_local_header
 from app.core.paths import assets_dir, find_paths
-from engine.drafters.translation.comparison import coverage_words
+from engine.drafters.translation.comparison import vocabulary_sentence
 from engine.errors import EngineError
 
 _WITHOUT_FILE = {
@@ -59,7 +59,7 @@ def _target(name: str, library: Library) -> KnownModel:
 def _print_search(search: DraftSearch) -> None:
     for candidate in search.matching:
         share = "" if candidate.cost_share is None else f", {candidate.cost_share:.0%} of the target's cost"
-        words = "" if candidate.coverage is None else f". {coverage_words(candidate.coverage)}"
+        words = "" if candidate.speaks is None else f". {vocabulary_sentence(candidate.speaks)}"
         words = f". It is a head made for such a model ({candidate.head})." if candidate.head else words
         print(f"{candidate.name}  ({_where(candidate)}, {_size(candidate.size_bytes)}{share}){words}")
     others = search.unchecked or search.rejected

@@ -13,7 +13,7 @@ from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts, PartsController
 from engine.requests import ForgetPast, ForgetState
-from engine.sentences import merge_stops
+from engine.sentences import drop_double_stop
 from ui.text.formatting import count
 from ui.text.language import Translator, translate
 from ui.widgets.building import Stretch, button, hbox
@@ -81,7 +81,7 @@ class DeletionController(PartsController):
             if len(titles) > 1:
                 return tr("Deleted %n chats.", None, len(titles))
             sentence = tr("Deleted “{title}”.")
-            return merge_stops(sentence, {"title": titles[0]}).format(title=titles[0])
+            return drop_double_stop(sentence, {"title": titles[0]}).format(title=titles[0])
 
         self._offer(_Deleted(None, ids, take_back, words))
         if open_id is not None:
@@ -171,7 +171,7 @@ class DeletionController(PartsController):
         def words() -> str:
             if not num_chats:
                 sentence = tr("Deleted the empty folder “{name}”.")
-                return merge_stops(sentence, {"name": name}).format(name=name)
+                return drop_double_stop(sentence, {"name": name}).format(name=name)
             sentence = tr("Deleted the folder “{name}”; its %n chats were kept.", None, num_chats)
             return sentence.format(name=name)
 

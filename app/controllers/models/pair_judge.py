@@ -41,7 +41,7 @@ from app.core.hub.pairs.speed_forecasts import Conditions, ListedModel, SpeedFor
 from app.core.hub.records import LibraryModel, Origin
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.core.load_requests import asked_placement
-from engine.drafters.translation.comparison import coverage_words
+from engine.drafters.translation.comparison import vocabulary_sentence
 from engine.errors import DeviceError, EngineError
 from engine.fit.fit import FitVerdict
 from engine.fit.table import FreeMemory, experts_to_leave, fit_table
@@ -49,7 +49,7 @@ from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.title import model_title
 from engine.llama.library import physical_cores
-from engine.loading.devices import spread_of
+from engine.loading.devices import split_over
 from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest, Placement
 from engine.sandbox.probe import PairVerdict
@@ -79,8 +79,8 @@ BELONGS = tr.mark("By its file header, this head matches the target.")
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
     """The reason against a pair, the share of a translated vocabulary, or that all matches."""
-    if verdict.coverage is not None:
-        return in_language(coverage_words(verdict.coverage))
+    if verdict.speaks is not None:
+        return in_language(vocabulary_sentence(verdict.speaks))
     if verdict.reason:
         return in_language(verdict.reason)
     if is_head:
@@ -335,8 +335,8 @@ class PairJudge:
             draft_cache_type=settings.text("draft_cache_type"),
             gpu_layers=chosen if places.target else 0,
             draft_gpu_layers=draft_layers if places.draft else 0,
-            spread=spread_of(placement, places.all, places.target),
-            draft_spread=spread_of(replace(draft_placement, cpu_moe_layers=None), places.all, places.draft),
+            spread=split_over(placement, places.all, places.target),
+            draft_spread=split_over(replace(draft_placement, cpu_moe_layers=None), places.all, places.draft),
             parallel=settings.whole("parallel") or 0,
             shared_context=bool(settings.values["shared_context"]),
         )
@@ -427,7 +427,7 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         size_bytes=candidate.size_bytes,
         presence=Presence.HERE if path else Presence.ABSENT,
     )
-    words = candidate.reason if candidate.coverage is None else coverage_words(candidate.coverage, is_listed=True)
+    words = candidate.reason if candidate.speaks is None else vocabulary_sentence(candidate.speaks, is_listed=True)
     return DraftRow(
         side,
         tr(candidate.place.value),

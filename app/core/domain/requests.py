@@ -14,7 +14,7 @@ from app.core.domain.template_variables import read_variables
 from app.core.domain.thinking import without_thinking
 from app.core.domain.tools.calls import StoredCall, result_for_model
 from engine.records import (
-    QUESTION_SEPARATOR,
+    QUESTION_DIVIDER,
     ChatRequest,
     Message,
     Mode,
@@ -144,7 +144,7 @@ def _message(view: MessageView, decode: Decode | None) -> Message:
 
 def _joined(first: Message, second: Message) -> Message:
     questions = (*(first.questions or (first.content,)), second.content)
-    content = QUESTION_SEPARATOR.join(questions)
+    content = QUESTION_DIVIDER.join(questions)
     begin = len(content) - len(second.content)
     pictures = (*first.pictures, *((begin + place, picture) for place, picture in second.pictures))
     return Message("user", content, questions, pictures=pictures)

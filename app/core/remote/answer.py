@@ -17,7 +17,7 @@ from app.core.remote.errors import EngineRefusedError, RemoteError
 from app.core.remote.thinking import EFFORT, ReasoningMode, fields_of
 from engine.grammar.lark import schema_of
 from engine.intervals import bucket_of, percentile_ms
-from engine.prompt.pictures import beside_results
+from engine.prompt.pictures import after_results
 from engine.records import (
     AnswerEvent,
     ChatRequest,
@@ -66,7 +66,7 @@ def path_and_body(
             text = "\n\n".join(message.content for message in request.messages)
         return COMPLETION, {**body, "prompt": text}
     # The API allows no pictures in tool results.
-    body["messages"] = [_message(message) for message in beside_results(request.messages)]
+    body["messages"] = [_message(message) for message in after_results(request.messages)]
     body |= _template(request, kind, thinks)
     if request.messages and request.messages[-1].role == "assistant":
         body |= _continuing(kind)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from engine.tools.formats import SYNTAXES, Body, ToolFormat
-from engine.tools.live import Live, LiveObject, LiveTags, begun_call
+from engine.tools.live import Live, LiveObject, LiveTags, call_start
 from engine.tools.reading import PENDING, Pending, Read, Schemas, ends_in_string, read_calls, read_objects
 
 _FENCES = ("```json\n", "```\n")
@@ -295,7 +295,7 @@ class ToolOutput:
     ) -> _Taken | None:
         """Start a call whose name is certain; None if there is none."""
         for tool_format, text in pending.items():
-            begun = begun_call(text, tool_format)
+            begun = call_start(text, tool_format)
             if begun is None or begun.name not in self._names:
                 continue
             syntax = SYNTAXES[tool_format]
@@ -357,7 +357,7 @@ class ToolOutput:
         body = text[len(fence) :]
         found = read_objects(body, needs_arguments=True)
         if isinstance(found, Pending) and not is_end:
-            begun = begun_call(body, ToolFormat.BARE) if self._streams and not fence else None
+            begun = call_start(body, ToolFormat.BARE) if self._streams and not fence else None
             if begun is None or begun.name not in self._names:
                 return None
             self._live = LiveObject()

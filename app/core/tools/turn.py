@@ -22,7 +22,7 @@ from app.core.tools.policy import CallVerdict, ToolPolicy, UserDecision
 from engine.records import Message, TextChunk
 from engine.records import ToolCall as WrittenCall
 from engine.tools.formats import SYNTAXES, ToolFormat
-from engine.tools.live import begun_call
+from engine.tools.live import call_start
 from engine.tools.reading import Read, read_calls, read_objects
 
 MAX_STEPS = 10  # answers with calls
@@ -162,7 +162,7 @@ def _problem_of(text: str, tools: tuple[ToolDefinition, ...], tool_format: ToolF
             found = read_objects(text[start:], needs_arguments=True)
         if isinstance(found, Read) and (strange := [name for name, _ in found.calls if name not in known]):
             return strange[0], f"There is no tool named {strange[0]!r}. {_list_of(known)}"
-        begun = begun_call(text[start:], tool_format)
+        begun = call_start(text[start:], tool_format)
         if begun is not None and begun.name in known:
             return begun.name, "Invalid tool call: its arguments are not valid JSON. Write the call again."
     return "", f"Invalid tool call. Write it again in the required format. {_list_of(known)}"

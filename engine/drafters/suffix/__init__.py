@@ -1,1 +1,1 @@
-"""Suffix decoding: an automaton of the conversation, and the drafter that reads it."""
+"""Suffix decoding: a suffix automaton of the conversation, and its drafter."""

@@ -1,7 +1,7 @@
-"""Suffix decoding: propose what most often followed the longest match of the conversation's end.
+"""Suffix decoding: propose the most frequent continuation of the longest match of the conversation's end.
 
-Oliaro et al. 2024, arXiv 2411.04975: frequencies decide what is proposed and how far. The paper's suffix trees are
-suffix automata here, one for the conversation and, if given, one for past text.
+Oliaro et al. 2024, arXiv 2411.04975: frequencies decide the proposed tokens and their number. Suffix automata replace
+the paper's suffix trees: one for the conversation, and optionally one for past text.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 _EMPTY = Draft([], Source.NGRAM)
-_BEFORE_PREDICTED = 8  # tokens of the prompt
+_PROMPT_TAIL = 8  # last tokens of the prompt that are indexed before the predicted text
 
 
 @dataclass(frozen=True, slots=True)
 class SuffixRules:
-    """When to propose and how far. ``max_match`` is at most `DEPTH` of the index."""
+    """Limits of proposals. ``max_match`` is at most `DEPTH` of the index."""
 
-    min_match: int = 2  # a single token matches nearly always, and its continuation is right one time in four
-    tail_match: int = 8  # the same after sampled tokens of a draft model, whose next token is good as well
+    min_match: int = 2  # a single token nearly always matches, and its continuation is right in one case of four
+    tail_match: int = 8  # shortest match after drafted tokens, where the draft model's next token is a good alternative
     max_match: int = 32
     tokens_per_match: float = 4.0  # the paper's alpha: proposed tokens per matched token
-    min_probability: float = 0.1  # of the whole proposal, by the frequencies
+    min_probability: float = 0.1  # of the whole proposal, estimated from frequencies
 
 
 class SuffixDrafter:
-    """Implements `Drafter`: the longest match first; of equally long ones the conversation's before the past text's.
+    """Implements `Drafter` with the longest match; of equally long matches, that in the conversation.
 
     Example:
-        After [1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2] it proposes 4, which followed (1, 2) twice, not 3, which did once.
+        After [1, 2, 3, 1, 2, 4, 1, 2, 4, 1, 2] it proposes 4, which followed (1, 2) twice, and not 3, which followed
+        once.
     """
 
     source = Source.NGRAM
@@ -43,26 +44,26 @@ class SuffixDrafter:
     def __init__(
         self, rules: SuffixRules | None = None, past: SuffixIndex | None = None, ends: frozenset[int] = frozenset()
     ) -> None:
-        """``past`` is read only; it may grow or be replaced after an answer, before `begin`.
+        """``past`` is never changed here; it may grow or be replaced between an answer and the next `begin`.
 
-        A token of ``ends`` ends an answer: neither it nor what followed it is proposed.
+        A token of ``ends`` ends an answer: a proposal stops before it.
         """
         self._rules = rules or SuffixRules()
         self._index = SuffixIndex()
         self.past, self.ends = past, ends
-        self.predicted: list[int] = []  # expected text of the answer; replaces the past text from `begin` on
+        self.predicted: list[int] = []  # predicted output of the request; replaces the past text from `begin` on
         self.min_match = self._rules.min_match
         self._past_match = NO_MATCH
-        self._ahead = self._past_ahead = NO_MATCH  # the matches, some tokens ahead of the history
-        self._waiting: list[int] = []  # following tokens that were not matched yet, as they would not be enough
+        self._draft_match = self._past_draft_match = NO_MATCH  # matches of the history and of proposed tokens after it
+        self._unmatched: list[int] = []  # proposed tokens not matched yet, since they are fewer than a match needs
 
     def begin(self, history: History, sampler: Sampler) -> None:  # noqa: ARG002  (q = 1 whatever the sampling)
-        """Keep the index if ``history`` continues the indexed text, else start over."""
+        """Keep the index if ``history`` extends the indexed text, else start a new one."""
         known = len(self._index)
         if known > len(history) or not np.array_equal(history[:known], self._index.ids):
             self._index = SuffixIndex()
-        if self.predicted:  # after the end of the prompt, so that its beginning is found, too
-            self.past = SuffixIndex([*history[-_BEFORE_PREDICTED:].tolist(), *self.predicted])
+        if self.predicted:  # indexed after the end of the prompt, so that its beginning can match too
+            self.past = SuffixIndex([*history[-_PROMPT_TAIL:].tolist(), *self.predicted])
         self._past_match = NO_MATCH
         self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
         self.follow(history[len(self._index) :].tolist())
@@ -70,8 +71,8 @@ class SuffixDrafter:
     def propose(self, history: History, limit: int) -> Draft:
         """Propose the most frequent continuation of the longest match, as far as the rules allow."""
         self.follow(history[len(self._index) :].tolist())
-        self._ahead = self._index.suffix(self._rules.max_match)
-        self._past_ahead, self._waiting = self._past_match, []
+        self._draft_match = self._index.suffix(self._rules.max_match)
+        self._past_draft_match, self._unmatched = self._past_match, []
         return self._proposal(limit, self.min_match)
 
     def follow(self, ids: Sequence[int]) -> None:
@@ -79,26 +80,26 @@ class SuffixDrafter:
         self._follow_past(ids[-self._rules.max_match :])
 
     def propose_after(self, ids: Iterable[int], limit: int) -> Draft:
-        """Propose what follows ``ids`` after the history of the last `propose` and the ids of calls since then."""
-        self._waiting += ids
-        reached = max(self._ahead.length, self._past_ahead.length) + len(self._waiting)
+        """Propose a continuation of the last `propose`'s history, the ids of calls since then, and ``ids``."""
+        self._unmatched += ids
+        reached = max(self._draft_match.length, self._past_draft_match.length) + len(self._unmatched)
         if reached < self._rules.tail_match:
-            return _EMPTY  # whatever they match; called after every token of a draft model
+            return _EMPTY  # cannot reach ``tail_match``; fast, since called after every token of a draft model
         max_match = self._rules.max_match
-        for token_id in self._waiting:
-            self._ahead = self._index.follow(self._ahead, token_id, max_match)
+        for token_id in self._unmatched:
+            self._draft_match = self._index.follow(self._draft_match, token_id, max_match)
             if self.past is not None:
-                self._past_ahead = self.past.follow(self._past_ahead, token_id, max_match)
-        self._waiting = []
+                self._past_draft_match = self.past.follow(self._past_draft_match, token_id, max_match)
+        self._unmatched = []
         return self._proposal(limit, self._rules.tail_match)
 
     def _proposal(self, limit: int, min_match: int) -> Draft:
         rules = self._rules
-        if self._ahead.length < min_match and self._past_ahead.length < min_match:
+        if self._draft_match.length < min_match and self._past_draft_match.length < min_match:
             return _EMPTY
-        index, match = self._index, self._index.matched(self._ahead)
+        index, match = self._index, self._index.matched(self._draft_match)
         if self.past is not None:
-            past_match = self.past.matched(self._past_ahead)
+            past_match = self.past.matched(self._past_draft_match)
             if past_match.length > match.length or (self.predicted and past_match.length == match.length):
                 index, match = self.past, past_match
         if match.length < min_match:

@@ -1,4 +1,4 @@
-"""Counts every substring of token ids, and what followed it most often; grows token by token.
+"""Counts every substring of token ids and its most frequent continuation; grows token by token.
 
 An online suffix automaton (Blumer et al. 1985, doi:10.1016/0304-3975(85)90157-4) with counts.
 """
@@ -11,25 +11,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-NONE = 0  # no transition leads to the root, so that its number can mean none
+NONE = 0  # no transition leads to the root, so its number can mean "none"
 _IN_DICT = -1
-_MOST = 8  # a state with more transitions keeps them in a dictionary
+_MOST = 8  # a state with more transitions stores them in a dictionary
 DEPTH = 32  # counts are kept for substrings of up to this many tokens
-BOUNDARY = -1  # separates conversations in one index; never matches a token, and nothing is proposed beyond it
+BOUNDARY = -1  # separates conversations in one index; matches no token, and proposals stop before it
 _ROOT = 0
-_SURELY = 1.000001  # times more, so that rounding does not matter
-_ONCE = 0.75  # the estimate for a continuation that came once out of once
+_ROUNDING = 1.000001  # factor that excludes rounding errors in a comparison
+_SINGLE_SCORE = 0.75  # estimated probability of a continuation that followed in one case of one
 
 
 class SuffixEdges:
     """A list of edges for each state, in flat arrays; a dictionary for the few states with many edges.
 
-    A state with a single transition has no edges; others have one for each. Dictionaries for all of them would be
-    tens of thousands of objects, and Python's garbage collector would delay the answer to visit them.
+    A state with a single transition has no edges here; other states have an edge for each transition. Dictionaries for
+    all states would be tens of thousands of objects, and Python's garbage collector would delay the answer.
     """
 
     def __init__(self) -> None:
-        self._first = array("i")  # for each state: its first edge
+        self._first = array("i")  # first edge of each state
         self._token = array("i", [NONE])
         self._to = array("i", [NONE])
         self._next = array("i", [NONE])
@@ -49,9 +49,9 @@ class SuffixEdges:
         return self._to[edge]
 
     def find_or_add(self, state: int, token_id: int, new: int, only: tuple[int, int]) -> int:
-        """Like `find`, but add a transition to ``new`` if the state has none for the token.
+        """Like `find`, but add an edge to ``new`` if there is none.
 
-        ``only``: token and target of the state's only transition if it has no edges yet.
+        ``only``: token and target of the state's single transition, if the state has no edges yet.
         """
         first = edge = self._first[state]
         if edge == _IN_DICT:
@@ -72,7 +72,7 @@ class SuffixEdges:
         return NONE
 
     def copy(self, state: int, clone: int) -> None:
-        """Copy the edges of ``state`` to ``clone``, which has none."""
+        """Copy the edges of ``state`` to ``clone``, which must have none."""
         edge = self._first[state]
         if edge == _IN_DICT:
             self._first[clone] = _IN_DICT
@@ -83,7 +83,7 @@ class SuffixEdges:
             edge = self._next[edge]
 
     def redirect(self, state: int, token_id: int, old: int, new: int) -> bool:
-        """Let the edge with ``token_id`` lead to ``new`` if it leads to ``old``; return whether it did."""
+        """Redirect the edge with ``token_id`` from ``old`` to ``new``; False if it does not lead to ``old``."""
         edge = self._first[state]
         if edge == _IN_DICT:
             steps = self._dicts[state]
@@ -126,29 +126,29 @@ NO_MATCH = Match(_ROOT, 0)
 
 
 class SuffixIndex:
-    """Counts of all substrings of up to `DEPTH` tokens in linear memory; amortised constant time a token.
+    """Counts of all substrings of up to `DEPTH` tokens in linear memory, with amortised constant time per token.
 
-    A state is a set of substrings that end at the same indices; the longest has ``_length`` tokens, the shorter ones
-    continue in the state at ``_link``. States are flat arrays, six numbers each. A state with one transition keeps it
-    in ``_best`` alone, others have edges for all of theirs. All transitions into a state carry the same token: the one
-    at the state's ``_last`` end.
+    A state is a set of substrings that end at the same indices; the longest has ``_length`` tokens, and ``_link`` is
+    the state of the next shorter suffixes. States are stored in flat arrays, six numbers each. A state with one
+    transition stores it in ``_best`` only, other states have an edge for each transition. All transitions into a state
+    have the same token: the one at the state's ``_last`` end.
 
     Example:
-        After 1 2 3 1 2, the longest suffix that came before is (1, 2), and 3 followed it once out of once.
+        In 1 2 3 1 2, the longest suffix that occurred before is (1, 2), and 3 followed it in one case of one.
     """
 
     def __init__(self, ids: Iterable[int] = ()) -> None:
         self._ids = array("i")
         self._length = array("i", [0])
         self._link = array("i", [-1])
-        self._count = array("i", [0])  # ends of the state's substrings; kept if the shortest has up to DEPTH + 1
-        self._last = array("i", [-1])  # index of its last end
-        self._best = array("i", [NONE])  # the most frequent transition; of equal ones the latest
+        self._count = array("i", [0])  # occurrences; counted if the shortest substring has up to DEPTH + 1 tokens
+        self._last = array("i", [-1])  # index of the last occurrence's end
+        self._best = array("i", [NONE])  # the most frequent transition; of equally frequent ones the latest
         self._arrays = (self._ids, self._count, self._last, self._best, self._link, self._length)
         self._edges = SuffixEdges()
         self._edges.add_state()
         self._whole = _ROOT
-        self._suffix = (_ROOT, 0)  # state and number of the last (up to DEPTH) tokens
+        self._suffix = (_ROOT, 0)  # state and length of the sequence's suffix of up to DEPTH tokens
         self.extend(ids)
 
     def __len__(self) -> int:
@@ -199,21 +199,21 @@ class SuffixIndex:
             self._count_end(state, token_id, following)
 
     def suffix(self, max_length: int) -> Match:
-        """The longest suffix of the sequence, of up to ``max_length`` (<= DEPTH) tokens, that occurred before."""
+        """The longest suffix of the sequence that occurred before, limited to ``max_length`` (<= DEPTH) tokens."""
         state, length = self._suffix
         if length > max_length:
             state, length = self._restrict(state, length, max_length)
         if self._best[state] == NONE:
-            state = self._followed(state)
+            state = self._continued_state(state)
             length = self._length[state]
         return Match(state, length)
 
     def follow(self, match: Match, token_id: int, max_length: int) -> Match:
-        """The longest suffix of ``match`` and ``token_id``, up to ``max_length`` (<= DEPTH) tokens, in the index."""
+        """Extend ``match`` by ``token_id``: the longest indexed suffix of up to ``max_length`` (<= DEPTH) tokens."""
         ids, _, last, best, links, lengths = self._arrays
         edges = self._edges
         state, length = match
-        if length > max_length or lengths[links[state]] >= length:  # seldom
+        if length > max_length or lengths[links[state]] >= length:  # rare
             state, length = self._restrict(state, length, max_length)
         start = state
         while True:
@@ -239,19 +239,20 @@ class SuffixIndex:
         """The longest suffix of ``match`` with a continuation."""
         if self._best[match.state] != NONE:
             return match
-        state = self._followed(match.state)
+        state = self._continued_state(match.state)
         return Match(state, self._length[state])
 
     def continuation(
         self, match: Match, limit: int, min_length: int, min_probability: float = 0.0
     ) -> tuple[list[int], list[float]]:
-        """Up to ``limit`` tokens after ``match``, and for each its estimated probability of being right.
+        """Return up to ``limit`` tokens that continue ``match``, and the estimated probability of each.
 
-        Each is the most frequent continuation, of equal ones the latest. At the end of the sequence the longest suffix
-        with a continuation is taken, which must have ``min_length`` (>= 1) tokens, so that a repetition continues. The
-        walk stops at the most frequent end of a conversation, and where the whole continuation came in less than
-        ``min_probability`` of the cases. The estimate is Krichevsky and Trofimov's of "the most frequent one
-        follows": half a case is added to each side. The sequence must not grow between `suffix` and this.
+        Each token is the most frequent continuation, or the latest of equally frequent ones. At the end of the sequence
+        the longest suffix with a continuation replaces the match if it has ``min_length`` (>= 1) tokens, so that a
+        repetition continues. The walk stops at a boundary, and once the probability of the whole continuation falls
+        below ``min_probability``. A probability is the Krichevsky-Trofimov estimate of "the most frequent token
+        follows", which adds half a case to each side. The sequence must not grow between the calls of `suffix` and this
+        method.
         """
         ids, counts, last, best, links, lengths = self._arrays
         state, length = match
@@ -263,7 +264,7 @@ class SuffixIndex:
         for room in range(limit - 1, -1, -1):
             following = best[state]
             if following == NONE:
-                state = self._followed(state)
+                state = self._continued_state(state)
                 length = lengths[state]
                 following = best[state]
             if length < min_length:
@@ -271,7 +272,7 @@ class SuffixIndex:
             ended = last[following]
             token_id = ids[ended]
             count = counts[following]
-            # The end of the sequence is an end of the substring too, but nothing follows it yet.
+            # The last occurrence may be the end of the sequence, which has no continuation yet.
             total = counts[state] - (last[state] == end)
             probability *= count / total
             if token_id == BOUNDARY or probability < min_probability:
@@ -283,34 +284,34 @@ class SuffixIndex:
                 link = links[following]
                 if lengths[link] >= DEPTH:
                     state = link
-                if state == begun:  # a cycle, as would be the rest of the walk
+                if state == begun:  # a cycle, which the rest of the walk would repeat
                     rounds = 1 + limit // len(found)
-                    if probability**rounds > _SURELY * min_probability:
+                    if probability**rounds > _ROUNDING * min_probability:
                         return (found * rounds)[:limit], (scores * rounds)[:limit]
                 continue
             length += 1
             if count == 1 and length + room <= DEPTH and ended + room <= end:
-                rest = self._verbatim(ended + 1, room)  # a substring that came once continues as it did then
-                return found + rest, scores + [_ONCE] * len(rest)
+                rest = self._verbatim(ended + 1, room)  # a substring that occurred once has a single continuation
+                return found + rest, scores + [_SINGLE_SCORE] * len(rest)
         return found, scores
 
     def _verbatim(self, start: int, count: int) -> list[int]:
-        """The sequence's ``count`` tokens from ``start`` on, up to a boundary."""
+        """The sequence's next ``count`` tokens from ``start``, up to a boundary."""
         found = self._ids[start : start + count].tolist()
         return found[: found.index(BOUNDARY)] if BOUNDARY in found else found
 
-    def _followed(self, state: int) -> int:
-        """The first state with a continuation among the links of ``state``, or the root."""
+    def _continued_state(self, state: int) -> int:
+        """Follow the links of ``state`` to the first state with a continuation, or to the root."""
         best, links = self._best, self._link
         while state != _ROOT and best[state] == NONE:
             state = links[state]
         return state
 
     def _restrict(self, state: int, length: int, max_length: int) -> tuple[int, int]:
-        """Shorten a substring of ``state`` with ``length`` tokens to ``max_length``; return its state and length."""
+        """Shorten a substring of ``length`` tokens in ``state`` to ``max_length``; return its state and length."""
         length = min(length, max_length)
         lengths, links = self._length, self._link
-        # States are split while the sequence grows: a shorter substring may have moved to the link.
+        # A split since the match may have moved a shorter substring to the linked state.
         while state != _ROOT and lengths[links[state]] >= length:
             state = links[state]
         return state, length
@@ -326,7 +327,7 @@ class SuffixIndex:
         return state
 
     def _split(self, state: int, token_id: int, following: int) -> int:
-        """Move the shorter substrings of ``following``, those that come from ``state``, to a new state."""
+        """Move the substrings of ``following`` that are reached from ``state`` to a new state."""
         _, counts, last, best, links, lengths = self._arrays
         edges = self._edges
         shorter = self._add_state(
@@ -344,11 +345,10 @@ class SuffixIndex:
         return shorter
 
     def _count_end(self, state: int, token_id: int, following: int) -> None:
-        """Count the end of the sequence in ``following``, where ``state`` leads with ``token_id``, and in its links.
+        """Count the sequence's new end in ``following``, the target of ``state`` with ``token_id``, and in its links.
 
-        Its links are reached from the links of ``state``; substrings of more than `DEPTH` + 1 tokens are left out. Of
-        equally frequent continuations the latest counts. This one is the latest, so it only has to be compared with the
-        best. Nothing is ever proposed from the root.
+        Substrings of more than `DEPTH` + 1 tokens are not counted. The latest of equally frequent continuations wins,
+        so each new count is compared with the best count only. The root needs no best continuation.
         """
         ids, counts, last, best, links, lengths = self._arrays
         end = len(ids) - 1
@@ -361,7 +361,7 @@ class SuffixIndex:
         upcoming = following
         while state != _ROOT:
             most = best[state]
-            # ``state`` leads to the end counted last or to the next one, which mostly is the best.
+            # In most cases the best transition of ``state`` leads to the end just counted, or to the next one.
             if most == upcoming or (most != following and lengths[upcoming] > lengths[state]):
                 following = upcoming
                 counts[following] += 1

@@ -1,1 +1,1 @@
-"""Drafts with another vocabulary: translates between the tokens of the target and those of the draft."""
+"""Drafts with another vocabulary: translates between the tokens of target and draft."""

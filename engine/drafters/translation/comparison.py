@@ -1,4 +1,4 @@
-"""Checks whether a draft may serve a target: directly with the same vocabulary, else by translation."""
+"""Checks whether a draft can be used with a target: directly with the same vocabulary, else by translation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def find_translation(target: tuple[Vocab, str | None], draft: tuple[Vocab, str |
     """Compare two models by vocabulary and chat template; None if no translation is needed.
 
     Raises:
-        DraftRefusedError: the draft may not serve the target; the message names what differs.
+        DraftRefusedError: the draft cannot be used with the target; the message names the difference.
     """
     try:
         check_pair(target[0], draft[0])
@@ -25,7 +25,7 @@ def find_translation(target: tuple[Vocab, str | None], draft: tuple[Vocab, str |
 
 
 def find_template_difference(target: tuple[Vocab, str | None], draft: tuple[Vocab, str | None]) -> Sentence | None:
-    """Where the chat templates of two models of one vocabulary differ; None if they write the same."""
+    """Describe the first difference of the chat templates of two models with one vocabulary; None if equal."""
     return template_difference(_side(*target), _side(*draft))
 
 
@@ -33,10 +33,10 @@ def _side(vocab: Vocab, template: str | None) -> PromptSide:
     return PromptSide(vocab, PromptBuilder(vocab, template).build)
 
 
-def coverage_words(coverage: float, *, is_listed: bool = False) -> Sentence:
-    """The sentence about a draft with another vocabulary; ``coverage`` as in `Translation`.
+def vocabulary_sentence(speaks: float, *, is_listed: bool = False) -> Sentence:
+    """A sentence about a draft with another vocabulary; ``speaks`` as in `Translation`.
 
-    ``is_listed``: it is shown among other drafts with another vocabulary.
+    ``is_listed``: the sentence is shown in a list of such drafts.
     """
     if is_listed:
         return said("Shares {percent:.0f}% of the target's tokens", percent=100.0 * coverage)

@@ -1,4 +1,4 @@
-"""Drafts with a model of another vocabulary: by its text, or by its distribution over the tokens that both have."""
+"""Drafts with a model of another vocabulary, by greedy text or by sampling common tokens."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from engine.interfaces import Candidates, TokenIds
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.top_k import Row
 
-_SURE = 1.0  # score of a token that ends within one of the draft's tokens
+_SURE = 1.0  # score of a target token that ends within a draft token
 
 
 class TranslatedDrafter(DraftModelDrafter):
     """A `DraftModelDrafter` whose model has another vocabulary than the target.
 
-    At temperature 0 the draft writes greedy text, which is proposed as the target's tokens up to the last boundary of
-    both tokenizers. That is a deterministic proposal (q = 1), so exact whatever it is. Above temperature 0 the draft
-    samples from its distribution over the tokens that both vocabularies have (token-level intersection: Timor et al.
-    2025, arXiv 2502.05202) if these are most of the tokens in use; else it writes text as well.
+    At temperature 0 the draft writes greedy text, which is proposed as the target's tokens up to the last common
+    boundary of both tokenizers. Such a proposal is deterministic (q = 1), so any text keeps the output exact. Above
+    temperature 0 the draft samples from its distribution over the tokens in both vocabularies (token-level
+    intersection: Timor et al. 2025, arXiv 2502.05202) if these are most of the tokens in use; else it writes greedy
+    text.
     """
 
     def __init__(
@@ -33,7 +34,7 @@ class TranslatedDrafter(DraftModelDrafter):
         eog_ids: frozenset[int],
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """``eog_ids`` are the target's; if the draft's end-of-generation token is the most likely, nothing follows."""
+        """``eog_ids`` are the target's. Drafting stops if the draft's end-of-generation token is the most likely."""
         super().__init__(model, model.n_vocab, eog_ids, should_stop)
         self._translated = model
         translation = model.translation
@@ -42,7 +43,7 @@ class TranslatedDrafter(DraftModelDrafter):
         self._ends = np.array(sorted(ends), dtype=np.int64)
         self._controls = np.array([i for i in no_text if i not in ends], dtype=np.int64)
         self._writes, self._ignores_ends = True, False
-        self._is_ahead = False  # whether it reads its own proposal
+        self._is_ahead = False  # whether the draft reads tokens of its own proposal
 
     def begin(self, history: History, sampler: Sampler) -> None:
         self._writes = sampler.greedy or not self._translated.translation.has_most
@@ -76,7 +77,7 @@ class TranslatedDrafter(DraftModelDrafter):
             super()._run_ahead(draft, row, before, limit, gate)
 
     def _write(self, draft: Draft, row: Row | Candidates, limit: int, gate: Gate | None) -> None:
-        """Write the draft's most likely text; append the part that the target can spell to ``draft``."""
+        """Let the draft write its most likely text; append the part that the target can spell to ``draft``."""
         model, text = self._translated, _Text(self._translated, limit)
         try:
             while True:
@@ -101,7 +102,7 @@ class TranslatedDrafter(DraftModelDrafter):
                 draft.scores.extend(scores)
 
     def _most_likely(self, row: Row | Candidates) -> tuple[int, float] | None:
-        """The most likely text token of the draft, and its confidence; None if the answer is more likely to end."""
+        """The draft's most likely text token and its confidence; None if an end-of-generation token is more likely."""
         if isinstance(row, Candidates):
             ids, logits = row.ids, row.logits
             kept = ~np.isin(ids, self._controls)
@@ -130,10 +131,10 @@ class _Text:
         self._ends: list[int] = []  # end of each of the draft's tokens in the text
         self._confidences: list[float] = []
         self._ids: list[int] = []
-        self._settled, self._settled_end = 0, 0  # the target's tokens before the last beginning of a word
+        self._settled, self._settled_end = 0, 0  # target tokens, and bytes, before the last beginning of a word
 
     def add(self, own_id: int, confidence: float) -> bool:
-        """Append a token of the draft; return whether there is space left and the target can spell it."""
+        """Append a draft token; False if the limit is reached or the target cannot spell it."""
         model, translation = self._model, self._model.translation
         piece, begin = translation.draft.pieces[own_id], len(self._data)
         model.write(own_id)

@@ -1,7 +1,6 @@
-"""Translates control tokens by their role: what one model's chat template writes between messages, in another's tokens.
+"""Translates the control tokens that one model's chat template writes between messages to another model's tokens.
 
-Both templates render the same small conversations, so that the text before a question, before an answer and between
-them is known of both.
+Both templates render the same small conversations, which gives the text of both before, between and after messages.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ _CONVERSATIONS = (
     (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("user", _LATER)),
     (Message("system", _SYSTEM), Message("user", _QUESTION)),
 )
-# The first of two equal marks counts: if the target writes nothing before it answers, the draft must not begin with
-# reasoning.
-_JOINTS = {
+# The first of two equal marks wins: if the target's template adds nothing before an answer, the draft must not begin
+# with reasoning.
+_MARK_POSITIONS = {
     ("", _QUESTION): said("a question"),
     (_QUESTION, _ANSWER): said("an answer"),
     (_QUESTION, ""): said("the beginning of an answer"),
@@ -31,13 +30,13 @@ _JOINTS = {
     ("", _SYSTEM): said("a system prompt"),
     (_SYSTEM, _QUESTION): said("the end of a system prompt"),
 }
-_MOST_SHOWN = 80  # characters of a template
+_MOST_SHOWN = 80  # characters of a template in an error
 Marks = dict[tuple[str, str], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSide:
-    """A model's tokenizer, and how it makes prompts of messages.
+    """A model's tokenizer and its function that builds prompts from messages.
 
     ``build`` raises `engine.errors.TemplateError` if the chat template cannot be used.
     """
@@ -50,8 +49,8 @@ class PromptSide:
 class Roles:
     """The draft's tokens for the target's control tokens.
 
-    ``single`` [target id]: control tokens that both have by the same text, and end-of-generation tokens. ``marks``:
-    token runs between messages, by the target's first token of each, the longest first.
+    ``single`` [target id]: control tokens with the same text in both, and end-of-generation tokens. ``marks``: token
+    runs between messages, grouped by the target's first token, longest first.
     """
 
     single: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -63,7 +62,7 @@ class Roles:
         return max((len(own) for each in self.marks.values() for own, _ in each), default=0)
 
     def at(self, ids: Sequence[int], index: int) -> tuple[int, tuple[int, ...]] | None:
-        """Number of the target's ``ids`` from ``index`` on that are such a run, and the draft's tokens for it."""
+        """Find a run at ``index`` of the target's ``ids``: its length and the draft's tokens for it."""
         for own, theirs in self.marks.get(ids[index], ()):
             if tuple(ids[index : index + len(own)]) == own:
                 return len(own), theirs
@@ -71,10 +70,10 @@ class Roles:
 
 
 def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
-    """Find the draft's tokens for the text that the target's chat template writes between messages.
+    """Find the draft's tokens for the control tokens that the target's chat template writes between messages.
 
     Raises:
-        DraftRefusedError: the draft's template has none for one of them; the message names the token and its place.
+        DraftRefusedError: the draft's template has no equivalent of one; the message names the token and its position.
     """
     single = _by_text(target.tokenizer, draft.tokenizer)
     ours = _marks(target)
@@ -93,7 +92,7 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
             )
         ) from error
     found: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for joint, words in _JOINTS.items():
+    for joint, words in _MARK_POSITIONS.items():
         mark = _from_first_control(target.tokenizer, ours.get(joint, ()))
         if not mark:
             continue
@@ -107,12 +106,12 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
 
 
 def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | None:
-    """The first difference of the chat templates of two models of one vocabulary; None if they write the same.
+    """The first difference of the chat templates of two models with the same vocabulary; None if there is none.
 
-    The target's template is used for both, so that a draft may read something else than it was trained on.
+    Both models read the target's template, so a difference means that the draft reads an unfamiliar format.
     """
     ours, theirs = _marks(target), _marks(draft)
-    for joint, words in _JOINTS.items():
+    for joint, words in _MARK_POSITIONS.items():
         one, other = ours.get(joint), theirs.get(joint)
         if one is not None and one != other:
             return said(
@@ -141,19 +140,19 @@ def _missing_mark(tokenizer: Tokenizer, mark: Sequence[int], words: Sentence) ->
 
 
 def _by_text(target: Tokenizer, draft: Tokenizer) -> dict[int, tuple[int, ...]]:
-    """Control tokens that both have by their texts; end-of-generation tokens, else by the draft's usual one."""
+    """Map control tokens by equal text; end-of-generation tokens without an equal get the draft's usual one."""
     ours, theirs = _ids_by_text(target), _ids_by_text(draft)
     single: dict[int, tuple[int, ...]] = {i: (theirs[text],) for text, i in ours.items() if text in theirs}
-    end = usual_end(draft)
+    end = default_eog(draft)
     if end is not None:
         for token_id in target.eog_ids:
             single.setdefault(token_id, (end,))
-    if target.add_bos and target.bos_id is not None:  # the draft's own BOS token begins a conversation
+    if target.add_bos and target.bos_id is not None:  # the draft's BOS token begins a conversation instead
         single[target.bos_id] = ()
     return single
 
 
-def usual_end(tokenizer: Tokenizer) -> int | None:
+def default_eog(tokenizer: Tokenizer) -> int | None:
     ends = tokenizer.eog_ids
     return tokenizer.eos_id if tokenizer.eos_id in ends else min(ends, default=None)
 
@@ -176,13 +175,13 @@ def _name(tokenizer: Tokenizer, token_id: int) -> str:
 
 
 def _from_first_control(tokenizer: Tokenizer, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """A mark from its first control token on; empty if it has none."""
+    """The part of a mark from its first control token on; empty without one."""
     first = next((i for i, token_id in enumerate(ids) if _is_control(tokenizer, token_id)), len(ids))
     return ids[first:]
 
 
 def _marks(side: PromptSide, *, strict: bool = False) -> Marks:
-    """The token runs of this model's prompts between messages."""
+    """The token runs between messages in this model's prompts."""
     found: Marks = {}
     for messages in _CONVERSATIONS:
         try:
@@ -201,9 +200,9 @@ def _marks(side: PromptSide, *, strict: bool = False) -> Marks:
 
 
 def _edges(tokenizer: Tokenizer, ids: Sequence[int], words: Sequence[str]) -> list[int] | None:
-    """Begin and end, in turn, of the token runs of ``ids`` around ``words``; None if a word is missing.
+    """Alternating begins and ends of the token runs of ``ids`` around ``words``; None if a word is missing.
 
-    A BOS token that the tokenizer adds belongs to none.
+    A BOS token that the tokenizer adds is in no run.
     """
     owners: list[int] = []  # index of the token of each byte
     data = bytearray()

@@ -1,9 +1,9 @@
-"""A draft's cached sequence as if it had the target's vocabulary: ids and rows are in the target's tokens.
+"""Wraps a draft's cached sequence so that ids and rows are in the target's vocabulary.
 
 The conversation is held three times: as the target's ids, as bytes with one byte for each control token, and as the
-draft's ids, of which its cache holds a prefix. Both kinds of ids know their ends in the bytes, so that they can be
-aligned. New text is spelled from the last beginning of a word on: tokenizers cut there, so that the draft reads the
-same tokens as if it had seen the whole text.
+draft's ids, of which the cache holds a prefix. The byte offset of each id's end is stored to align both kinds of ids.
+New text is spelled from the last beginning of a word on: tokenizers split there, so the draft reads the same tokens as
+if the whole text were tokenized.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ from engine.sentences import said
 from engine.sequence import CachedSequence
 
 _CONTROL = 0  # the byte of a control token
-_PICTURE = b" image"  # in place of a picture, which the draft does not see
-_REACH = 48  # bytes that are searched for the beginning of a word
-_SPLIT_EVERY = 2048  # bytes of text that are spelled at once, except the word at their end
+_PICTURE = b" image"  # text that the draft reads in place of a picture
+_REACH = 48  # last bytes that are searched for the beginning of a word
+_SPLIT_EVERY = 2048  # bytes of text that are spelled at once
 
 
 class TranslatedSequence:
     """Implements `engine.drafters.draft_model.DraftSequence` in the target's tokens.
 
-    If the draft's memory is recurrent, text that it has read is not spelled anew: a rollback costs more than it gains.
+    If the draft's memory is recurrent, text in the cache is not spelled again: a rollback costs more than it gains.
     """
 
     def __init__(self, own: CachedSequence, translation: Translation) -> None:
         self.own, self.translation = own, translation
         self.n_vocab = translation.target.n_vocab
-        self.num_last_read = 0  # the draft's tokens in the last pass
+        self.num_last_read = 0  # draft tokens in the last pass
         self._row: Row = np.empty(self.n_vocab, dtype=np.float32)
-        self._ids: list[int] = []  # the target's
-        self._ends: list[int] = []  # their ends in the bytes
+        self._ids: list[int] = []  # target ids
+        self._ends: list[int] = []  # the end of each in ``_data``
         self._data = bytearray((_CONTROL,))  # the first byte stands for the tokens before a conversation
-        self._controls: dict[int, tuple[int, ...]] = {0: translation.start}  # the draft's tokens, by index of the byte
+        self._controls: dict[int, tuple[int, ...]] = {0: translation.start}  # draft tokens by index of the control byte
         self._own_ids: list[int] = list(translation.start)
         self._own_ends: list[int] = [1] * len(translation.start)
-        self._num_held = 0  # of these, so many are known to be a prefix of the cache
+        self._num_held = 0  # number of draft ids that are known to be a prefix of the cache
 
     # ---- contents -----------------------------------------------------------------------------------------------
 
     @property
     def num_past(self) -> int:
-        """Number of the target's tokens that are completely in the draft's cache."""
+        """Number of target tokens that are completely in the draft's cache."""
         held = min(self._num_held, self.own.num_past)
         end = self._own_ends[held - 1] if held else 0
-        while end in self._controls and not self._controls[end]:  # the draft has no tokens for it
+        while end in self._controls and not self._controls[end]:  # a control token without an equivalent in the draft
             end += 1
         return bisect_right(self._ends, end)
 
     @property
     def n_ctx(self) -> int:
-        """Number of the target's tokens that fit into the draft's cache, if new text is as long for both."""
+        """Number of target tokens that fit into the draft's cache, if new text has as many tokens in both."""
         return len(self._ids) + self.own.n_ctx - len(self._own_ids)
 
     @property
@@ -72,24 +72,24 @@ class TranslatedSequence:
 
     def reuse(self, ids: History) -> int:
         """Keep the prefix that the cache shares with ``ids``; return its length."""
-        self._set(0, ids.tolist())
+        self._replace_from(0, ids.tolist())
         self._num_held = self.own.reuse(np.asarray(self._own_ids, dtype=np.int32)) if self._own_ids else 0
         return self.num_past
 
     def prefill(self, ids: History) -> Iterator[int]:
-        """Read ``ids`` after the contents, without rows; yield how many of the draft's tokens are done.
+        """Append ``ids`` without rows; yield the number of draft tokens read so far.
 
         Raises:
             DecodeError: a pass failed, or the draft's context is full.
         """
-        self._set(self.num_past, ids.tolist())
+        self._replace_from(self.num_past, ids.tolist())
         yield from self.own.prefill(np.asarray(self._unread(), dtype=np.int32))
         self._num_held = self.own.num_past
 
     def forward(self, ids: TokenIds, n_rows: int = 1) -> Rows:  # noqa: ARG002  (the protocol's signature)
-        """Read ``ids`` after the contents; return the logits of the target's tokens after the last [1, n_vocab].
+        """Append ``ids``; return the logits after the last in the target's vocabulary [1, n_vocab].
 
-        Tokens that the draft does not have are at -inf. The row may be written into, until the next call.
+        Tokens that the draft lacks are at -inf. The caller may write into the row, which the next call overwrites.
 
         Raises:
             DecodeError: the pass failed, or the draft's context is full.
@@ -98,26 +98,26 @@ class TranslatedSequence:
         return self._row[None]
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """The same, for the draft's most likely tokens only; raises like `forward`."""
+        """Like `forward`, but only for the draft's most likely tokens."""
         return self.translation.overlap.select(self.own_candidates(ids))
 
     def forward_own(self, ids: TokenIds = ()) -> Row:
-        """Read ``ids``, or the draft's text; return the logits of its tokens [draft n_vocab]; raises like `forward`."""
+        """Append ``ids``, and return logits in the draft's vocabulary [draft n_vocab]; raises like `forward`."""
         row: Row = self.own.forward(self._next(ids), 1)[0]
         self._num_held = self.own.num_past
         return row
 
     def own_candidates(self, ids: TokenIds = ()) -> Candidates:
-        """The same, for the most likely tokens only; raises like `forward`."""
+        """Like `forward_own`, but only for the most likely tokens."""
         found = self.own.forward_candidates(self._next(ids))
         self._num_held = self.own.num_past
         return found
 
     def _next(self, ids: TokenIds) -> list[int]:
-        """Append ``ids``; return the draft's tokens to read for a row after the last, at least one."""
+        """Append ``ids``; return the draft tokens, at least one, to read for the row after the last."""
         if len(ids):
-            self._set(self.num_past, [int(i) for i in ids])
-        if self._num_held >= len(self._own_ids):  # the draft has no tokens for any of ``ids``
+            self._replace_from(self.num_past, [int(i) for i in ids])
+        if self._num_held >= len(self._own_ids):  # none of ``ids`` has draft tokens
             self._num_held = max(len(self._own_ids) - 1, 0)
         if not self._own_ids:
             self._own_ids, self._own_ends = [self.translation.stand_in], [len(self._data)]
@@ -133,10 +133,10 @@ class TranslatedSequence:
                     n_ctx=self.own.n_ctx,
                 )
             )
-        self._forget_rest()
+        self._drop_mismatch()
         return self._own_ids[self.own.num_past :]
 
-    def _forget_rest(self) -> None:
+    def _drop_mismatch(self) -> None:
         """Drop the part of the cache that differs from the draft's ids."""
         if self.own.num_past > self._num_held and not self.own.rollback(self._num_held):
             self.own.clear()
@@ -145,7 +145,7 @@ class TranslatedSequence:
     # ---- drafting -----------------------------------------------------------------------------------------------
 
     def append(self, token_id: int) -> None:
-        """Append a token of the target that the draft has, as that one token, whatever word results."""
+        """Append a common token as a single draft token, without spelling the word again."""
         self._data += self.translation.target.pieces[token_id]
         self._ids.append(token_id)
         self._ends.append(len(self._data))
@@ -153,18 +153,18 @@ class TranslatedSequence:
         self._own_ends.append(len(self._data))
 
     def write(self, own_id: int) -> None:
-        """Append a token of the draft, which belongs to none of the target's until `claim`."""
+        """Append a draft token that belongs to no target token until `claim`."""
         self._data += self.translation.draft.pieces[own_id]
         self._own_ids.append(own_id)
         self._own_ends.append(len(self._data))
 
     @property
     def own_room(self) -> int:
-        """How many more of its tokens the draft can read."""
+        """How many more draft tokens fit into the cache."""
         return self.own.n_ctx - len(self._own_ids)
 
     def claim(self, ids: Sequence[int]) -> None:
-        """Assign the bytes that the draft wrote to these tokens of the target; the rest is dropped."""
+        """Assign the bytes that the draft wrote to these target tokens, and drop the rest."""
         pieces, end = self.translation.target.pieces, self._end
         for token_id in ids:
             end += len(pieces[token_id])
@@ -178,27 +178,27 @@ class TranslatedSequence:
         self.own.checkpoint(num_uncertain)
 
     def rollback(self, num_past: int) -> bool:
-        """Drop all but the first ``num_past`` of the target's tokens; always possible.
+        """Drop all but the first ``num_past`` target tokens; always possible.
 
-        A token of the draft that reaches beyond is dropped as well.
+        A draft token that extends beyond them is dropped as well.
 
         Raises:
-            DecodeError: tokens that have to be read again could not be.
+            DecodeError: tokens could not be read again.
         """
         begin, ends = num_past, self._ends
         if 0 < num_past < len(ends) and ends[num_past] == ends[num_past - 1]:
-            begin = bisect_left(ends, ends[num_past])  # of a run that the roles translate as a whole
+            begin = bisect_left(ends, ends[num_past])  # of a run that is translated as a whole
         kept = self._ids[begin:num_past]
         self._drop_ids(begin)
         self._cut(self._end)
         if kept:
-            self._take(kept)
+            self._append_ids(kept)
             self._spell()
-        self._forget_rest()
+        self._drop_mismatch()
         return True
 
     def clear(self) -> None:
-        """Clear the cache; the tokens that it should hold stay known."""
+        """Clear the cache, but keep the recorded ids and bytes."""
         self.own.clear()
         self._num_held = 0
 
@@ -207,7 +207,7 @@ class TranslatedSequence:
         return self._ends[-1] if self._ends else 1
 
     def _drop_ids(self, count: int) -> None:
-        """Keep the first ``count`` of the target's ids; the bytes stay."""
+        """Keep the first ``count`` target ids, and all bytes."""
         del self._ids[count:], self._ends[count:]
 
     def _cut(self, end: int) -> None:
@@ -221,31 +221,31 @@ class TranslatedSequence:
 
     # ---- spelling -----------------------------------------------------------------------------------------------
 
-    def _set(self, start: int, ids: list[int]) -> None:
+    def _replace_from(self, start: int, ids: list[int]) -> None:
         held = self._ids[start : start + len(ids)]
         same = len(held)
         if held != ids[:same]:
             same = next(i for i, (one, other) in enumerate(zip(held, ids, strict=False)) if one != other)
         first = start + same
         if same < len(ids) or first < len(self._ids):
-            first = self._before_mark(first)
+            first = self._mark_start(first)
         more = [*self._ids[first:start], *ids[max(0, first - start) :]]
         self._drop_ids(first)
         self._cut(self._end)
-        self._take(more)
+        self._append_ids(more)
         self._spell()
 
-    def _before_mark(self, index: int) -> int:
-        """Where to append ids again so that a run that the roles translate as a whole is found at ``index``."""
+    def _mark_start(self, index: int) -> int:
+        """Index from which ids must be appended again so that a run at ``index`` is translated as a whole."""
         roles, ids, ends = self.translation.roles, self._ids, self._ends
         reach = range(max(0, index - roles.longest + 1), index)
         index = next((begin for begin in reach if ids[begin] in roles.marks), index)
         while 0 < index < len(ends) and ends[index] == ends[index - 1]:
-            index -= 1  # of another run that begins before
+            index -= 1  # part of a run that begins earlier
         return index
 
-    def _take(self, ids: Sequence[int]) -> None:
-        """Append the target's ``ids`` as bytes, and control tokens by their roles."""
+    def _append_ids(self, ids: Sequence[int]) -> None:
+        """Append target ``ids`` as bytes, and translate control tokens by `Roles`."""
         translation, index = self.translation, 0
         pieces, roles = translation.target.pieces, translation.roles
         while index < len(ids):
@@ -267,7 +267,7 @@ class TranslatedSequence:
             return
         first = self._respell_from(done)
         ids, ends = self._spelled(own_ends[first - 1] if first else 0)
-        same = 0  # number of ids that stay in the cache
+        same = 0  # number of draft ids that stay in the cache
         for one, other, end, other_end in zip(own_ids[first:], ids, own_ends[first:], ends, strict=False):
             if one != other or end != other_end:
                 break
@@ -276,7 +276,7 @@ class TranslatedSequence:
         self._num_held = min(self._num_held, first + same)
 
     def _respell_from(self, done: int) -> int:
-        """How many of the draft's ids that end at ``done`` or before stay: up to where any tokenizer cuts."""
+        """Number of draft ids to keep of those that end by ``done``: up to a position where every tokenizer splits."""
         ends, count, data, controls = self._own_ends, len(self._own_ends), self._data, self._controls
         if self.own.num_snapshots is not None:
             return count
@@ -288,7 +288,7 @@ class TranslatedSequence:
         return count
 
     def _spelled(self, begin: int) -> tuple[list[int], list[int]]:
-        """The draft's ids of the bytes from ``begin`` on, and their ends."""
+        """Spell the bytes from ``begin`` on: the draft ids and their ends."""
         ids, ends = list[int](), list[int]()
         controls = list(takewhile(lambda index: index >= begin, reversed(self._controls)))
         for index in [*reversed(controls), len(self._data)]:
@@ -304,7 +304,7 @@ class TranslatedSequence:
         return ids, ends
 
     def _split(self, begin: int, end: int) -> int:
-        """Where to cut a long text: a tokenizer may take more than linear time."""
+        """Where to split a long text, since a tokenizer may take more than linear time."""
         if end - begin <= _SPLIT_EVERY:
             return end
         cuts = range(begin + _SPLIT_EVERY, begin + _SPLIT_EVERY // 2, -1)
@@ -317,12 +317,12 @@ class TranslatedSequence:
                 begin += len(pieces[own_id])
                 ids.append(own_id)
                 ends.append(begin)
-            if begin < end:  # a byte that it cannot spell
+            if begin < end:  # a byte that the draft cannot spell
                 begin += 1
                 ids.append(self.translation.stand_in)
                 ends.append(begin)
 
 
 def _picture_length(ids: Sequence[int], begin: int) -> int:
-    """Number of ``ids`` from ``begin`` on that belong to pictures."""
+    """Length of the run of picture ids that begins at ``begin``."""
     return next((i for i, one in enumerate(ids[begin:]) if one >= 0), len(ids) - begin)

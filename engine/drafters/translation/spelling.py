@@ -1,4 +1,4 @@
-"""Converts bytes to text tokens of one vocabulary, whatever the bytes are, and back."""
+"""Converts arbitrary bytes to text tokens of one vocabulary, and back."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from engine.errors import PromptError
 from engine.interfaces import Tokenizer
 from engine.prompt.typed_text import adds_space
 
-_LONGEST_PIECE = 64  # bytes of a token that are searched at once if the tokenizer cannot be used
-_MOST_KEPT, _LONGEST_KEPT = 20_000, 48  # spellings of a word or two
-_UTF8_LENGTHS = ((0xF0, 4), (0xE0, 3), (0xC0, 2))  # length of a character by its first byte
+_LONGEST_PIECE = 64  # longest token, in bytes, that is searched for without the tokenizer
+_MOST_KEPT, _LONGEST_KEPT = 20_000, 48  # number of cached spellings, and their longest text in bytes
+_UTF8_LENGTHS = ((0xF0, 4), (0xE0, 3), (0xC0, 2))  # bytes of a character by its first byte
 
 
 class Speller:
-    """Spells bytes in the text tokens of one vocabulary, as its tokenizer does if they are text.
+    """Spells bytes in the text tokens of one vocabulary. UTF-8 text is spelled as its tokenizer does.
 
-    Control tokens (including reasoning tags) and end-of-generation tokens have no bytes here, so that none of them is
-    ever a result.
+    Control tokens (including reasoning tags) and end-of-generation tokens have no bytes here, so they are never a
+    result.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -31,17 +31,17 @@ class Speller:
             if data in controls:
                 self.pieces[token_id] = b""
             elif data and (data not in self._ids or tokenizer.token_text(self._ids[data]).startswith("<0x")):
-                self._ids[data] = token_id  # a byte token may exist beside the token of the character
+                self._ids[data] = token_id  # a character may have a byte token and a text token
         self._longest = min(max(map(len, self._ids), default=0), _LONGEST_PIECE)
         self._kept: dict[bytes, tuple[int, ...]] = {}
         self._adds_space = adds_space(tokenizer)
 
     def id_of(self, data: bytes) -> int | None:
-        """The token of exactly these bytes."""
+        """The token with exactly these bytes; None if there is none."""
         return self._ids.get(data)
 
     def spell(self, data: bytes) -> tuple[int, ...]:
-        """The tokens of ``data``, or of the longest prefix that has any; their bytes are that prefix."""
+        """The tokens of ``data``, or of its longest prefix that tokens can spell."""
         kept = self._kept.get(data)
         if kept is not None:
             return kept
@@ -64,12 +64,12 @@ class Speller:
         return ids
 
     def _tokens_of(self, text: str, data: bytes) -> list[int] | None:
-        """The tokenizer's tokens of a text; None if they do not stand for exactly these bytes."""
+        """Tokenize ``text``; None if the tokens' bytes differ from ``data``."""
         tokenize, pieces = self._tokenizer.tokenize, self.pieces
         begun = self._adds_space and not text.startswith(" ")
         try:
             ids = tokenize("\n" + text if begun else text[self._adds_space :], special=False)
-            if begun:  # the space that it puts before a text does not belong here
+            if begun:  # without the space that the tokenizer adds before a text
                 before = tokenize("\n", special=False)
                 ids = ids[len(before) :] if ids[: len(before)] == before else []
         except PromptError:
@@ -78,7 +78,7 @@ class Speller:
         return ids if all(found) and b"".join(found) == data else None
 
     def _longest_tokens(self, data: bytes) -> tuple[list[int], int]:
-        """The longest token at each index in turn, and the number of bytes reached."""
+        """Take the longest token at each index; return the tokens and the number of spelled bytes."""
         ids, index, known = list[int](), 0, self._ids
         while index < len(data):
             for length in range(min(self._longest, len(data) - index), 0, -1):
@@ -93,7 +93,7 @@ class Speller:
 
 
 def _parts(data: bytes) -> Iterator[tuple[bytes, str]]:
-    """Split ``data`` into parts that are UTF-8, each with its text, and parts that are not, with an empty text."""
+    """Split ``data`` into UTF-8 parts, each with its text, and invalid parts with an empty text."""
     while data:
         begin, end = _broken(data)
         if begin:
@@ -104,7 +104,7 @@ def _parts(data: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _broken(data: bytes) -> tuple[int, int]:
-    """Begin and end of the first bytes that are no UTF-8; the end of ``data`` if there are none."""
+    """Begin and end of the first bytes that are not UTF-8; the end of ``data`` if all are."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -113,7 +113,7 @@ def _broken(data: bytes) -> tuple[int, int]:
 
 
 def whole_characters(data: bytes) -> bytes:
-    """``data`` without an incomplete character at its end."""
+    """Remove an incomplete character at the end of ``data``."""
     for back in range(1, min(3, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:
@@ -125,9 +125,9 @@ def whole_characters(data: bytes) -> bytes:
 
 
 def begins_word(data: bytes | bytearray, index: int) -> bool:
-    """Whether every tokenizer cuts at ``index``: at a space before a letter, or at the beginning of a line.
+    """Whether every tokenizer splits at ``index``: at a space before a letter, or at the beginning of a line.
 
-    Some join the last of several white spaces with what follows, so that after an empty line it is not certain.
+    Some join the last of several white spaces with the next word, so a line after an empty line does not count.
     """
     if index + 1 >= len(data):
         return False

@@ -1,4 +1,4 @@
-"""Tables of the tokens that two vocabularies have in common, and their share in everyday text."""
+"""Tables of the tokens that two vocabularies have in common, and their share of everyday text."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.drafters.translation.roles import PromptSide, Roles, compare_roles, usual_end
+from engine.drafters.translation.roles import PromptSide, Roles, compare_roles, default_eog
 from engine.drafters.translation.spelling import Speller
 from engine.errors import DraftRefusedError
 from engine.interfaces import Candidates, Tokenizer
 from engine.sampling.top_k import Row
 
-MOST = 0.75  # from this share on tokens are sampled from the draft's distribution, below it writes text
+MIN_SHARE = 0.75  # of common tokens, for sampling from the draft's distribution; below it, the draft writes text
 _NONE = -1
-# Everyday text: the share of its tokens that a draft has says more than the share of the vocabulary, most of which
-# hardly ever occurs.
+# Everyday text. Common tokens are weighted by their use in it, since most tokens of a vocabulary hardly ever occur.
 SAMPLE = """\
 Of course! Here is how I would do it. First, read the question again and write down what is known; then look for the \
 step that is missing. If the result is larger than 1,000 or smaller than 0.5, something went wrong, and it is worth \
@@ -51,21 +50,21 @@ window, and listened to the old man's stories about the sea. {"name": "Anna", "a
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Common tokens: ``target_ids`` [n], ascending, and ``draft_ids`` [n], with one end-of-generation token."""
+    """Common tokens: ``target_ids`` [n], ascending, and ``draft_ids`` [n]; one is the end-of-generation token."""
 
     target_ids: NDArray[np.int64]
     draft_ids: NDArray[np.int64]
-    of_target: NDArray[np.int32]  # [target n_vocab] the draft's text token, -1 if it has none
-    of_draft: NDArray[np.int32]  # [draft n_vocab] the target's text token, likewise
-    n_vocab: int  # the target's
+    of_target: NDArray[np.int32]  # [target n_vocab] the draft's text token, or -1
+    of_draft: NDArray[np.int32]  # [draft n_vocab] the target's text token, or -1
+    n_vocab: int  # size of the target's vocabulary
 
     def spread(self, own: Row, row: Row) -> None:
-        """Fill ``row`` [target n_vocab] with the draft's logits ``own`` [draft n_vocab]; -inf for missing tokens."""
+        """Copy the draft's logits ``own`` [draft n_vocab] to ``row`` [target n_vocab]; missing tokens get -inf."""
         row.fill(-np.inf)
         row[self.target_ids] = own[self.draft_ids]
 
     def select(self, own: Candidates) -> Candidates:
-        """The target's tokens among the draft's candidates; possibly none."""
+        """The draft's candidates as target tokens, without candidates that the target lacks."""
         indices = np.full(len(self.of_draft), _NONE, dtype=np.int64)
         indices[self.draft_ids] = np.arange(len(self.draft_ids))
         found = indices[own.ids] >= 0
@@ -76,44 +75,42 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """The tables between a target and a draft of another vocabulary.
+    """The tables for a target and a draft with another vocabulary.
 
-    ``coverage`` is the share of the target's tokens of everyday text that are one token for the draft, too;
-    ``reverse_coverage`` is the share of the draft's tokens that are one token for the target.
+    ``speaks`` is the share of the target's tokens of everyday text that are one token for the draft; ``draft_share``
+    is the share of the draft's tokens that are one token for the target.
     """
 
     target: Speller
     draft: Speller
     overlap: Overlap
     roles: Roles
-    coverage: float
-    reverse_coverage: float
+    speaks: float
+    draft_share: float
     draft_ends: frozenset[int]
     start: tuple[int, ...]  # the draft's tokens before a conversation
     stand_in: int  # the draft's token for bytes that it cannot spell
 
     @property
     def has_most(self) -> bool:
-        """Whether most tokens of either are one token for the other, so that the draft's distribution is useful."""
-        return min(self.coverage, self.reverse_coverage) >= MOST
+        """Whether most tokens are common, so that sampling from the draft's distribution is useful."""
+        return min(self.speaks, self.draft_share) >= MIN_SHARE
 
 
 def translation(target: PromptSide, draft: PromptSide) -> Translation:
-    """Make the tables; takes about a second for vocabularies of 150,000 tokens.
+    """Build the tables; takes about a second for vocabularies of 150,000 tokens.
 
     Raises:
-        DraftRefusedError: they have no token in common, or the draft's chat template lacks something.
+        DraftRefusedError: no token is common, or the draft's chat template lacks an equivalent of a control token.
     """
     roles = compare_roles(target, draft)
     ours, theirs = Speller(target.tokenizer), Speller(draft.tokenizer)
     overlap = make_overlap(ours, theirs, target.tokenizer, draft.tokenizer)
-    coverage, reverse_coverage = _share(ours, theirs.id_of), _share(theirs, ours.id_of)
+    speaks, draft_share = _share(ours, theirs.id_of), _share(theirs, ours.id_of)
     space = theirs.id_of(b" ")
     start = (draft.tokenizer.bos_id,) if draft.tokenizer.add_bos and draft.tokenizer.bos_id is not None else ()
     stand_in = space if space is not None else int(overlap.draft_ids[0])
-    return Translation(
-        ours, theirs, overlap, roles, coverage, reverse_coverage, draft.tokenizer.eog_ids, start, stand_in
-    )
+    return Translation(ours, theirs, overlap, roles, speaks, draft_share, draft.tokenizer.eog_ids, start, stand_in)
 
 
 def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Tokenizer) -> Overlap:
@@ -130,7 +127,7 @@ def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Token
             "The two vocabularies have no token in common, so the draft's tokens cannot be translated."
         )
     draft_ids = of_target[target_ids].astype(np.int64)
-    ends = usual_end(target), usual_end(draft)
+    ends = default_eog(target), default_eog(draft)
     if ends[0] is not None and ends[1] is not None:
         index = int(target_ids.searchsorted(ends[0]))
         target_ids, draft_ids = np.insert(target_ids, index, ends[0]), np.insert(draft_ids, index, ends[1])
@@ -138,6 +135,6 @@ def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Token
 
 
 def _share(ours: Speller, id_of: Callable[[bytes], int | None]) -> float:
-    """Share of the tokens of everyday text that are one token for the other."""
+    """Share of the tokens of everyday text that are one token in the other vocabulary."""
     ids = ours.spell(SAMPLE.encode())
     return sum(id_of(ours.pieces[i]) is not None for i in ids) / len(ids) if ids else 0.0

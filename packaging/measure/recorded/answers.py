@@ -1,11 +1,11 @@
-"""Records answers of real models, token by token, for trying pacing without them: `replay.py`, `text_chances.py`.
+"""Records answers of real models, token by token, for experiments with pacing (`replay.py`, `text_chances.py`).
 
     python packaging/measure/recorded/answers.py OUT.jsonl --target T.gguf [--draft D.gguf] --prompts FILE|FOLDER ...
 
-The target answers plainly; then the draft reads each answer once. A line holds what both said: ``prompt_ids``, ``ids``,
-and of each of ``ids`` the draft's likeliest token (``draft_ids``), how sure it was of it (``draft_chances``), and the
-chance that a token drawn from the draft would be kept there (``overlaps``, the sum of min(p, q)). A run that was
-stopped goes on where it was.
+The target answers with plain decoding; then the draft reads each answer once. A line has ``prompt_ids``, ``ids``, and
+for each of ``ids`` the draft's most likely token (``draft_ids``), its probability (``draft_chances``), and the
+acceptance probability of a sampled draft token (``overlaps``, the sum of min(p, q)). A stopped run continues with the
+same command.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.top_k import Row
 from engine.session.session import Session
 
-CHUNK = 64  # rows that a pass may ask for
+CHUNK = 64  # most rows of a pass
 CONTEXT = 4096
 
 
 def rows_of(loaded: LoadedModel, ids: list[int], start: int, width: int) -> Iterator[tuple[Row, History]]:
-    """The logits row of each of ``ids[start:]``, and the tokens before it."""
+    """Yield for each of ``ids[start:]`` its row and the tokens before it."""
     sequence = loaded.sequence
     sequence.clear()
     history = np.asarray(ids, dtype=np.int32)
@@ -55,7 +55,7 @@ def overlap(p: Distribution, q: Distribution) -> float:
 def read_by_draft(
     target: LoadedModel, draft: LoadedModel, ids: list[int], start: int, sampling: SamplingParams
 ) -> dict[str, list[float]]:
-    """The draft's predictions for ``ids`` from ``start`` on."""
+    """The draft's fields of a record for ``ids[start:]``."""
     width = min(target.model.vocab.n_vocab, draft.model.vocab.n_vocab)
     chain = Sampler(sampling if not sampling.greedy else SamplingParams())
     likeliest, chances, qs = [], [], []

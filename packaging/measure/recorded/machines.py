@@ -1,4 +1,4 @@
-"""Machines for the replay, and a scripted model whose passes take a machine's time."""
+"""Simulated machines for replay, and a scripted model whose passes take given times."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from engine.interfaces import Rows, TokenIds
 from engine.pacing.cost_curve import CostCurve
 
 N_VOCAB, N_CTX = 8_000, 4096
-FIRST_ID = 2  # lower ids: the draft's tokens after it has left the recorded path
+FIRST_ID = 2  # lower ids are for wrong tokens of a draft
 STRAY_ID, STRAY_CHANCE = 1, 0.5
-RELAUNCHED = 2  # plain passes behind a larger one, that a GPU does not replay
+RELAUNCHED = 2  # plain passes after a larger pass that a GPU does not replay
 
 Costs = dict[int, float]
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Costs of passes by their number of tokens, relative to a plain pass on a quiet machine.
+    """Costs of passes by number of tokens, relative to a plain pass of the quiet machine.
 
     Attributes:
-        costs: of passes, when nothing else runs.
-        busy: the same beside another program, which runs in every second answer; None where none does.
-        believed: the same as measured before the first answer; None: as they are.
-        is_doubted: whether it was seen then that another program ran.
-        relaunch: what each of `RELAUNCHED` plain passes behind a larger one takes longer.
-        checkpoint: what a memory that cannot forget takes to keep a state, and as much to go back to it.
+        costs: costs on the quiet machine.
+        busy: costs while another program runs, which it does in every second answer; None: no such program.
+        believed: costs that were measured before the first answer; None: the true costs.
+        is_doubted: whether that measurement detected another program.
+        relaunch: extra cost of each of the `RELAUNCHED` plain passes after a larger pass.
+        checkpoint: cost of saving a state of a recurrent memory, and also of restoring it.
     """
 
     costs: Costs
@@ -44,12 +44,12 @@ class Machine:
 ZEN5 = {1: 1.0, 2: 1.47, 4: 1.11, 8: 1.47, 16: 2.75, 24: 4.1, 32: 5.5, 33: 5.9}
 ZEN4 = {1: 1.0, 2: 1.48, 4: 1.65, 8: 2.35, 16: 4.27, 32: 9.4, 33: 9.9}
 GPU = {1: 1.0, 2: 1.02, 4: 1.03, 8: 1.06, 16: 1.1, 32: 1.3, 33: 1.31}
-# Another program on the same cores: a plain pass waits for the memory as before, larger ones compute twice as long.
+# With another program on the same cores, a plain pass takes slightly longer, and larger passes twice as long.
 ZEN5_BUSY = {n: 1.2 if n == 1 else 2.0 * share for n, share in ZEN5.items()}
 
-# Qwen2.5-Coder 1.5B Q4_K_M with our kernels on two processors; one with llama.cpp's own; a graphics processor; Intel's
-# AMX. Then with what may come on top: a program that runs now and then, on either side of the measurement; heat, which
-# slows all of it down for good; graphs that a GPU replays (as SmolLM2's on an H100); a memory that cannot forget.
+# Qwen2.5-Coder 1.5B Q4_K_M with our kernels on two processors, and on one with llama.cpp's own; a GPU; Intel's AMX.
+# Then with complications: another program, during the measurement or afterwards; throttling, which slows down
+# everything permanently; graphs that a GPU replays (as SmolLM2's on an H100); a recurrent memory.
 MACHINES = {
     "zen5": Machine(ZEN5),
     "zen4": Machine(ZEN4),
@@ -65,7 +65,7 @@ MACHINES = {
 
 
 class Clock:
-    """A clock in seconds that only the script advances."""
+    """A simulated clock in seconds, which the script advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -77,7 +77,7 @@ class Clock:
 
 @dataclass
 class Script:
-    """One recorded answer in a small vocabulary: the path of all ids, and what the draft says of each answered one."""
+    """A recorded answer in a small vocabulary: all ids in order, and the draft's prediction of each answered id."""
 
     path: list[int] = field(default_factory=list)
     start: int = 0
@@ -94,7 +94,7 @@ def script_of(record: dict[str, Any]) -> Script:
 
 
 class Scripted:
-    """A `LanguageModel` with scripted tokens and times."""
+    """A `LanguageModel` that follows a script, with simulated times."""
 
     num_candidates, state_bytes = 0, 0
     n_vocab, n_ctx, n_ubatch = N_VOCAB, N_CTX, 64
@@ -105,7 +105,7 @@ class Scripted:
         self._ids: list[int] = []
         self._kept: list[int] = []
         self.relaunch_ms = self.checkpoint_ms = 0.0
-        self._num_behind = RELAUNCHED  # plain passes since the last larger one
+        self._num_behind = RELAUNCHED  # plain passes since the last larger pass
         self.num_snapshots: int | None = None
         self.script = Script()
 
@@ -163,5 +163,5 @@ class Scripted:
 
 
 def curve_ms(costs: Costs, plain_ms: float) -> dict[int, float]:
-    """Milliseconds of a pass of 1, 2, ... tokens, of which some are given in plain passes."""
+    """Interpolate the milliseconds of passes of 1, 2, ... tokens from some relative costs."""
     return CostCurve({n: share * plain_ms for n, share in costs.items()}).points_ms

@@ -1,4 +1,4 @@
-"""Removes single parts of pacing, for `replay.py --without`: the loss is the part's gain."""
+"""Disables single parts of pacing for `replay.py --without`, to measure the gain of each part."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from engine.pacing.learning import AcceptanceStats
 from engine.pacing.pacer import Pacer
 from engine.pacing.prices import Prices
 
-_MIDDLE_CLASS = 4  # of `GREEDY_CHANCES`: 0.75
-_LONGER_MATCH = 6  # the first class of matches of 2 tokens, of four by place
+_MIDDLE_CLASS = 4  # class of `GREEDY_CHANCES` with the value 0.75
+_LONGER_MATCH = 6  # the first of four classes of matches of 2 tokens
 
 
 def _put(value: object, *places: tuple[Any, str]) -> Callable[[], None]:
-    """Set these attributes to ``value``."""
+    """Return a function that sets these attributes to ``value``."""
 
     def put() -> None:
         for place, name in places:

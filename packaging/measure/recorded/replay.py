@@ -1,11 +1,11 @@
-"""Replays recorded answers through the real loop and pacing on a scripted clock: the same figures on every machine.
+"""Replays recorded answers through the real loop and pacing on a simulated clock, with equal results on every machine.
 
     python packaging/measure/recorded/replay.py ANSWERS.jsonl ... [--machine zen5 gpu ...] [--step 0.56]
         [--without PART ...] [--depth 7] [--set NAME=VALUE]
 
-The answers are those of real models at temperature 0 (answers.py), so text and draft are right where they were right;
-what a pass costs is told (machines.py). Times what Python does are left out. ``--without`` takes a part of pacing out
-(parts.py), ``--set`` tries another value of a constant of `engine.pacing.constants`: to see whether it matters.
+The answers are from real models at temperature 0 (answers.py), so acceptance is real; the costs of passes are given
+(machines.py), without the time of Python code. ``--without`` disables a part of pacing (parts.py), ``--set`` changes a
+constant of `engine.pacing.constants`, to measure its effect.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ from engine.records import Mode, SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
 
-READ_SHARE = 0.22  # cost of reading a token in a batch, relative to drafting one
-PLAIN_RUN_S = 0.03  # as in an answer
+READ_SHARE = 0.22  # cost of each of many tokens that are read at once, relative to a drafted token
+PLAIN_RUN_S = 0.03  # seconds, as in an answer
 
 
 class Replay:
-    """One mode on one machine, from answer to answer."""
+    """A mode on a machine, over several answers."""
 
     def __init__(self, machine: str, mode: str, plain_ms: float, step_share: float, depth: int | None) -> None:
-        """At a fixed ``depth`` nothing is paced."""
+        """``depth`` None paces; otherwise the depth is fixed."""
         self.clock = Clock()
         for module in (loop, engine.pacing.drafter, draft_model):
             module.perf_counter = self.clock  # type: ignore[attr-defined]
@@ -88,7 +88,7 @@ class Replay:
         return {n: slowed * self._step_ms * max(1.0, READ_SHARE * n) for n in range(1, N_CTX)}
 
     def answer(self, record: dict[str, Any]) -> tuple[float, float]:
-        """Milliseconds of plain decoding and of this mode."""
+        """Replay an answer; return the milliseconds of plain decoding and of this mode."""
         script, count = script_of(record), len(record["ids"])
         is_busy = self.machine.busy is not None and self.num_answers % 2 == 1
         self.num_answers += 1
@@ -133,7 +133,7 @@ class Replay:
 
 
 def set_constants(assignments: list[str]) -> None:
-    """Give constants other values, wherever they were imported."""
+    """Change constants in all modules that imported them."""
     for assignment in assignments:
         name, value = assignment.split("=")
         for module in [module for key, module in sys.modules.items() if key.startswith("engine.")]:
@@ -142,7 +142,7 @@ def set_constants(assignments: list[str]) -> None:
 
 
 def main() -> int:
-    """A line for each machine and mode: the gain over plain decoding, by category."""
+    """Print a line per machine and mode with the gain over plain decoding by category."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("answers", nargs="+", type=Path)
     parser.add_argument("--machine", nargs="+", default=list(MACHINES))

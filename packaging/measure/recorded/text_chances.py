@@ -1,8 +1,8 @@
-"""Counts how often tokens of suffix decoding are right, by the length of the match and the position of the token.
+"""Counts how often tokens of suffix decoding are right, by match length and index in the proposal.
 
     python packaging/measure/recorded/text_chances.py ANSWERS.jsonl ...      (recorded by answers.py)
 
-The tables of `engine.pacing.constants` come from this: what a match of so many tokens was worth on real answers.
+It gave the tables of `engine.pacing.constants`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
 
 DEPTH = 24
-Counts = dict[int, list[int]]  # right and all, by class
+Counts = dict[int, list[int]]  # numbers of right and of all tokens, by class
 
 
 def count(record: dict[str, list[int]], counts: Counts) -> None:
-    """Replay one answer with suffix decoding; a match of one token costs one pass only."""
+    """Count one answer, with suffix decoding as in pacing; a match of one token only costs one pass."""
     ids = np.array(record["prompt_ids"] + record["ids"], dtype=np.int32)
     drafter, place = SuffixDrafter(), len(record["prompt_ids"])
     drafter.min_match = 1
@@ -48,7 +48,7 @@ def count(record: dict[str, list[int]], counts: Counts) -> None:
 
 
 def main() -> int:
-    """Print a line for each class: its rate in these answers, the number of tokens, and the current table's rate."""
+    """Print a line per class: acceptance in these answers, number of observations, and the current prior."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("answers", nargs="+", type=Path)
     counts: Counts = defaultdict(lambda: [0, 0])

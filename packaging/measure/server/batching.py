@@ -1,16 +1,16 @@
-"""Several clients at once against our server with ``--parallel N``, with ``--parallel 1``, and llama.cpp's.
+"""Compares our server with ``--parallel N``, ours with ``--parallel 1``, and llama.cpp's, with concurrent clients.
 
     python packaging/measure/server/batching.py --target T.gguf [--draft D.gguf] [--peer path/to/llama-server]
         [--clients 4] [--requests 24] [--rounds 4] [--max-tokens 128] [--ctx 8192] [--threads N] [--long 6000]
 
-In each round every server is started in turn, in another order each time, asked one question to warm up, then the same
-requests of `assets/workloads/real` (kinds mixed, T = 0) by so many clients that each ask the next one as soon as they
-have their answer. Then, while one answer is streamed, a prompt of ``--long`` tokens arrives; the times between that
-answer's pieces until the long prompt's first word are those of "while a long prompt is read". A server that answers one
-at a time finishes the answer before, and the long prompt waits.
+Each round starts every server, in another order each time, with a question to warm up. Then ``--clients`` clients send
+the same requests of `assets/workloads/real` (kinds mixed, T = 0), each the next one after its last answer. Finally a
+prompt of ``--long`` tokens arrives while an answer is streamed; the times between that answer's pieces until the long
+prompt's first word are reported as "while a long prompt is read". With one answer at a time the long prompt waits
+instead.
 
-Tokens are those that the server counts, over the whole time with the prompts. The time to the first token is from
-sending, the queue included. A piece may be several tokens, where they were drafted. Stopped, it prints what it has.
+Speeds are the server's token counts over the whole time including prompts. The time to the first token includes the
+queue. A piece may have several drafted tokens. A stopped run prints the results so far.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from engine.llama.library import physical_cores
 
 ROOT = Path(__file__).resolve().parents[3]
 READY_S, ANSWER_S = 180.0, 900.0
-PIECES_BEFORE = 10  # of the streamed answer, before the long prompt is sent
-STREAMED_TOKENS = 1000  # at most, of that answer
+PIECES_BEFORE = 10  # pieces of the streamed answer before the long prompt is sent
+STREAMED_TOKENS = 1000  # most tokens of the streamed answer
 Conversation = list[dict[str, str]]
 
 
 @dataclass
 class Answer:
-    """One streamed answer: the times of its request and of its pieces, in seconds."""
+    """Times of a streamed answer in seconds: of the request and of each piece."""
 
     asked_s: float
     pieces_s: list[float] = field(default_factory=list)
@@ -57,34 +57,34 @@ class Answer:
 
     @property
     def first_s(self) -> float:
-        """Until its first piece."""
+        """Seconds until the first piece."""
         return (self.pieces_s[0] if self.pieces_s else time.perf_counter()) - self.asked_s
 
     def gaps_ms(self, after_s: float = 0.0, until_s: float = float("inf")) -> list[float]:
-        """Gaps between pieces that overlap a period."""
+        """Milliseconds between pieces, for gaps that overlap a period."""
         pairs = zip(self.pieces_s, self.pieces_s[1:], strict=False)
         return [1000 * (end - begin) for begin, end in pairs if after_s <= end and begin <= until_s]
 
 
 @dataclass
 class Round:
-    """The results of one server in one round."""
+    """Results of a server in a round."""
 
     server: str
     answers: list[Answer]
     seconds: float
-    busy_gaps_ms: list[float]  # while a long prompt is read
+    busy_gaps_ms: list[float]  # milliseconds between pieces while a long prompt is read
     long_first_s: float
 
     @property
     def speed(self) -> float:
-        """Tokens per second of all clients together."""
+        """Total tokens per second of all clients."""
         return sum(one.tokens for one in self.answers) / self.seconds
 
 
 @contextmanager
 def asked(port: int, path: str, body: object = None) -> Iterator[http.client.HTTPResponse]:
-    """The server's response over a new connection."""
+    """Send a request on a new connection; yields the response."""
     connection = http.client.HTTPConnection(HOST, port, timeout=ANSWER_S)
     try:
         connection.request(
@@ -99,7 +99,7 @@ def asked(port: int, path: str, body: object = None) -> Iterator[http.client.HTT
 
 
 def ask(port: int, messages: Conversation, max_tokens: int, began: threading.Event | None = None) -> Answer:
-    """Stream an answer. With ``began`` it does not end by itself; the event is set after `PIECES_BEFORE` pieces."""
+    """Stream an answer. ``began`` is set after `PIECES_BEFORE` pieces, and makes the answer ignore its end."""
     body = {"messages": messages, "max_tokens": max_tokens, "temperature": 0, "stream": True}
     body |= {"stream_options": {"include_usage": True}, "ignore_eos": began is not None}
     answer = Answer(time.perf_counter())
@@ -123,7 +123,7 @@ def ask(port: int, messages: Conversation, max_tokens: int, began: threading.Eve
 
 
 def command_of(server: str, options: argparse.Namespace, port: int) -> list[str]:
-    """How a server is started: ``ours-N``, or llama.cpp's with as many slots and a whole context for each."""
+    """Command of a server: ``ours-N``, or llama.cpp's with the same number of slots and a whole context for each."""
     threads, number = str(options.threads), options.clients
     if server == ENGINE:
         command = [find_program(ENGINE, options.peer), "--cache-ram", "0", "--no-webui", "--threads-batch", threads]
@@ -137,7 +137,7 @@ def command_of(server: str, options: argparse.Namespace, port: int) -> list[str]
 
 @contextmanager
 def running(server: str, options: argparse.Namespace) -> Iterator[int]:
-    """The port of a server that has answered a question."""
+    """Start a server and wait for its first answer; yields its port."""
     (port,) = free_ports(1)
     process = PeerProcess(server, command_of(server, options, port), path=str(ROOT))
     try:
@@ -157,7 +157,7 @@ def running(server: str, options: argparse.Namespace) -> Iterator[int]:
 
 
 def mixed(prompts: Sequence[BenchmarkPrompt], number: int, seed: int) -> list[Conversation]:
-    """Conversations of all kinds in turn, chosen by the seed."""
+    """Select ``number`` conversations of alternating kinds by a seed."""
     kinds: dict[str, list[BenchmarkPrompt]] = {}
     for prompt in random.Random(seed).sample(list(prompts), len(prompts)):  # noqa: S311
         kinds.setdefault(prompt.category, []).append(prompt)
@@ -167,7 +167,7 @@ def mixed(prompts: Sequence[BenchmarkPrompt], number: int, seed: int) -> list[Co
 
 
 def long_text(port: int, num_tokens: int) -> str:
-    """Numbered sentences with random numbers, of about ``num_tokens`` tokens."""
+    """Numbered sentences with invented numbers, of about ``num_tokens`` tokens."""
     source, lines, count = random.Random(num_tokens), list[str](), 0  # noqa: S311
     while count < num_tokens:
         for number in range(len(lines), len(lines) + 20):
@@ -178,7 +178,7 @@ def long_text(port: int, num_tokens: int) -> str:
 
 
 def measure(server: str, options: argparse.Namespace, conversations: list[Conversation]) -> Round:
-    """One round of one server."""
+    """Measure a server for one round."""
     with running(server, options) as port:
         began_s = time.perf_counter()
         with ThreadPoolExecutor(options.clients) as clients:
@@ -203,7 +203,7 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 
 def report(rounds: Sequence[Round]) -> None:
-    """A table of all rounds together, and the ratios to one answer at a time, round by round."""
+    """Print a table of all rounds together, and for each round the ratios to one answer at a time."""
     print("| server | rounds | tokens/s | first token, s: p50, p95 | between pieces, ms: p50, p95 | ", end="")
     print("while a long prompt is read, ms: p50, p95, most | its first token, s |")
     print("|---|---:|---:|---:|---:|---:|---:|")
@@ -226,7 +226,7 @@ def report(rounds: Sequence[Round]) -> None:
 
 
 def main() -> int:
-    """Run the benchmark; returns 1 if a server failed."""
+    """Run all rounds; return 1 if a server failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", required=True)
     parser.add_argument("--draft")
@@ -240,7 +240,7 @@ def main() -> int:
     servers = [f"ours-{options.clients}", "ours-1", *([ENGINE] if options.peer else ())]
     rounds, status = list[Round](), 0
     with tempfile.TemporaryDirectory(prefix="paceline-") as home:
-        os.environ.setdefault(HOME_VARIABLE, home)  # what passes cost is measured once, and kept for the next round
+        os.environ.setdefault(HOME_VARIABLE, home)  # keeps measured costs for the next round
         try:
             for number in range(options.rounds):
                 conversations, first = mixed(prompts, options.requests, number), number % len(servers)

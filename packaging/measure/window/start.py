@@ -1,13 +1,12 @@
-"""Measures the time from the app's command to a usable window.
+"""Measures the time from the app's command to a usable window, in separate processes.
 
 ``python packaging/measure/window/start.py --home DIR [--repeat 9]``
 
-DIR is a folder of the app (PACELINE_HOME) with chats. Each start is the command `paceline` as it is, with the
-real engine, without a display: the clock starts before the process does, and ends when the event loop comes round
-after the first paint, with the list and the last conversation shown. Python's compiled modules are kept between the
-starts, as they are in every installation, whatever the environment says of them here: in a folder of this measurement's
-own, empty at first. The first start, which compiles every module, is reported apart; it is what a start takes without.
-The processor's time is told as well: other programs make a start wait, but add little to that.
+DIR is a folder of the app (PACELINE_HOME) with chats. Each start runs the unmodified command `paceline` with the real
+engine, without a display. The clock starts before the process, and ends when the event loop runs after the first paint,
+with the list and the last conversation shown. As in an installation, Python's compiled modules are kept between starts,
+in a separate folder that is empty at first. The first start, which compiles every module, is reported separately. CPU
+time is reported as well, since other programs affect it less.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ STARTED = Path(__file__).with_name("started.py")
 
 
 def start_once(home: str, compiled: str) -> dict[str, float]:
-    """Start the app once, with the compiled modules in a folder; returns its report."""
+    """Start the app once, with a folder of compiled modules; return its report."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PACELINE_HOME": home, "QT_QPA_PLATFORM": "offscreen", "PYTHONPYCACHEPREFIX": compiled}
     environment["PACELINE_MEASURED_FROM"] = str(time.time())
@@ -38,14 +37,14 @@ def start_once(home: str, compiled: str) -> dict[str, float]:
 
 
 def main() -> int:
-    """Start the app several times, and print the times."""
+    """Start the app several times, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", required=True)
     parser.add_argument("--repeat", type=int, default=9)
     options = parser.parse_args()
     config = Path(options.home) / "config"
     config.mkdir(parents=True, exist_ok=True)
-    (config / "welcomed").touch()  # not a first run
+    (config / "welcomed").touch()  # skips the first-run dialog
     with tempfile.TemporaryDirectory() as compiled:
         reported = [start_once(options.home, compiled) for _ in range(options.repeat + 1)]
     first, *rest = (each["start_s"] for each in reported)

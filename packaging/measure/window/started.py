@@ -1,6 +1,6 @@
-"""Runs the real app until its first paint, prints the time and ends. `start.py` starts it and sets the clock.
+"""Runs the real app until its first paint, reports the time, and exits. `start.py` starts it and the clock.
 
-It imports only modules of the app: others would add to the time.
+It imports only modules of the app, since others would add to the measured time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ STARTED = "PACELINE_MEASURED_FROM"
 
 
 def main() -> int:
-    """Run the command; print a line of JSON once the event loop comes round after the first paint."""
+    """Run the command; print a line of JSON once the event loop runs after the first paint."""
     sys.path.insert(0, ROOT)
     from PySide6.QtCore import QTimer  # noqa: PLC0415  (what is measured is when the app itself imports it)
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.decoding.loops import FEWEST_OF_DATA, FEWEST_TOKENS, is_loop, next_look, repeated_tail
+from engine.decoding.loops import FEWEST_OF_DATA, FEWEST_TOKENS, is_loop, next_check, repeated_tail
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.pacing.cost_curve import CostCurve
@@ -49,7 +49,7 @@ def test_what_the_question_asks_to_be_repeated_is_repeated() -> None:
 
 
 def test_it_is_looked_for_at_fixed_places() -> None:
-    assert [next_look(n) for n in (0, 400, 448)] == [400, 448, 512]
+    assert [next_check(n) for n in (0, 400, 448)] == [400, 448, 512]
 
 
 def finished(mode: Mode, depth: int | None = None, question: str = "\x00", **changes: object) -> Finished:

@@ -103,7 +103,7 @@ def test_an_answer_hands_them_on() -> None:
     answer = Answer.__new__(Answer)
     answer._tokenizer = TinyTokenizer()
     answer._detokenizer = Detokenizer(TinyTokenizer())
-    answer._ids, answer._logprobs, answer._next_look = [], [], math.inf
+    answer._ids, answer._logprobs, answer._next_check = [], [], math.inf
     answer.stats = Run(NoDrafter(), OPEN, [1, 2]).stats
     answer.stats.count_pass(1, 1, 0.1)
     probabilities = PassProbabilities(((0.5, None),), 0.125)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.fit.cache_size import CacheSetup, layer_cache_bytes
-from engine.fit.estimate import NUM_ROWS, DeviceSplit, Share, estimate_memory, experts_of
+from engine.fit.estimate import NUM_ROWS, DeviceSplit, Share, estimate_memory, experts_pattern
 from engine.gguf.header import GgufHeader, read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -202,7 +202,7 @@ def test_experts_in_main_memory_are_there_and_nowhere_else(tmp_path: Path) -> No
     layer = sum(tensor.num_bytes for tensor in header.tensors if re.match(r"blk\.0\..*_exps", tensor.name))
     whole, part = (
         estimate_memory(header, CacheSetup(4096), 99, spread=DeviceSplit(moved=moved))
-        for moved in ((), ((experts_of(20), None),))
+        for moved in ((), ((experts_pattern(20), None),))
     )
     assert part.weights == Share(whole.weights.main_bytes + 20 * layer, whole.weights.gpu_bytes - 20 * layer)
     assert part.cache == whole.cache
@@ -217,7 +217,7 @@ def test_experts_of_several_parts_are_reported_by_the_first(tmp_path: Path) -> N
     part = read_header(replace_layers(geometry, 3).write(tmp_path / "part.gguf"))
     part = replace(part, metadata={**part.metadata, "qwen3moe.block_count": 48})
     for number in (0, 20, 48):
-        spread = DeviceSplit(moved=((experts_of(number), None),))
+        spread = DeviceSplit(moved=((experts_pattern(number), None),))
         told = estimate_memory(part, CacheSetup(4096), 99, whole.weights_bytes, spread)
         real = estimate_memory(whole, CacheSetup(4096), 99, spread=spread)
         assert told.total.main_bytes == pytest.approx(real.total.main_bytes, rel=0.01)

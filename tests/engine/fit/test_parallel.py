@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.fit.cache_size import CacheSetup, layer_cache_bytes
-from engine.fit.parallel import MOST_PARALLEL, Parallel, choose_parallel, obstacle_of
+from engine.fit.parallel import MOST_PARALLEL, Parallel, choose_parallel, parallel_obstacle
 from engine.fit.table import FreeMemory, ModelPlan, PairPlan, fit_table
 from engine.gguf.header import GgufHeader, read_header
 from tests.engine.geometries import GEOMETRIES
@@ -99,12 +99,12 @@ def test_an_obstacle_is_the_reason(pair: PairPlan) -> None:
 
 
 def test_a_recurrent_state_and_two_kinds_of_positions_are_obstacles(header: GgufHeader, tmp_path: Path) -> None:
-    assert obstacle_of(header) == ""
-    assert "recurrent state" in obstacle_of(read_header(tiny_qwen35().write(tmp_path / "hybrid.gguf")))
+    assert parallel_obstacle(header) == ""
+    assert "recurrent state" in parallel_obstacle(read_header(tiny_qwen35().write(tmp_path / "hybrid.gguf")))
     key = f"{header.architecture}.rope.scaling.original_context_length"
     long = replace(header, metadata={**header.metadata, key: 4096})
-    assert "differently" in obstacle_of(long)
-    assert obstacle_of(long, shared=True) == ""
+    assert "differently" in parallel_obstacle(long)
+    assert parallel_obstacle(long, shared=True) == ""
 
 
 def test_one_needs_no_reason(pair: PairPlan) -> None:

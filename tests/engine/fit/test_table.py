@@ -130,9 +130,9 @@ def test_experts_that_do_not_fit_the_gpu_are_left_out_before_layers_are(moe: Mod
     assert list(found).index(ChangeKind.EXPERTS_ON_CPU) < list(found).index(ChangeKind.GPU_LAYERS)
     number = int(found[ChangeKind.EXPERTS_ON_CPU])
     assert 0 < number < 48
-    changed = fit_table(PairPlan(moe.leaving_experts(number)), table.free)
+    changed = fit_table(PairPlan(moe.with_experts_on_cpu(number)), table.free)
     assert changed.verdict is not FitVerdict.TOO_LARGE
-    fewer = fit_table(PairPlan(moe.leaving_experts(number - 1)), table.free)
+    fewer = fit_table(PairPlan(moe.with_experts_on_cpu(number - 1)), table.free)
     assert fewer.needed.gpu_bytes > 0.95 * 12 * GB
     assert changed.needed.main_bytes > 48 / number  # they are somewhere
     sentence = next(change.sentence for change in table.changes if change.kind is ChangeKind.EXPERTS_ON_CPU)

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import ModelFileError
 from engine.gguf.header import read_header
-from engine.gguf.model_kind import check_writes_text, unused_parts, weak_points
+from engine.gguf.model_kind import check_writes_text, missing_abilities, weak_points
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
 
@@ -19,7 +19,7 @@ def unused(
     **metadata: str,
 ) -> tuple[str, ...]:
     told = {key.replace("__", "."): value for key, value in metadata.items()}
-    return unused_parts(architecture, told.get, name, siblings)
+    return missing_abilities(architecture, told.get, name, siblings)
 
 
 @pytest.mark.parametrize(

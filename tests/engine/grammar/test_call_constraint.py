@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.grammar.tool_calls import call_constraint, call_constraint_grammar, calls_grammar
+from engine.grammar.tool_calls import calls_grammar, valid_calls, valid_calls_grammar
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams, Source, TextChunk, ToolFormat
 from engine.session.session import Session
 from engine.tools.formats import SYNTAXES
@@ -31,7 +31,7 @@ REQUEST = ChatRequest(tools=(TOOL,), constrains_calls=True, sampling=SamplingPar
 
 
 def is_taken(text: str) -> bool:
-    return accepts(call_constraint_grammar(ToolFormat.HERMES, [FUNCTION]).text, text)
+    return accepts(valid_calls_grammar(ToolFormat.HERMES, [FUNCTION]).text, text)
 
 
 @pytest.mark.parametrize(
@@ -60,18 +60,18 @@ def test_a_call_that_has_begun_goes_on_as_one(text: str) -> None:
 
 @pytest.mark.parametrize("tool_format", [one for one in ToolFormat if one and SYNTAXES[one].block])
 def test_every_form_with_a_mark_can_be_held(tool_format: ToolFormat) -> None:
-    assert call_constraint_grammar(tool_format, [FUNCTION]).text
+    assert valid_calls_grammar(tool_format, [FUNCTION]).text
 
 
 def test_nothing_is_held_where_nobody_wants_it_or_nothing_can_be() -> None:
-    assert call_constraint(replace(REQUEST, constrains_calls=False), ToolFormat.HERMES) == ""
-    assert call_constraint(replace(REQUEST, tools=()), ToolFormat.HERMES) == ""
-    assert call_constraint(REQUEST, ToolFormat.NONE) == ""
+    assert valid_calls(replace(REQUEST, holds_calls=False), ToolFormat.HERMES) == ""
+    assert valid_calls(replace(REQUEST, tools=()), ToolFormat.HERMES) == ""
+    assert valid_calls(REQUEST, ToolFormat.NONE) == ""
     broken = {
         "type": "function",
         "function": {**FUNCTION, "parameters": {"type": "object", "properties": {"a": False}}},
     }
-    assert isinstance(call_constraint(replace(REQUEST, tools=(broken,)), ToolFormat.HERMES), str)
+    assert isinstance(valid_calls(replace(REQUEST, tools=(broken,)), ToolFormat.HERMES), str)
 
 
 @pytest.fixture(scope="module")

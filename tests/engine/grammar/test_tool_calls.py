@@ -9,7 +9,7 @@ import pytest
 from engine.errors import GrammarError
 from engine.grammar.json_schema import grammar_of
 from engine.grammar.tool_calls import calls_grammar
-from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
 from engine.tools.reading import Read, read_calls
 from tests.engine.grammar.walks import accepts
 
@@ -103,7 +103,7 @@ GIVEN = {
 def value_of(syntax: CallSyntax, key: str, value: object) -> str:
     if syntax.body is Body.GEMMA and isinstance(value, str):
         return f"{GEMMA_QUOTE}{value}{GEMMA_QUOTE}"
-    is_text = syntax.body is Body.TAGS and takes_text(PARAMETERS["properties"][key])  # type: ignore[index]
+    is_text = syntax.body is Body.TAGS and is_plain_text(PARAMETERS["properties"][key])  # type: ignore[index]
     return str(value) if is_text else json.dumps(value, ensure_ascii=False)
 
 
@@ -115,7 +115,7 @@ def written(syntax: CallSyntax, arguments: dict[str, object]) -> str:
     if syntax.body is Body.TAGS:
         parts = []
         for key in arguments:
-            is_text = takes_text(PARAMETERS["properties"][key])  # type: ignore[index]
+            is_text = is_plain_text(PARAMETERS["properties"][key])  # type: ignore[index]
             tag = syntax.key if is_text or not syntax.json_key else syntax.json_key.replace("{type}", "boolean")
             parts.append((tag + values[key] + syntax.value_end).replace("{key}", key))
         call = begin + "".join(parts) + syntax.end

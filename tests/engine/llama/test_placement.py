@@ -11,7 +11,7 @@ import pytest
 
 from app.core.paths import builtin_target
 from engine.errors import DeviceError
-from engine.fit.estimate import experts_of
+from engine.fit.estimate import experts_pattern
 from engine.llama import library, placement
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.devices import find_devices, find_gpus
@@ -58,7 +58,7 @@ def test_the_first_override_that_matches_counts(moe: Path) -> None:
     }
     given, experts = moved_tensors(Placement(cpu_moe_layers=2, overrides=(("ffn_up_exps", "CUDA1"),)))
     assert given == ("ffn_up_exps", "CUDA1")
-    assert experts == (experts_of(2), "CPU")
+    assert experts == (experts_pattern(2), "CPU")
 
 
 def test_the_pattern_of_experts_matches_what_llama_cpps_own_do() -> None:
@@ -69,7 +69,7 @@ def test_the_pattern_of_experts_matches_what_llama_cpps_own_do() -> None:
         for part in ("ffn_up_exps", "ffn_gate_up_exps", "ffn_down_chexps", "ffn_up_shexp", "attn_q", "ffn_up")
     ]
     for name in names:
-        assert bool(re.search(experts_of(12), name)) == any(re.search(one, name) for one in own), name
+        assert bool(re.search(experts_pattern(12), name)) == any(re.search(one, name) for one in own), name
 
 
 def test_a_model_with_moved_experts_computes_the_same(moe: Path) -> None:

@@ -25,7 +25,7 @@ from engine.llama.context import GPU_UBATCH, MAX_ROWS, N_BATCH
 from engine.llama.devices import find_devices, find_gpus
 from engine.llama.placement import NativePlacement
 from engine.loading import devices as loading_devices
-from engine.loading.devices import ALL_LAYERS, spread_of
+from engine.loading.devices import ALL_LAYERS, split_over
 from engine.loading.loading import LoadOptions, open_model
 from engine.records import (
     ChatRequest,
@@ -96,7 +96,7 @@ def memory(model: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
         loaded = open_model(model, LoadOptions(1024, 1, layers, placement=placement))
         devices = find_devices(placement.devices)
         estimated = estimate_memory(
-            header, CacheSetup(loaded.info.n_ctx), layers, spread=spread_of(placement, devices, devices)
+            header, CacheSetup(loaded.info.n_ctx), layers, spread=split_over(placement, devices, devices)
         )
         assert loaded.info.memory is not None
         uses = {use.name: asdict(use) for use in loaded.info.memory.devices}
@@ -117,7 +117,7 @@ def planned(_model: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
             lines = _plan(path, placement, n_ctx)
         devices = find_devices(placement.devices)
         compute = sum(float(mib) for line in lines for mib in _COMPUTE.findall(line))
-        memory = estimate_memory(header, CacheSetup(n_ctx), ALL_LAYERS, spread=spread_of(placement, devices, devices))
+        memory = estimate_memory(header, CacheSetup(n_ctx), ALL_LAYERS, spread=split_over(placement, devices, devices))
         told.append({"geometry": geometry, "compute": compute, "estimated": memory.compute.gpu_bytes / MIB})
     return told
 

@@ -13,7 +13,7 @@ from engine.fit.estimate import DeviceSplit, estimate_memory
 from engine.gguf.header import read_header
 from engine.llama.devices import shared_by_default
 from engine.loading import devices, loading
-from engine.loading.devices import ALL_LAYERS, Attempt, attempts, free_memory, spread_of
+from engine.loading.devices import ALL_LAYERS, Attempt, attempts, free_memory, split_over
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
@@ -48,18 +48,18 @@ def tried(path: Path, monkeypatch: pytest.MonkeyPatch, found: tuple[Device, ...]
 
 def test_shares_are_by_free_memory_or_as_given() -> None:
     found = gpus(3 * GB, 1 * GB)
-    assert spread_of(Placement(), found, found).shares == (3 * GB, 1 * GB)
-    assert spread_of(Placement(tensor_split=(1.0, 4.0)), found, found).shares == (1.0, 4.0)
-    assert spread_of(Placement(tensor_split=(1.0, 4.0)), found, found[::-1]).shares == (4.0, 1.0)
-    assert spread_of(Placement(split_mode=SplitMode.NONE, main_device=1), found, found).shares == (0.0, 1 * GB)
-    assert spread_of(Placement(), found, found[1:]).shares == (0.0, 1 * GB)
-    assert spread_of(Placement(), (), ()).shares == (1.0,)
+    assert split_over(Placement(), found, found).shares == (3 * GB, 1 * GB)
+    assert split_over(Placement(tensor_split=(1.0, 4.0)), found, found).shares == (1.0, 4.0)
+    assert split_over(Placement(tensor_split=(1.0, 4.0)), found, found[::-1]).shares == (4.0, 1.0)
+    assert split_over(Placement(split_mode=SplitMode.NONE, main_device=1), found, found).shares == (0.0, 1 * GB)
+    assert split_over(Placement(), found, found[1:]).shares == (0.0, 1 * GB)
+    assert split_over(Placement(), (), ()).shares == (1.0,)
 
 
 def test_overrides_name_devices_by_number() -> None:
     found = gpus(GB, GB)
     placement = Placement(cpu_moe_layers=1, overrides=(("attn_q", "CUDA1"), ("attn_k", "CPU"), ("attn_v", "CUDA_Host")))
-    spread = spread_of(placement, found, found)
+    spread = split_over(placement, found, found)
     assert [where for _, where in spread.moved] == [1, None, None, None]
     assert spread.device_of("blk.0.ffn_up_exps.weight", 0) is None
     assert spread.device_of("blk.1.ffn_up_exps.weight", 0) == 0
@@ -67,9 +67,9 @@ def test_overrides_name_devices_by_number() -> None:
 
 def test_devices_of_other_machines_copy_no_weights_of_ours() -> None:
     found = gpus(GB)
-    assert spread_of(Placement(), found, found).lends_weights
+    assert split_over(Placement(), found, found).lends_weights
     remote = (replace(found[0], kind=DeviceKind.REMOTE),)
-    assert not spread_of(Placement(), remote, remote).lends_weights
+    assert not split_over(Placement(), remote, remote).lends_weights
 
 
 def test_an_integrated_gpu_is_a_default_only_without_another() -> None:
@@ -96,7 +96,7 @@ def test_where_a_gpu_is_short_the_fewest_experts_stay_in_main_memory(
     header = read_header(moe)
 
     def needed(layers: int) -> int:
-        spread = spread_of(Placement(cpu_moe_layers=layers), gpus(free), gpus(free))
+        spread = split_over(Placement(cpu_moe_layers=layers), gpus(free), gpus(free))
         return estimate_memory(header, SETUP, ALL_LAYERS, spread=spread).total.gpu_bytes
 
     assert needed(number) <= 0.95 * free < needed(number - 1)

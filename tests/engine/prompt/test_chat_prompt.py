@@ -315,7 +315,7 @@ def test_the_tag_that_an_answer_begins_inside_is_read_from_its_prompt() -> None:
 
     def tag(*messages: Message, **fields: Any) -> str:  # noqa: ANN401  (of a request)
         request = ChatRequest(messages, **fields)
-        return builder.opened_by(request, builder.of_request(request))
+        return builder.opened_tag_of(request, builder.of_request(request))
 
     assert tag(question) == "<think>\n"
     assert tag(question, template_variables=(("quiet", True),)) == ""

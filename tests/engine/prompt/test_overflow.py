@@ -10,7 +10,7 @@ from app.core.paths import builtin_target
 from engine.errors import PromptTooLongError
 from engine.prompt.overflow import TrimmedMessages, check_length, without_oldest, without_oversized, without_unanswered
 from engine.records import (
-    QUESTION_SEPARATOR,
+    QUESTION_DIVIDER,
     ChatRequest,
     Finished,
     LoadRequest,
@@ -22,7 +22,7 @@ from engine.records import (
     ToolCall,
 )
 from engine.session.session import Session
-from engine.session.summarising import in_front, with_summary
+from engine.session.summarising import prepend_summary, with_summary
 
 
 def talk(*sizes: int, system: bool = True) -> list[Message]:
@@ -49,15 +49,15 @@ def test_the_last_question_alone_has_nothing_to_leave_out() -> None:
 
 def asked(*questions: str) -> Message:
     """One message of several questions, all but the last without an answer."""
-    return Message("user", QUESTION_SEPARATOR.join(questions), questions)
+    return Message("user", QUESTION_DIVIDER.join(questions), questions)
 
 
 def test_questions_without_an_answer_go_one_by_one_oldest_first() -> None:
     messages = [asked("early", "b"), Message("assistant", "c"), asked("first", "second", "third")]
     kept = without_unanswered(messages)
     assert [(part.messages[0].content, part.messages[2].content) for part in kept] == [
-        ("b", QUESTION_SEPARATOR.join(("first", "second", "third"))),
-        ("b", QUESTION_SEPARATOR.join(("second", "third"))),
+        ("b", QUESTION_DIVIDER.join(("first", "second", "third"))),
+        ("b", QUESTION_DIVIDER.join(("second", "third"))),
         ("b", "third"),
     ]
     assert [part.num_left_out for part in kept] == [1, 2, 3]
@@ -70,7 +70,7 @@ def test_what_no_prompt_can_hold_goes_alone_and_a_summary_in_front_stays() -> No
     messages = with_summary([*talk(5, 5), question], 2, "They spoke.")
     kept = without_oversized(messages, len, 40)
     assert kept.num_left_out == 1
-    assert kept.messages[-1].content == in_front("They spoke.", "short\n\nlast")
+    assert kept.messages[-1].content == prepend_summary("They spoke.", "short\n\nlast")
     assert without_oversized(messages, len, 50) == TrimmedMessages(messages, 0)
     assert without_oversized([asked("a", "x" * 50)], len, 40).num_left_out == 0  # the last question always stays
 

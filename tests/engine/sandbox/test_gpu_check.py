@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import DeviceError, LoadCancelledError, ModelLoadError, NotEnoughMemoryError, TooSlowError
 from engine.llama import gpu_verdict, library
-from engine.llama.context import ContextParams, with_what_works
+from engine.llama.context import ContextParams, with_gpu_limits
 from engine.llama.devices import find_gpus, handles_of
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.records import CacheType, Device, FlashAttention, LoadRequest, Placement
@@ -47,7 +47,7 @@ def fixture_trust() -> Iterator[None]:
 def fixture_gpus(monkeypatch: pytest.MonkeyPatch) -> list[Device]:
     """A device that this machine does not have; `library.supports_gpu` follows the verdict as the real one does."""
     found = [Device("Vulkan0", "a card", 8 * 10**9, 7 * 10**9)]
-    monkeypatch.setattr(library, "supports_gpu", lambda: bool(found) and not gpu_verdict.leaves_gpus_out())
+    monkeypatch.setattr(library, "supports_gpu", lambda: bool(found) and not gpu_verdict.excludes_gpus())
     monkeypatch.setattr(machine_check, "find_gpus", lambda: tuple(found))
     return found
 
@@ -181,10 +181,10 @@ def test_nobody_hears_of_a_gpu_that_was_not_wanted() -> None:
 
 def test_flash_attention_what_needs_it_and_candidates_are_off_there_only() -> None:
     asked = ContextParams(256, 1, cache_type=CacheType.Q8_0, flash_attention=FlashAttention.ON, num_candidates=8)
-    assert with_what_works(asked, 999) == asked
+    assert with_gpu_limits(asked, 999) == asked
     gpu_verdict.set_current(GpuVerdict.REDUCED)
-    assert with_what_works(asked, 0) == asked
-    assert with_what_works(asked, 999) == ContextParams(256, 1, flash_attention=FlashAttention.OFF)
+    assert with_gpu_limits(asked, 0) == asked
+    assert with_gpu_limits(asked, 999) == ContextParams(256, 1, flash_attention=FlashAttention.OFF)
 
 
 def test_a_device_that_failed_is_named_no_more() -> None:

@@ -40,11 +40,11 @@ def test_a_library_that_cannot_be_loaded_is_told_in_its_own_words(
         raise NativeLibraryError("libllama.so: cannot open.")
 
     monkeypatch.setattr(library_facts, "library_facts", fail)
-    assert library_facts.tell_library([str(tmp_path)]) == {"error": "libllama.so: cannot open."}
+    assert library_facts.report_library([str(tmp_path)]) == {"error": "libllama.so: cannot open."}
 
 
 def test_a_real_child_says_the_same() -> None:
-    told, facts = library_facts.ask_library(), library_facts.library_facts()
+    told, facts = library_facts.query_library(), library_facts.library_facts()
     assert set(told["libraries"]) <= set(facts["libraries"])  # here more may have been loaded since
     assert told["libraries"]
     assert (told["cores"], told["system_info"]) == (facts["cores"], facts["system_info"])
@@ -65,7 +65,7 @@ def test_however_the_child_ends_something_is_told(
     code: str, told: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_instead(monkeypatch, code)
-    assert library_facts.ask_library(limit_s=1.0 if "sleep" in code else 30.0) == told
+    assert library_facts.query_library(limit_s=1.0 if "sleep" in code else 30.0) == told
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix")
@@ -73,12 +73,12 @@ def test_however_the_child_ends_something_is_told(
 def test_a_signal_that_ended_the_child_is_named(number: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     code = f"import os; os.kill(os.getpid(), {int(number)})"
     run_instead(monkeypatch, code)
-    assert library_facts.ask_library() == {"error": f"loading it ended the process ({name})"}
+    assert library_facts.query_library() == {"error": f"loading it ended the process ({name})"}
 
 
 def test_a_child_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("engine.sandbox.helper.child_command", lambda *_: [str(tmp_path / "no such program")])
-    assert library_facts.ask_library() == {"error": "No such file or directory"}
+    assert library_facts.query_library() == {"error": "No such file or directory"}
 
 
 def test_it_lists_what_this_build_finds(tmp_path: Path) -> None:

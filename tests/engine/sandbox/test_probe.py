@@ -372,7 +372,7 @@ def test_what_main_memory_cannot_hold_may_be_for_devices(
     monkeypatch.setattr(trials, "check_fit", refuse)
     with pytest.raises(NotEnoughMemoryError):
         trials.try_model([good.target])
-    assert probe(Path(good.target), tmp_path, may_lie_elsewhere=True).n_vocab == 263
+    assert probe(Path(good.target), tmp_path, is_for_devices=True).n_vocab == 263
 
 
 def test_a_session_asks_so_where_layers_may_leave_main_memory(

@@ -23,7 +23,7 @@ from engine.records import (
     TextChunk,
 )
 from engine.session.session import Session
-from engine.session.summarising import Summariser, in_front, with_summary
+from engine.session.summarising import Summariser, prepend_summary, with_summary
 
 N_CTX = 512
 SYSTEM = Message("system", "Be kind.")
@@ -101,7 +101,7 @@ def test_the_oldest_turns_are_summarised_and_the_rest_stays() -> None:
     assert inner.sampling.greedy
     assert (inner.max_tokens, inner.stop, inner.use_past, inner.request_id) == (64, (), False, 5)
     question = conversation(7)[1 + number].content
-    assert request.messages[:2] == (SYSTEM, Message("user", in_front("They spoke. It was long.", question)))
+    assert request.messages[:2] == (SYSTEM, Message("user", prepend_summary("They spoke. It was long.", question)))
     assert request.messages[2:] == conversation(7)[2 + number :]
     assert request.overflow is Overflow.DROP
     assert len(words(request.messages)) <= N_CTX - N_CTX // 8
@@ -155,7 +155,7 @@ def test_a_single_turn_that_is_too_long_is_not_summarised() -> None:
 
 def test_the_summary_replaces_messages_without_a_system_prompt_too() -> None:
     messages = (*turns(2, 1), Message("user", "Now?"))
-    assert with_summary(messages, 4, "S.") == (Message("user", in_front("S.", "Now?")),)
+    assert with_summary(messages, 4, "S.") == (Message("user", prepend_summary("S.", "Now?")),)
 
 
 # ---- on the built-in model ----------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ class System:
             self.now_s += 0.01
             self.idle_s += 0.01 * (self.cores - others - taken)
             self.own_s += 0.01 * taken / threads
-            if self.free.are_back(wanted, threads):
+            if self.free.are_free(wanted, threads):
                 return (step + 1) / 100
         return NEVER
 

@@ -18,7 +18,7 @@ from app.core.hub.remote_header import KnownModel
 from engine.errors import DraftRefusedError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import ONE_DEVICE, DeviceSplit
-from engine.fit.parallel import choose_parallel, obstacle_of
+from engine.fit.parallel import choose_parallel, parallel_obstacle
 from engine.fit.table import FitTable, FreeMemory, ModelPlan, PairPlan, fit_table
 from engine.gguf.head_files import head_method
 from engine.gguf.header import write_stub
@@ -73,7 +73,7 @@ def assess_pair(
     """
     match = check_draft(target, draft, should_stop) if draft else None
     pair, shared = pair_plan(target, draft, plan), plan.shared_context
-    obstacle = obstacle_of(target.header, shared=shared)
+    obstacle = parallel_obstacle(target.header, shared=shared)
     chosen = choose_parallel(pair, room, plan.parallel, shared=shared, obstacle=obstacle)
     pair = pair.answering(chosen.number, shared=shared)
     return PairAssessment(match, fit_table(pair, room), pair)
@@ -115,7 +115,7 @@ def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> P
     trained = target.header.own("context_length")
     n_ctx = min(plan.n_ctx, trained) if isinstance(trained, int) and trained > 0 else plan.n_ctx
     setup = CacheSetup(n_ctx, plan.cache_type, plan.cache_type)
-    first = _model_plan(target, setup, plan.gpu_layers, plan.spread).leaving_experts(plan.cpu_moe_layers)
+    first = _model_plan(target, setup, plan.gpu_layers, plan.spread).with_experts_on_cpu(plan.cpu_moe_layers)
     first = replace(first, side=target.side)
     if draft is None:
         return PairPlan(first)

@@ -16,7 +16,7 @@ from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import Message, Mode
-from engine.session.summarising import in_front
+from engine.session.summarising import prepend_summary
 from tests.app.core.storage.exchange.whole import there_and_back
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -46,7 +46,7 @@ def test_without_a_summary_everything_is_sent() -> None:
 
 def test_the_latest_summary_on_the_path_stands_for_what_is_before_it() -> None:
     short = condensed_messages(PATH, {2: "Early.", 6: "Late.", 99: "Of another branch."})
-    assert short.messages == (Message("user", in_front("Late.", "Three?")),)
+    assert short.messages == (Message("user", prepend_summary("Late.", "Three?")),)
     assert (short.last_ids, short.summary_at, short.summary) == ((7,), 6, "Late.")
 
 
@@ -57,7 +57,7 @@ def test_above_its_message_a_summary_does_not_count() -> None:
 
 def test_the_summary_precedes_a_message_without_an_answer() -> None:
     short = condensed_messages(PATH, {2: "Early."})
-    assert short.messages[0].content == in_front("Early.", "Two?\n\nAgain?")
+    assert short.messages[0].content == prepend_summary("Early.", "Two?\n\nAgain?")
     assert short.last_ids == (5, 6, 7)
 
 

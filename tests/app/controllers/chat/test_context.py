@@ -24,7 +24,7 @@ from engine.records import (
     SummaryUpdate,
     TokensCounted,
 )
-from engine.session.summarising import in_front
+from engine.session.summarising import prepend_summary
 from tests.app.controllers.chat.test_answers import answer
 from tests.app.fakes import TARGET, AppHarness, info
 from ui.composer.context_meter import ContextMeter, ContextPanel
@@ -222,7 +222,7 @@ def test_a_summary_is_shown_while_it_is_written_and_stands_from_then_on(loaded: 
     assert line.text.text() == "They counted."
     loaded.window.composer.submitted.emit("four")
     assert loaded.engine.requests[-1].messages == (
-        Message("user", in_front("They counted.", "two")),
+        Message("user", prepend_summary("They counted.", "two")),
         Message("assistant", "second"),
         Message("user", "three"),
         Message("assistant", "third"),

@@ -206,7 +206,7 @@ def test_tokens_ahead_are_looked_for_together_and_nothing_is_missed(
         drafter.propose(history(*ids), 4)
     for step in steps:
         for token_id in step:
-            eager._ahead = eager._index.follow(eager._ahead, token_id, rules.max_match)
+            eager._draft_match = eager._index.follow(eager._draft_match, token_id, rules.max_match)
             assert eager.past is not None
-            eager._past_ahead = eager.past.follow(eager._past_ahead, token_id, rules.max_match)
+            eager._past_draft_match = eager.past.follow(eager._past_draft_match, token_id, rules.max_match)
         assert lazy.propose_after(step, 6) == eager._proposal(6, tail_match)
