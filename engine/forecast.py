@@ -263,7 +263,7 @@ def forecast_gain(  # noqa: PLR0913  (independent inputs)
     """
     plain_ms = curve.cost_ms(1)
     shares = _at_temperature(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
-    chances = tuple(chance * speaks for chance in _at_temperature(CHANCES[kind.value], temperature))
+    chances = tuple(chance * coverage for chance in _at_temperature(CHANCES[kind.value], temperature))
     # At a higher temperature the model stops repeating itself, and proposals are accepted as in an answer.
     repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
     text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)

@@ -294,7 +294,7 @@ class ChatRequest:
     files: tuple[tuple[str, str], ...] = ()  # for infill: names and texts of other files of the project
     predicted: str = ""
     tools: tuple[Mapping[str, object], ...] = ()
-    holds_calls: bool = False  # once a tool call has begun, sampling is constrained to a call that fits the schema
+    constrains_calls: bool = False  # once a tool call has begun, sampling is constrained to a call that fits the schema
     top_logprobs: int | None = None  # number of most likely tokens to report for each token; None: none
     thinking: str = ""  # name of a `ThinkingOption`; empty, or unknown to the model: the template's default
     template_variables: tuple[tuple[str, TemplateValue], ...] = ()  # for the chat template, after those of `thinking`
@@ -416,10 +416,10 @@ class ModelInfo:
     placement: Placement = ANYWHERE  # as requested, with the actual ``cpu_moe_layers``
     tool_format: ToolFormat = ToolFormat.NONE
     tool_refusal: str = ""  # why tools are not supported
-    fills_gaps: bool = False  # whether the file has tokens for infill
+    supports_infill: bool = False  # whether the file has tokens for infill
     head: str = ""  # method of a head: "MTP", "EAGLE-3", "Medusa" or "Hydra"; empty for a model
-    speaks: float | None = None  # share of the target's tokens in the draft's vocabulary; None: the same vocabulary
-    sees: bool = False  # whether the model accepts pictures; needs a loaded side file
+    coverage: float | None = None  # share of the target's tokens in the draft's vocabulary; None: the same vocabulary
+    has_vision: bool = False  # whether the model accepts pictures; needs a loaded side file
     engine_url: str = ""  # address of the remote server that runs the model; empty: this program
     parallel: int = 1  # parallel answers
     parallel_reason: str = ""  # sentence: why fewer answers than requested run in parallel

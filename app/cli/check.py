@@ -65,7 +65,7 @@ def command(options: argparse.Namespace) -> int:
         return 1
     if expected is not None and expected.would_lose:
         print(f"{draft.name} could draft for {target.name}, but it would slow the target down here.")
-        speaks = vocabulary_sentence(found.speaks) if found.speaks is not None else ""
+        speaks = vocabulary_sentence(found.coverage) if found.coverage is not None else ""
         _print_each(speaks, found.difference, *expected.why_not, _sight(target), exact.sentence)
         return int(exact.is_fault)
     if is_head:
@@ -73,7 +73,7 @@ def command(options: argparse.Namespace) -> int:
     elif found.coverage is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
-        print(f"{draft.name} can draft for {target.name}. {vocabulary_sentence(found.speaks)}")
+        print(f"{draft.name} can draft for {target.name}. {vocabulary_sentence(found.coverage)}")
     _print_each(found.difference, *(expected.sentences if expected else ()), _sight(target), exact.sentence)
     return int(exact.is_fault)
 

@@ -43,7 +43,7 @@ class MedusaLayout:
     num_outputs: int
     target_name: str
 
-    def num_seen(self, head: int) -> int:
+    def num_tokens(self, head: int) -> int:
         """Number of tokens that a head reads after the hidden row."""
         return head + 1 if self.method == HYDRA else 0
 

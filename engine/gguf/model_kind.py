@@ -111,7 +111,7 @@ def missing_abilities(
 
     Chat templates are no evidence, since those of text models often mention pictures.
     """
-    sees = (
+    has_vision = (
         architecture in _MULTIMODAL
         or any(metadata(f"{architecture}.{key}") for key in _VISION_KEYS)
         or any(is_own_projector(other, name, siblings) for other in siblings)

@@ -84,7 +84,7 @@ def read_medusa(path: Path, target: Path) -> MedusaWeights:
         if shared is None and "head.0.output.weight" not in tensors:
             shared = _borrowed_output(target, layout, ids)
         heads = tuple(reader.head(k, layout, shared) for k in range(layout.num_heads))
-    sees = layout.num_seen(0) > 0
+    sees = layout.num_tokens(0) > 0
     embedding = _borrowed_rows(target, layout.width, layout.n_vocab, (EMBEDDING,)) if sees else None
     return MedusaWeights(layout, heads, ids, embedding)
 

@@ -24,7 +24,7 @@ from engine.sentences import said
 ROOT = b"root"  # the start rule
 TokenArray = NDArray[np.int64]
 _ENTRY = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # llama.h's llama_token_data
-_LARGE = 5000  # from this number of tokens on, a table excludes tokens that never fit
+_MIN_FOR_TABLE = 5000  # from this number of tokens on, a table excludes tokens that never fit
 _CONTINUATION = (0x80, 0xBF)  # continuation bytes of UTF-8
 
 

@@ -174,10 +174,10 @@ class HeadGraphs:
     def set_abort_callback(self, asks: Any, data: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         """Does nothing, since a pass is too short to be interrupted."""
 
-    def scores(self, number: int, row: Row, seen: NDArray[np.uint8]) -> Row:
+    def scores(self, number: int, row: Row, embeddings: NDArray[np.uint8]) -> Row:
         """Compute the scores [rows of the output] of head ``number``; returns a copy.
 
-        ``row`` [width] is the target's; ``seen`` [bytes] are the embedding rows of the tokens that the head reads.
+        ``row`` [width] is the target's; ``embeddings`` [bytes] are the rows of the tokens that the head reads.
 
         Raises:
             DecodeError: ggml failed.
@@ -207,15 +207,15 @@ class HeadGraphs:
         return max(_TENSORS_PER_BLOCK * len(head.blocks) for head in self._heads) + _TENSORS_PER_HEAD
 
     def _make(self, head: HeadWeights) -> _Graph:
-        row = seen = x = self._vector(self.width)
-        seen = 0
-        if head.num_seen:
+        row = embeddings = x = self._vector(self.width)
+        embeddings = 0
+        if head.num_tokens:
             kind = _TYPE_NUMBERS[self._embedding_kind]
-            seen = _function("ggml_new_tensor_2d")(self._context, kind, self.width, head.num_seen)
-            indices = _function("ggml_new_tensor_1d")(self._context, _I32, head.num_seen)
-            self._waiting.append((indices, np.arange(head.num_seen, dtype=np.int32)))
-            embedded = self._op("ggml_get_rows", seen, indices)
-            embedded = _function("ggml_reshape_1d")(self._context, embedded, self.width * head.num_seen)
+            embeddings = _function("ggml_new_tensor_2d")(self._context, kind, self.width, head.num_tokens)
+            indices = _function("ggml_new_tensor_1d")(self._context, _I32, head.num_tokens)
+            self._waiting.append((indices, np.arange(head.num_tokens, dtype=np.int32)))
+            embedded = self._op("ggml_get_rows", embeddings, indices)
+            embedded = _function("ggml_reshape_1d")(self._context, embedded, self.width * head.num_tokens)
             x = _function("ggml_concat")(self._context, row, embedded, 0)
         for block in head.blocks:
             inner = self._op("ggml_silu", self._product(block.weight, block.bias, x))

@@ -430,7 +430,9 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         cache_type=params.cache_type,
         flash_attention=params.flash_attention,
         recommended=recommended_sampling(model.metadata, model.num_params),
-        unused=missing_abilities(model.architecture, model.metadata, model.path.name, _other_models(model.path)),
+        unused_abilities=missing_abilities(
+            model.architecture, model.metadata, model.path.name, _other_models(model.path)
+        ),
         placement=options.placement,
         parallel=params.num_sequences,
         inexact=why_inexact(str(model.path), model.gpu_layers, *kinds),

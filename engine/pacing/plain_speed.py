@@ -20,7 +20,7 @@ _KEPT = 2000  # most recorded runs of plain passes
 _FEWEST_RUNS, _FEWEST_PASSES = 5, 8
 # Relative standard errors: least error of an estimate from the answer's own passes, drift of the machine over minutes,
 # and error of the shape of a curve that was measured on a busy machine.
-_OWN, _DRIFT, _SHAPE = 0.02, 0.08, 0.10
+_OWN_ERROR, _DRIFT_ERROR, _SHAPE_ERROR = 0.02, 0.08, 0.10
 _TOO_FAST = 1.5  # if passes are faster than the curve by this factor, the curve was measured on a busy machine
 _TWO_SIDED = 1.96  # standard errors of a 95% interval
 Conditions = tuple[int, bool]  # band of cache fill, and whether other answers run at the same time

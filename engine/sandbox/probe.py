@@ -184,7 +184,7 @@ def _probe_together(job: str, files: Sequence[Path], cache: Path | None, should_
 class PairVerdict:
     """Whether a draft fits a target; ``reason``: why it does not, otherwise empty.
 
-    ``speaks`` (another vocabulary only): the share of the target's tokens that are a single draft token. ``difference``
+    ``coverage`` (another vocabulary only): share of the target's tokens that are a single draft token. ``difference``
     (same vocabulary only): where the chat templates differ, if compared. ``readable`` is False if the draft's
     vocabulary cannot be loaded; ``reason`` says why.
     """

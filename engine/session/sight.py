@@ -132,7 +132,7 @@ class Sight:
         self._encoder = None
 
 
-def sees(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:
+def vision_fields(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:
     """Fields of `ModelInfo` about the target's vision."""
     if encoder is None:
         return {"has_vision": False}

@@ -59,7 +59,7 @@ def _target(name: str, library: Library) -> KnownModel:
 def _print_search(search: DraftSearch) -> None:
     for candidate in search.matching:
         share = "" if candidate.cost_share is None else f", {candidate.cost_share:.0%} of the target's cost"
-        words = "" if candidate.speaks is None else f". {vocabulary_sentence(candidate.speaks)}"
+        words = "" if candidate.coverage is None else f". {vocabulary_sentence(candidate.coverage)}"
         words = f". It is a head made for such a model ({candidate.head})." if candidate.head else words
         print(f"{candidate.name}  ({_where(candidate)}, {_size(candidate.size_bytes)}{share}){words}")
     others = search.unchecked or search.rejected

@@ -79,8 +79,8 @@ BELONGS = tr.mark("By its file header, this head matches the target.")
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
     """The reason against a pair, the share of a translated vocabulary, or that all matches."""
-    if verdict.speaks is not None:
-        return in_language(vocabulary_sentence(verdict.speaks))
+    if verdict.coverage is not None:
+        return in_language(vocabulary_sentence(verdict.coverage))
     if verdict.reason:
         return in_language(verdict.reason)
     if is_head:
@@ -427,7 +427,7 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         size_bytes=candidate.size_bytes,
         presence=Presence.HERE if path else Presence.ABSENT,
     )
-    words = candidate.reason if candidate.speaks is None else vocabulary_sentence(candidate.speaks, is_listed=True)
+    words = candidate.reason if candidate.coverage is None else vocabulary_sentence(candidate.coverage, is_listed=True)
     return DraftRow(
         side,
         tr(candidate.place.value),

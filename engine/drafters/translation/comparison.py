@@ -33,7 +33,7 @@ def _side(vocab: Vocab, template: str | None) -> PromptSide:
     return PromptSide(vocab, PromptBuilder(vocab, template).build)
 
 
-def vocabulary_sentence(speaks: float, *, is_listed: bool = False) -> Sentence:
+def vocabulary_sentence(coverage: float, *, is_listed: bool = False) -> Sentence:
     """A sentence about a draft with another vocabulary; ``speaks`` as in `Translation`.
 
     ``is_listed``: the sentence is shown in a list of such drafts.

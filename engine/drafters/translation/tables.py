@@ -77,7 +77,7 @@ class Overlap:
 class Translation:
     """The tables for a target and a draft with another vocabulary.
 
-    ``speaks`` is the share of the target's tokens of everyday text that are one token for the draft; ``draft_share``
+    ``coverage`` is the share of the target's tokens of everyday text that are one token for the draft; ``draft_share``
     is the share of the draft's tokens that are one token for the target.
     """
 
@@ -85,7 +85,7 @@ class Translation:
     draft: Speller
     overlap: Overlap
     roles: Roles
-    speaks: float
+    coverage: float
     draft_share: float
     draft_ends: frozenset[int]
     start: tuple[int, ...]  # the draft's tokens before a conversation
@@ -94,7 +94,7 @@ class Translation:
     @property
     def has_most(self) -> bool:
         """Whether most tokens are common, so that sampling from the draft's distribution is useful."""
-        return min(self.speaks, self.draft_share) >= MIN_SHARE
+        return min(self.coverage, self.draft_share) >= MIN_SHARE
 
 
 def translation(target: PromptSide, draft: PromptSide) -> Translation:
@@ -106,11 +106,11 @@ def translation(target: PromptSide, draft: PromptSide) -> Translation:
     roles = compare_roles(target, draft)
     ours, theirs = Speller(target.tokenizer), Speller(draft.tokenizer)
     overlap = make_overlap(ours, theirs, target.tokenizer, draft.tokenizer)
-    speaks, draft_share = _share(ours, theirs.id_of), _share(theirs, ours.id_of)
+    coverage, draft_share = _share(ours, theirs.id_of), _share(theirs, ours.id_of)
     space = theirs.id_of(b" ")
     start = (draft.tokenizer.bos_id,) if draft.tokenizer.add_bos and draft.tokenizer.bos_id is not None else ()
     stand_in = space if space is not None else int(overlap.draft_ids[0])
-    return Translation(ours, theirs, overlap, roles, speaks, draft_share, draft.tokenizer.eog_ids, start, stand_in)
+    return Translation(ours, theirs, overlap, roles, coverage, draft_share, draft.tokenizer.eog_ids, start, stand_in)
 
 
 def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Tokenizer) -> Overlap:

@@ -64,7 +64,7 @@ def test_every_form_with_a_mark_can_be_held(tool_format: ToolFormat) -> None:
 
 
 def test_nothing_is_held_where_nobody_wants_it_or_nothing_can_be() -> None:
-    assert valid_calls(replace(REQUEST, holds_calls=False), ToolFormat.HERMES) == ""
+    assert valid_calls(replace(REQUEST, constrains_calls=False), ToolFormat.HERMES) == ""
     assert valid_calls(replace(REQUEST, tools=()), ToolFormat.HERMES) == ""
     assert valid_calls(REQUEST, ToolFormat.NONE) == ""
     broken = {
