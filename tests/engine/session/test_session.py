@@ -255,10 +255,10 @@ def test_a_memory_without_any_rollback_runs_plain_and_says_why(
     monkeypatch.setattr("engine.llama.context.LlamaContext.save", lambda _context: False)
     session = Session()
     ready = session.load(LoadRequest(shared_model("tiny-rwkv7-834K-f32.gguf"), n_ctx=256))
-    assert "taken back" in ready.unavailable[Mode.NGRAM]
+    assert "return to an earlier state" in ready.unavailable[Mode.NGRAM]
     end = finished(list(session.generate(request(Mode.NGRAM, max_tokens=12))))
     assert (end.stats.mode, end.stats.tokens) == (Mode.OFF, 12)
-    assert any("taken back" in reason for reason in end.stats.decisions)
+    assert any("return to an earlier state" in reason for reason in end.stats.decisions)
     again = finished(list(session.generate(request(Mode.OFF, max_tokens=12))))
     assert again.token_ids == end.token_ids
     with pytest.raises(DraftRefusedError, match=r"The memory of .* \(rwkv7\) can neither"):

@@ -203,7 +203,7 @@ def test_a_side_file_of_another_model_leaves_the_target_without_sight(tmp_path: 
     ready = session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(other)))
     assert not ready.target.has_vision
     assert len(ready.notices) == 1
-    assert "of another model" in ready.notices[0]
+    assert "belongs to another model" in ready.notices[0]
     session.close()
 
 
