@@ -12,13 +12,13 @@ from engine.records import CacheType, FlashAttention, LoadRequest, Placement
 
 
 def load_request(settings: Settings) -> LoadRequest:
-    """The built-in draft belongs to the built-in target."""
+    """The load request of the settings. The built-in draft is used only with the built-in target."""
     target = settings.text("target_path") or str(builtin_target())
     draft = settings.text("draft_path") or None
     if draft is None and Path(target) == builtin_target():
         draft = str(builtin_draft())
     if is_remote(target):
-        draft = None  # the remote server drafts by itself
+        draft = None  # drafting is up to the remote server
     return LoadRequest(
         target=target,
         draft=draft,
