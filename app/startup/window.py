@@ -127,8 +127,8 @@ def _run(
     window.transcript.fill_viewport()
     garbage = GarbageController(lambda: bool(controller.state.answers), application)
     for happened in (window.composer.submitted, window.sidebar.list.chosen, window.sidebar.new_chat):
-        happened.connect(garbage.something_happened)
-    controller.server.activity_changed.connect(garbage.something_happened_elsewhere)
+        happened.connect(garbage.note_activity)
+    controller.server.activity_changed.connect(garbage.note_other_threads)
     status = application.exec()
     garbage.close()
     return status if controller.close() else 1
