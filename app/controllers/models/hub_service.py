@@ -137,7 +137,7 @@ class HubService:
             details = self._repos.get(ref.repo)
         for known in (details, None):
             models = (known or self._fresh(ref.repo)).models
-            found = next((model for model in models if any(_means(ref, file.path) for file in model.files)), None)
+            found = next((model for model in models if any(_refers_to(ref, file.path) for file in model.files)), None)
             if found is not None:
                 return found
         raise HubNotFoundError(said("{repo} does not contain {file}.", repo=ref.repo, file=ref.file))
@@ -192,7 +192,11 @@ class HubService:
             here = (model.path for model in self.library.models() if not model.missing)
             return str(place) if place in here else ""
         for model in self.library.models():
-            if model.repo_id == ref.repo and not model.missing and any(_means(ref, file.name) for file in model.files):
+            if (
+                model.repo_id == ref.repo
+                and not model.missing
+                and any(_refers_to(ref, file.name) for file in model.files)
+            ):
                 return str(model.path)
         return ""
 
@@ -344,7 +348,7 @@ class HubService:
         return self._header_names[key]
 
 
-def _means(ref: ModelRef, file: str) -> bool:
+def _refers_to(ref: ModelRef, file: str) -> bool:
     """True if ``ref`` means this file; recommendations have `fnmatch` patterns."""
     wanted, name = Path(ref.file).name.lower(), Path(file).name.lower()
     return wanted == name or ("*" in wanted and fnmatch.fnmatchcase(name, wanted))

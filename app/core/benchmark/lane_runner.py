@@ -1,4 +1,4 @@
-"""Runs a race from the choice of lanes to its result: opens the lanes, alternates them, and keeps the result."""
+"""Runs a race: opens the lanes, alternates them, and stores the result."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ TOO_SHORT = said("The answers are too short for a reliable verdict. Ask for some
 
 
 class RaceRun:
-    """One race. Without ``store`` and ``speeds`` nothing is kept."""
+    """One race. Without ``store`` and ``speeds`` nothing is stored."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class RaceRun:
         self._texts: list[tuple[int, str, tuple[TokenSpan, ...]]] = [(-1, "", ()) for _ in setup.lanes]
 
     def events(self, session: Session, should_stop: ShouldStop) -> Iterator[JobEvent]:
-        """Race beside the models that ``session`` has loaded. `RaceEnded` comes last, after a failure, too."""
+        """Run the race with the models of ``session``. The last event is `RaceEnded`, also after a failure."""
         yield RaceRoundBegan(0)
         with ExitStack() as stack:
             try:
@@ -82,7 +82,7 @@ class RaceRun:
                     number, text, spans = self._texts[event.lane]
                     before = (text, spans) if number == event.round else ("", ())
                     self._texts[event.lane] = (event.round, before[0] + event.text, before[1] + event.spans)
-                if event != RaceRoundBegan(0):  # it was reported before the lanes were opened
+                if event != RaceRoundBegan(0):  # the first round was reported before the lanes were opened
                     yield event
         except LaneFailedError as error:
             problem = error.problem
@@ -184,7 +184,7 @@ class RaceRun:
 
 
 def _sum_of(runs: Sequence[BenchmarkRun], variant: Variant, report: Report) -> RunStats:
-    """The counters of all rounds, with the medians of the report between tokens."""
+    """The summed counters of all rounds, with the report's median times between tokens."""
     own = [run.stats for run in runs if run.variant == variant]
     stats = reduce(lambda one, other: summed(one, other) or other, own) if own else RunStats()
     row = next((r for r in report.rows if r.category == ALL and Variant(r.mode, r.depth, r.engine) == variant), None)

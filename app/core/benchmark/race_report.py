@@ -56,7 +56,7 @@ def _answers(verdict: LaneVerdict) -> str:
 
 
 def lane_rows(lanes: Sequence[tuple[str, RunStats]]) -> list[tuple[str, ...]]:
-    """A row of text for each lane's name and counters, in the columns of `HEADS`."""
+    """One row of text per lane, with the columns of `HEADS`."""
     return [
         (
             label,
@@ -73,7 +73,7 @@ def lane_rows(lanes: Sequence[tuple[str, RunStats]]) -> list[tuple[str, ...]]:
 
 
 def race_as_dict(report: Report, verdicts: Sequence[LaneVerdict], labels: Sequence[str]) -> dict[str, object]:
-    """The report for JSON: as that of a benchmark, with verdicts in place of comparisons."""
+    """The report for JSON, like a benchmark's, with verdicts in place of comparisons."""
     return {
         "machine": report.machine,
         "models": report.models,
@@ -101,7 +101,7 @@ def _verdict_as_dict(verdict: LaneVerdict, labels: Sequence[str]) -> dict[str, o
 def race_as_markdown(
     report: Report, verdicts: Sequence[LaneVerdict], labels: Sequence[str], stats: Sequence[RunStats]
 ) -> str:
-    """Verdicts, table, machine, models and settings."""
+    """The report as Markdown: verdicts, table, machine, models and settings."""
     lines = ["# Race", "", *(f"- {verdict_sentence(verdict, labels)}" for verdict in verdicts), "", NOTE, ""]
     lines += [f"| {' | '.join(HEADS)} |", f"|---|{'---:|' * (len(HEADS) - 1)}"]
     lines += [f"| {' | '.join(row)} |" for row in lane_rows(list(zip(labels, stats, strict=True)))]
@@ -109,7 +109,7 @@ def race_as_markdown(
 
 
 def decoding_settings(request: ChatRequest) -> dict[str, object]:
-    """The settings that all lanes share, as the report names them."""
+    """The settings that all lanes share, with the report's names."""
     sampling = request.sampling
     names = (
         "temperature",

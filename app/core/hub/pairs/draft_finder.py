@@ -1,4 +1,4 @@
-"""Finds drafts for a target: first on this machine, then in the catalog, then by a search of the hub.
+"""Finds drafts for a target: on this machine, in the catalog, then by a search of the hub.
 
 Every rejected candidate has a reason, and an empty result an explanation. Calls block (network, disk).
 """
@@ -29,10 +29,10 @@ from engine.gguf.token_weights import head_weights
 from engine.sandbox.probe import PairVerdict
 from engine.sentences import Sentence, joined, said
 
-LARGEST_SHARE = 0.5  # of the target's cost: a more expensive draft gains nothing
-LARGEST_HUB_SHARE = 0.12  # about a tenth is ideal
-MAX_FOUND = 30  # repositories of the search
-MAX_ASKED = 5  # repositories whose headers are read
+LARGEST_SHARE = 0.5  # maximum draft cost / target cost: more expensive drafts gain nothing
+LARGEST_HUB_SHARE = 0.12  # likewise for the hub; about a tenth is ideal
+MAX_FOUND = 30  # maximum number of search results
+MAX_ASKED = 5  # maximum number of repositories whose headers are read
 _PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
 _SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^a-z0-9]")
@@ -53,9 +53,9 @@ class CandidateOrigin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A possible draft. ``reason`` says why not; ``cost_share`` is its cost per token relative to the target's.
+    """A possible draft. ``reason``: why it was rejected. ``cost_share``: its cost per token / the target's.
 
-    ``coverage`` is for another vocabulary: the share of the target's tokens that are single tokens of the draft, too.
+    ``coverage``: share of the target's tokens that are also single tokens in the draft's vocabulary.
     """
 
     name: str
@@ -69,15 +69,15 @@ class Candidate:
     size_bytes: int | None = None
     cost_share: float | None = None
     coverage: float | None = None
-    head: str = ""  # the method of a head in a separate file: "MTP", "DFlash"
-    is_unchecked: bool = False  # its file or the hub could not be read
+    head: str = ""  # for a head in a separate file its method: "MTP", "DFlash"
+    is_unchecked: bool = False  # its header or the hub could not be read
 
 
 @dataclass(frozen=True, slots=True)
 class DraftSearch:
-    """The result so far: matching drafts, in order; those that cannot draft; and a summary, never empty.
+    """The result so far: matching drafts (best first), rejected drafts, and a summary, which is never empty.
 
-    The ``unchecked`` have the reason why they could not be read.
+    ``unchecked``: candidates that could not be read, with the reason.
     """
 
     matching: tuple[Candidate, ...]
@@ -88,7 +88,7 @@ class DraftSearch:
 
 @dataclass(frozen=True, slots=True)
 class DraftSources:
-    """Without ``hub`` (offline) only this machine is searched."""
+    """Where to search. ``hub`` None (offline): only on this machine."""
 
     library: Sequence[LibraryModel]
     catalog: Sequence[CatalogPair] = ()
@@ -97,8 +97,6 @@ class DraftSources:
 
 @dataclass(slots=True)
 class _Findings:
-    """The candidates so far."""
-
     judged: list[Candidate] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -106,11 +104,11 @@ class _Findings:
         self.judged.append(replace(candidate, reason=reason))
 
     def leave(self, candidate: Candidate, reason: str) -> None:
-        """Record that a candidate could not be checked, which does not mean that it is unsuitable."""
+        """Record a candidate that could not be checked; it may still be suitable."""
         self.judged.append(replace(candidate, reason=reason, is_unchecked=True))
 
     def refuse(self, candidate: Candidate, error: HubError) -> None:
-        """Record a candidate that the hub does not have, or could not deliver."""
+        """Record an error of the hub: a missing candidate is rejected, others are unchecked."""
         (self.reject if isinstance(error, HubNotFoundError) else self.leave)(candidate, error.message)
 
 
@@ -131,7 +129,7 @@ def find_drafts(
     found = _Findings()
     here = _known_here(target, sources.library, found)
     family = family_of(target)
-    likely = [one for one in here if family_of(one[1]) == family]  # comparing vocabularies is slow
+    likely = [one for one in here if family_of(one[1]) == family]  # check these first: comparing vocabularies is slow
     if likely and len(likely) < len(here):
         _judge(target, likely, found, should_stop)
         on_progress(_result(target, found, said("Still looking.")))
@@ -148,7 +146,7 @@ def find_drafts(
 
 
 def family_of(target: KnownModel) -> str:
-    """The start of the family's model names, for a search: "Qwen2.5"."""
+    """The common prefix of the names in the target's family, for a search: "Qwen2.5"."""
     for key in ("general.basename", "general.name"):
         value = target.header.metadata.get(key)
         if isinstance(value, str) and value.strip():
@@ -163,7 +161,7 @@ def family_of(target: KnownModel) -> str:
 def _known_here(
     target: KnownModel, library: Iterable[LibraryModel], found: _Findings
 ) -> list[tuple[Candidate, KnownModel]]:
-    """The local models with readable headers; the others go into ``found``."""
+    """The local models with readable headers; unreadable ones are recorded in ``found``."""
     known: list[tuple[Candidate, KnownModel]] = []
     for model in library:
         if target.path is not None and model.path.resolve() == target.path.resolve():
@@ -255,7 +253,7 @@ def _looked_at(family: str, number: int, asked: int) -> str:
 
 
 def _why_not(target: KnownModel, summary: RepoSummary) -> str:
-    """Why a repository need not be read, from its search result; empty if it may be suitable."""
+    """Why a repository is unsuitable, by its search result; empty if it may be suitable."""
     if summary.architecture not in ("", *HEAD_ARCHITECTURES, target.header.architecture):
         return said(
             "Its architecture is {own}, the target's is {other}.",
@@ -280,7 +278,7 @@ def _choose(
     found: _Findings,
     should_stop: Callable[[], bool],
 ) -> None:
-    """Read the header of a repository's most suitable file."""
+    """Choose the most suitable file of a repository and read its header."""
     try:
         details = hub.details(candidate.repo_id)
     except HubError as error:
@@ -393,7 +391,7 @@ def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch
 
 
 def _distinct(target: KnownModel, judged: Iterable[Candidate]) -> list[Candidate]:
-    """Leave out copies of the target, and files of the same name and size as in a nearer source."""
+    """Leave out copies of the target, and files that an earlier source had with the same name and size."""
     seen: set[tuple[str, int | None]] = set()
     if target.path is not None:
         seen.add((target.path.name.casefold(), target.size_bytes))
@@ -415,7 +413,7 @@ def _is_family(target: KnownModel, pair: CatalogPair) -> bool:
 
 
 def _num_params(target: KnownModel) -> float:
-    """The weights of the target that a token uses."""
+    """The number of the target's weights that a token uses."""
     if not target.header.weights_bytes:
         return float(target.size_bytes)
     per_byte = target.header.num_params / target.header.weights_bytes
