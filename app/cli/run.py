@@ -23,7 +23,7 @@ from app.cli.terminal_stream import Style, write_styled
 from app.cli.tool_run import RunTools, answer_with_tools, start_tools
 from app.core.attachments.reading import MAX_CHARS, read_attachment
 from app.core.domain.attachments import Attachment
-from app.core.domain.devices import device_names, written_placement
+from app.core.domain.devices import device_names, parse_placement
 from app.core.domain.errors import AppError
 from app.core.domain.framing import with_attachments
 from app.core.domain.projects import cited_passages
@@ -217,7 +217,7 @@ def _find_mmproj(options: argparse.Namespace) -> None:
 def _devices(options: argparse.Namespace) -> tuple[Placement, tuple[str, ...]]:
     """The placement of the target, and the devices of the draft."""
     try:
-        placement = written_placement(
+        placement = parse_placement(
             options.device,
             options.split_mode,
             options.main_gpu,

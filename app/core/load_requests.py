@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.core.domain.devices import device_names, written_placement
+from app.core.domain.devices import device_names, parse_placement
 from app.core.domain.engines import is_remote
 from app.core.domain.settings.values import Settings
 from app.core.paths import builtin_draft, builtin_target
@@ -39,7 +39,7 @@ def load_request(settings: Settings) -> LoadRequest:
 
 
 def asked_placement(settings: Settings) -> Placement:
-    return written_placement(
+    return parse_placement(
         settings.text("device"),
         settings.text("split_mode"),
         settings.whole("main_device") or 0,

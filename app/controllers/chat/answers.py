@@ -24,7 +24,7 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import answer_speed, credited_draft
-from app.core.domain.sums import draft_in, summed
+from app.core.domain.sums import summed, used_draft
 from app.core.domain.thinking import ThinkingTime
 from app.core.paths import builtin_target
 from app.core.storage.chats.answers import AnswerEnding, Generation
@@ -520,7 +520,7 @@ class AnswerController(PartsController):
         if stats is None:
             return ending if before is None else replace(ending, stats=before.stats)
         # Use the models that the answer began with: after a crash of the engine none is loaded.
-        models = streaming.target, draft_in(stats.mode, streaming.draft)
+        models = streaming.target, used_draft(stats.mode, streaming.draft)
         run = Generation(*models, stats, is_continuation=before is not None)
         self._keep_speed(run, streaming.temperature)
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
@@ -542,7 +542,7 @@ class AnswerController(PartsController):
             streaming.target = streaming.before.target
             return
         streaming.target, streaming.draft = self._state.models.names
-        draft = draft_in(streaming.mode, streaming.draft)
+        draft = used_draft(streaming.mode, streaming.draft)
         self._store.note_models(streaming.answer_id, streaming.target, draft)
 
     def _note_sampling(self, streaming: _StreamingAnswer, drawn: SamplingRecord) -> None:

@@ -31,8 +31,8 @@ from app.core.domain.projects import (
     Passage,
     Project,
     cited_passages,
+    fitting_passages,
     passages_attachment,
-    within,
 )
 from app.core.projects.projects import ProjectError, with_sources
 from app.core.storage.exchange.file_names import file_name
@@ -145,7 +145,7 @@ class ProjectController(PartsController):
             with suppress(EngineError):  # search by words only
                 meaning = self._embedder.meaning(question)
         found = self._index().find(project.sources, question, meaning) or self._index().beginning(project.sources)
-        return within(found, round(self._max_tokens * CHARS_PER_TOKEN))
+        return fitting_passages(found, round(self._max_tokens * CHARS_PER_TOKEN))
 
     def _load_embedder(self) -> None:
         """Load the embedding model of the settings on a thread; until then, search is by words only."""

@@ -76,7 +76,7 @@ class EnginesController(PartsController):
 
         self._jobs.run(
             f"look {url}",
-            lambda _stop: self._engines.ask_again(url),
+            lambda _stop: self._engines.refresh(url),
             lambda _record: known(self._unreachable - {url}),
             lambda _problem: known(self._unreachable | {url}),
         )
@@ -114,7 +114,7 @@ class EnginesController(PartsController):
             self._unreachable |= {url}
             self._report(problem)
 
-        self._jobs.run(f"ask {url}", lambda _stop: self._engines.ask_again(url), asked, failed)
+        self._jobs.run(f"ask {url}", lambda _stop: self._engines.refresh(url), asked, failed)
 
     def _remove(self, url: str) -> None:
         self._jobs.run(

@@ -33,7 +33,7 @@ from app.core.domain.models import (
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.speed_forecast import SpeedForecast
 from app.core.hub.file_names import quantization_of
-from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
+from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_memory_at, pair_plan
 from app.core.hub.pairs.catalog import CatalogPair
 from app.core.hub.pairs.device_list import DeviceList
 from app.core.hub.pairs.draft_finder import Candidate, DraftSearch, DraftSources, find_drafts
@@ -377,12 +377,12 @@ class PairJudge:
         return beside if fits is FitVerdict.TOO_LARGE and fits_beside is not FitVerdict.TOO_LARGE else plan
 
     def room(self) -> FreeMemory:
-        return free_room(self.service.library.folder, self._devices_of_settings().all)
+        return free_memory_at(self.service.library.folder, self._devices_of_settings().all)
 
     def hardware(self) -> Hardware:
         memory = psutil.virtual_memory()
         gpus = tuple(Gpu(gpu.description, gpu.total_bytes, gpu.free_bytes) for gpu in self._devices.gpus())
-        disk = free_room(self.service.library.folder).disk_bytes
+        disk = free_memory_at(self.service.library.folder).disk_bytes
         return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
 
 

@@ -18,7 +18,7 @@ from PySide6.QtCore import Signal
 from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.speed.pair_speed import PairSpeed
-from app.core.domain.sums import PairSums, by_pair, total
+from app.core.domain.sums import PairSums, sums_by_pair, total
 from app.core.storage.chats.answer_records import answers_of_chat
 from app.core.storage.chats.totals import read_totals, reset_totals
 from app.core.storage.pair_speeds import PairSpeeds
@@ -63,7 +63,7 @@ class StatisticsController(PartsController):
 
         def of_chat(db: sqlite3.Connection) -> _PageSums:
             answers = answers_of_chat(db, chat) if chat is not None else ()
-            return _PageSums(by_pair((each.target, each.draft, each.stats) for each in answers))
+            return _PageSums(sums_by_pair((each.target, each.draft, each.stats) for each in answers))
 
         def of_all(db: sqlite3.Connection) -> _PageSums:
             return _PageSums(read_totals(db), self._speeds.all())

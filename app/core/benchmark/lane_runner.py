@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import reduce
 
-from app.core.benchmark.opened_lanes import open_beside
+from app.core.benchmark.opened_lanes import open_lanes
 from app.core.benchmark.race import Lane, LaneFailedError, Race, RacePlan, ShouldStop, judge
 from app.core.benchmark.race_report import decoding_settings, race_as_dict, race_as_markdown
 from app.core.benchmark.report import Report, machine, models
@@ -68,7 +68,7 @@ class RaceRun:
         yield RaceRoundBegan(0)
         with ExitStack() as stack:
             try:
-                lanes = open_beside(self._setup.lanes, session, self._request, stack, should_stop)
+                lanes = open_lanes(self._setup.lanes, session, self._request, stack, should_stop)
             except (LaneFailedError, EngineError) as error:
                 yield RaceEnded(problem=error.problem)
                 return

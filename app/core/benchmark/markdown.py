@@ -57,7 +57,7 @@ def as_markdown(report: Report, title: str = "Benchmark") -> str:
     for temperature in _temperatures_of(report.rows):
         rows = [row for row in report.rows if row.temperature == temperature]
         lines += [f"## T = {temperature:g}", "", *_at_one_temperature(rows)]
-        lines += _claims([one for one in report.comparisons if one.temperature == temperature])
+        lines += _comparison_sections([one for one in report.comparisons if one.temperature == temperature])
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -88,7 +88,7 @@ def setting_lines(report: Report) -> Iterator[str]:
     yield ""
 
 
-def _claims(comparisons: Sequence[Comparison]) -> Iterator[str]:
+def _comparison_sections(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Sections of comparisons: first with the best fixed mode, then one for each peer."""
     fixed = [one for one in comparisons if one.name == FIXED]
     if fixed:

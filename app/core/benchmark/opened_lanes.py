@@ -23,7 +23,7 @@ ROOM_TO_MEASURE = 64  # context tokens beyond prompt and answer, for drafted tok
 CONTEXT_STEP = 256  # llama.cpp rounds context sizes up to multiples of this
 
 
-def open_beside(
+def open_lanes(
     choices: Sequence[LaneChoice],
     session: Session,
     request: ChatRequest,

@@ -123,7 +123,7 @@ class Race:
         plan = self._plan
         if self.rounds < plan.rounds or plan.until_percent is None:
             return self.rounds >= plan.rounds
-        base = self._choices[base_of(self._choices)]
+        base = self._choices[base_lane(self._choices)]
         widths = [_width_percent(self.runs, choice, base) for choice in self._choices]
         return all(width is not None and width <= plan.until_percent for width in widths)
 
@@ -216,7 +216,7 @@ class _LaneAnswer:
         )
 
 
-def base_of(choices: Sequence[LaneChoice]) -> int:
+def base_lane(choices: Sequence[LaneChoice]) -> int:
     """The index of the base lane, with which the other lanes are compared: plain decoding, else the first."""
     return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0
 
@@ -258,7 +258,7 @@ def judge(
     present = [number for number, choice in enumerate(choices) if variant_of(choice) in answered]
     if not present:
         return []
-    base = present[base_of([choices[number] for number in present])]
+    base = present[base_lane([choices[number] for number in present])]
     num_rounds = len({run.round for run in runs})
     verdicts = []
     for number in present:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from app.core.benchmark.markdown import decimal, percent, setting_lines
 from app.core.benchmark.report import Report
 from app.core.benchmark.summary import ALL
-from app.core.domain.speed.races import TOO_WIDE, LaneVerdict
+from app.core.domain.speed.races import MAX_INTERVAL_RATIO, LaneVerdict
 from engine.records import ChatRequest, RunStats
 
 NOTE = (
@@ -33,7 +33,7 @@ def _speed(verdict: LaneVerdict, labels: Sequence[str]) -> str:
         return f"{speed} (the round was stopped, so without an interval)"
     if low is None or high is None:
         return f"{speed} (one round, so without an interval)"
-    if high > TOO_WIDE * low:
+    if high > MAX_INTERVAL_RATIO * low:
         return f"{speed} ({verdict.num_rounds} rounds that differ too much for an interval)"
     unsure = ", so it is not certain which is faster" if low <= 1.0 <= high else ""
     return f"{speed} ({low:.2f}-{high:.2f} over {verdict.num_rounds} rounds{unsure})"

@@ -18,7 +18,7 @@ from app.core.benchmark.runs import BenchmarkRun, Variant
 
 _RESAMPLES = 2000
 _Z = 1.959964  # the 97.5% point of the normal distribution
-_FEW = {1: 12.7062, 2: 4.3027}  # Student's t by degrees of freedom, for which the series below is off by 24% and 3%
+_T_BY_DF = {1: 12.7062, 2: 4.3027}  # Student's t by degrees of freedom, for which the series below is off by 24% and 3%
 Choice = Variant | Callable[[str], Variant]  # a variant, or one for each prompt
 Table = NDArray[np.float64]  # rows: prompt and round; columns: own tokens, own seconds, other tokens, other seconds
 
@@ -53,7 +53,7 @@ def ratio_of(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> Ratio 
     totals = np.array([table[owners == prompt].sum(axis=0) for prompt in prompts])
     low, high = _over_prompts(totals)
     value = float(_quotient(totals.sum(axis=0)))
-    spread = _spread(owners, table)
+    spread = _half_width(owners, table)
     if spread is None:
         return Ratio(value, low, high)
     return Ratio(value, low, high, value * math.exp(-spread), value * math.exp(spread))
@@ -61,8 +61,8 @@ def ratio_of(runs: Sequence[BenchmarkRun], own: Choice, other: Choice) -> Ratio 
 
 def student_quantile(df: int) -> float:
     """The 97.5% point of Student's t (Abramowitz and Stegun 26.7.5), within 1%."""
-    if df in _FEW:
-        return _FEW[df]
+    if df in _T_BY_DF:
+        return _T_BY_DF[df]
     z = _Z
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
@@ -103,7 +103,7 @@ def _quotient(sums: Table) -> NDArray[np.float64]:
     return ratio
 
 
-def _spread(owners: NDArray[np.int64], table: Table) -> float | None:
+def _half_width(owners: NDArray[np.int64], table: Table) -> float | None:
     """Half of the 95% interval of the ratio's logarithm, by the differences between rounds of each prompt."""
     shares = table / table.sum(axis=0)
     terms = shares[:, 0] - shares[:, 1] - shares[:, 2] + shares[:, 3]

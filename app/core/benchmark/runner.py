@@ -118,7 +118,7 @@ class Runner:
                 return
             question: Question | None = None  # None until all contestants have processed the prompt
             for contestant, variant in turns(pairs, index, self.rounds):
-                run = self._kept(prompt, temperature, variant)
+                run = self._stored_run(prompt, temperature, variant)
                 if run is None:
                     if self._journal is not None and self._is_over():
                         return
@@ -126,8 +126,8 @@ class Runner:
                         self._begin_round(pairs)
                         begun = True
                     if question is None:
-                        question = self._prepared(prompt, temperature, pairs)
-                    run = self._asked(contestant, variant, question)
+                        question = self._prepare_question(prompt, temperature, pairs)
+                    run = self._measure(contestant, variant, question)
                 self.runs.append(run)
                 self.on_run(run)
 
@@ -140,25 +140,25 @@ class Runner:
     def _round_number(self) -> int:
         return self._plan.first_round + self.rounds
 
-    def _kept(self, prompt: BenchmarkPrompt, temperature: float, variant: Variant) -> BenchmarkRun | None:
+    def _stored_run(self, prompt: BenchmarkPrompt, temperature: float, variant: Variant) -> BenchmarkRun | None:
         if self._journal is None:
             return None
         return self._journal.find(prompt, temperature, variant, self._round_number)
 
     @staticmethod
     def _begin_round(pairs: Sequence[tuple[Contestant, Variant]]) -> None:
-        for contestant in _each_once(pairs):
+        for contestant in _distinct_contestants(pairs):
             contestant.begin_round()
 
-    def _prepared(
+    def _prepare_question(
         self, prompt: BenchmarkPrompt, temperature: float, pairs: Sequence[tuple[Contestant, Variant]]
     ) -> Question:
         question = self._question(prompt, temperature)
-        for contestant in _each_once(pairs):
+        for contestant in _distinct_contestants(pairs):
             contestant.prepare(question)
         return question
 
-    def _asked(self, contestant: Contestant, variant: Variant, question: Question) -> BenchmarkRun:
+    def _measure(self, contestant: Contestant, variant: Variant, question: Question) -> BenchmarkRun:
         answered = contestant.answer(variant, question)
         run = BenchmarkRun(
             question.prompt.id,
@@ -187,7 +187,7 @@ class Runner:
         )
 
 
-def _each_once(pairs: Sequence[tuple[Contestant, Variant]]) -> list[Contestant]:
+def _distinct_contestants(pairs: Sequence[tuple[Contestant, Variant]]) -> list[Contestant]:
     return [contestant for i, (contestant, _) in enumerate(pairs) if all(contestant is not one for one, _ in pairs[:i])]
 
 

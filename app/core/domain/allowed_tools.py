@@ -16,7 +16,7 @@ from engine.sentences import said
 MAX_TOOLS = 1000
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _DIGEST = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}")  # earlier versions stored 8 digits, which match no tool
-_TAKEN = {char: quote(char, safe="") for char in "%,/#"}  # characters with a meaning in the line
+_ESCAPED = {char: quote(char, safe="") for char in "%,/#"}  # characters with a meaning in the line
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def read_allowed_tools(line: str) -> tuple[AllowedTool, ...]:
 def allowed_line(tools: Iterable[AllowedTool]) -> str:
     """Write the tools as a line, each tool once with its last digest."""
     kept = {(one.server, one.name): one for one in tools}
-    return ", ".join(map(_written, kept.values()))
+    return ", ".join(map(_format, kept.values()))
 
 
 def _read(part: str) -> AllowedTool:
@@ -54,6 +54,6 @@ def _read(part: str) -> AllowedTool:
     return AllowedTool(unquote(server), name, digest)
 
 
-def _written(tool: AllowedTool) -> str:
-    server = "".join(_TAKEN.get(char, char) for char in tool.server)
+def _format(tool: AllowedTool) -> str:
+    server = "".join(_ESCAPED.get(char, char) for char in tool.server)
     return f"{server}/{tool.name}" + (f"#{tool.digest}" if tool.digest else "")

@@ -61,7 +61,7 @@ def tensor_overrides(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((pattern.strip(), where.strip()) for pattern, _, where in pairs)
 
 
-def written_placement(
+def parse_placement(
     devices: str = "",
     split_mode: str = ANYWHERE.split_mode.value,
     main_device: int = 0,

@@ -28,7 +28,7 @@ class EngineState(StrEnum):
 
 # Minimum parameters of a target that a draft model can speed up. With drafts of 0.1 to 0.5 billion parameters, targets
 # of 0.14 and 0.27 billion ran at 0.92 to 0.96 of plain speed, a target of 1.5 billion at 1.10 to 1.17.
-LEAST_DRAFTED = 900_000_000
+MIN_DRAFTED_PARAMETERS = 900_000_000
 _NEED_DRAFT = ({Mode.DRAFT}, {Mode.DRAFT, Mode.HEAD})
 
 
@@ -81,4 +81,4 @@ class EngineView:
     @property
     def wants_draft(self) -> bool:
         """True if a draft model is missing and could make the target faster."""
-        return self.lacks_draft and self.target is not None and self.target.num_params >= LEAST_DRAFTED
+        return self.lacks_draft and self.target is not None and self.target.num_params >= MIN_DRAFTED_PARAMETERS

@@ -90,7 +90,7 @@ class EngineRecord:
     @property
     def is_here(self) -> bool:
         """True if the server runs on this computer."""
-        return stays_here(self.url)
+        return is_local_url(self.url)
 
 
 def _title(name: str) -> str:
@@ -130,7 +130,7 @@ def host_in(url: str) -> str:
         return ""
 
 
-def stays_here(url: str) -> bool:
+def is_local_url(url: str) -> bool:
     """True if an address refers to this computer."""
     try:
         return is_this_machine(urlsplit(url).hostname or "")

@@ -29,24 +29,24 @@ KIND_WORDS = {
 
 def with_attachments(text: str, attachments: Iterable[Attachment]) -> str:
     """Put attachments before the typed text: models answer best if the question comes last."""
-    return "\n\n".join(part for part in (*map(framed, attachments), text) if part)
+    return "\n\n".join(part for part in (*map(as_prompt, attachments), text) if part)
 
 
-def framed(attachment: Attachment) -> str:
+def as_prompt(attachment: Attachment) -> str:
     """Format an attachment for the prompt; a picture becomes a line with its name.
 
     The fence is one backtick longer than the longest run of backticks in the text, so that no line can close it
     (CommonMark 0.31, fenced code blocks: a closing fence is at least as long as the opening fence).
     """
     if attachment.kind is AttachmentKind.PASSAGES:
-        return NOTHING if attachment.text == NOTHING else f"{PASSAGES}\n\n{fenced(attachment)}\n\n{RULES}"
+        return NOTHING if attachment.text == NOTHING else f"{PASSAGES}\n\n{code_block(attachment)}\n\n{RULES}"
     name = shown_name(attachment.name).replace("`", "'")
     if attachment.picture is not None or attachment.kind is AttachmentKind.PICTURE:
         return f"Attached picture, which you cannot see: {name}"
-    return f"Attached file: {name} ({KIND_WORDS[attachment.kind]})\n\n{fenced(attachment)}"
+    return f"Attached file: {name} ({KIND_WORDS[attachment.kind]})\n\n{code_block(attachment)}"
 
 
-def fenced(attachment: Attachment) -> str:
+def code_block(attachment: Attachment) -> str:
     """Format the text of an attachment as a code block."""
     text = attachment.text
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)

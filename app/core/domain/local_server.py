@@ -112,7 +112,7 @@ class Activity:
 class ServerView:
     """The server's state. ``address``: for example ``http://127.0.0.1:8080``. ``problem``: why it failed.
 
-    ``yours_waits``: the window's question waits for a program's answer. ``guest``: the model that a program loaded in
+    ``window_waits``: the window's question waits for a program's answer. ``guest``: the model that a program loaded in
     place of the window's; empty if none.
     """
 
@@ -120,7 +120,7 @@ class ServerView:
     address: str = ""
     activity: Activity = Activity()
     problem: Problem | None = None
-    yours_waits: bool = False
+    window_waits: bool = False
     guest: str = ""
 
 

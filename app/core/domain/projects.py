@@ -110,11 +110,11 @@ class CitedPassage:
 
 def passages_attachment(passages: Sequence[Passage], first: int = 1) -> Attachment:
     """Make an attachment of passages, numbered from ``first``."""
-    text = quoted(passages, first)
+    text = format_passages(passages, first)
     return Attachment(0, "passages.txt", AttachmentKind.PASSAGES, len(text.encode()), text)
 
 
-def quoted(passages: Sequence[Passage], first: int = 1) -> str:
+def format_passages(passages: Sequence[Passage], first: int = 1) -> str:
     """Format passages with numbers and locations; `cited_passages` parses the result."""
     if not passages:
         return NOTHING
@@ -128,7 +128,7 @@ def _without_headers(text: str) -> str:
 
 
 def cited_passages(text: str) -> tuple[CitedPassage, ...]:
-    """Parse the output of `quoted`."""
+    """Parse the output of `format_passages`."""
     found = list(_HEADER.finditer(text))
     ends = [*(each.start() for each in found[1:]), len(text)]
     return tuple(
@@ -148,7 +148,7 @@ def with_citations(views: Sequence[MessageView]) -> tuple[MessageView, ...]:
     return tuple(marked)
 
 
-def within(passages: Iterable[Passage], max_chars: int) -> tuple[Passage, ...]:
+def fitting_passages(passages: Iterable[Passage], max_chars: int) -> tuple[Passage, ...]:
     """The first passages that together fit ``max_chars``; at least one."""
     kept: list[Passage] = []
     for passage in passages:

@@ -19,8 +19,8 @@ ADDED = (
 )  # fmt: skip
 BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
 COUNTED = ("provenance", "interval_counts")
-_OF_ONE_PROMPT = ("prompt_tokens", "prompt_cached_tokens")  # a continued answer counts its last prompt only
-_WITH_A_DRAFT = (Mode.DRAFT, Mode.HEAD, Mode.AUTO)
+_PROMPT_FIELDS = ("prompt_tokens", "prompt_cached_tokens")  # a continued answer counts its last prompt only
+_DRAFT_MODES = (Mode.DRAFT, Mode.HEAD, Mode.AUTO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
     """
     if first is None or second is None:
         return second or first
-    changes = {name: value for name, value in _added(first, second).items() if name not in _OF_ONE_PROMPT}
+    changes = {name: value for name, value in _added(first, second).items() if name not in _PROMPT_FIELDS}
     both = replace(second, **changes, time_to_first_token_s=first.time_to_first_token_s)
     if not first.interval_counts or not second.interval_counts:
         return both
@@ -113,7 +113,7 @@ def total(rows: Iterable[PairSums]) -> Sums:
     return result
 
 
-def by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
+def sums_by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
     """Sum complete answers (target, draft, counters) by pair and mode, in the order of `sorted_rows`."""
     found: dict[tuple[str, str, Mode], Sums] = {}
     for target, draft, run in runs:
@@ -137,9 +137,9 @@ def sorted_rows(rows: Iterable[PairSums]) -> tuple[PairSums, ...]:
     )
 
 
-def draft_in(mode: Mode, draft: str) -> str:
+def used_draft(mode: Mode, draft: str) -> str:
     """The draft's name if the mode can use it, else ""."""
-    return draft if mode in _WITH_A_DRAFT else ""
+    return draft if mode in _DRAFT_MODES else ""
 
 
 def _added(first: RunStats, second: RunStats) -> Mapping[str, Any]:

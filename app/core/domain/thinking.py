@@ -17,13 +17,13 @@ from engine.records import ANSWER_FRAMES, BETWEEN_CHANNELS, REASONING_TAGS
 # The last pair is what gpt-oss's channels look like without control tokens.
 TAGS = (*REASONING_TAGS, ("analysis", "assistantfinal"))
 _OPENINGS = tuple(opening for opening, _ in TAGS)
-_BARE = "analysis"  # also an English word: a tag only if a capital letter follows
-_DIRECT = "<|channel|>final<|message|>"  # starts an answer of gpt-oss without reasoning
+_BARE_OPENING = "analysis"  # also an English word: a tag only if a capital letter follows
+_DIRECT_ANSWER = "<|channel|>final<|message|>"  # starts an answer of gpt-oss without reasoning
 _CALLS = ("<|channel|>commentary", "<|start|>assistant to=")  # start a call of gpt-oss after its reasoning
-_HEADS = (_DIRECT, *(opening for opening, _ in ANSWER_FRAMES if opening.startswith("<|")))  # no reasoning
+_HEADS = (_DIRECT_ANSWER, *(opening for opening, _ in ANSWER_FRAMES if opening.startswith("<|")))  # no reasoning
 _BEFORE_LAST, _LAST_END = "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"  # enclose the answer of Apriel
 _LONGEST = max(map(len, (*_OPENINGS, *_HEADS)))
-_LONE = tuple(closing for _, closing in REASONING_TAGS if closing != _DIRECT)
+_LONE = tuple(closing for _, closing in REASONING_TAGS if closing != _DIRECT_ANSWER)
 _ANY_LONE = "|".join(map(re.escape, _LONE))
 # A closing tag at the end of a line, or directly between two words. An answer that only mentions the tag has quotation
 # marks, backticks or blanks around it.
@@ -73,7 +73,7 @@ def split_thinking(text: str, *, final: bool = True) -> Split:
     if not final and _may_become_tag(text, begin, (*_OPENINGS, *_HEADS)):
         return Split(0, 0, begin, begin)  # the text may still become a tag
     if text.startswith(_HEADS, begin):
-        start = begin + len(_DIRECT) if text.startswith(_DIRECT, begin) else begin
+        start = begin + len(_DIRECT_ANSWER) if text.startswith(_DIRECT_ANSWER, begin) else begin
         return Split(begin, begin, *_words(text, start, "", final=final))
     lone = _lone_closing(text)
     if lone is not None:
@@ -92,8 +92,8 @@ def _tags_at(text: str, offset: int) -> tuple[str, str] | None:
 
 
 def _counts(opening: str, text: str, offset: int) -> bool:
-    after = offset + len(_BARE)
-    return opening != _BARE or text[after : after + 1].isupper()
+    after = offset + len(_BARE_OPENING)
+    return opening != _BARE_OPENING or text[after : after + 1].isupper()
 
 
 def _may_become_tag(text: str, offset: int, tags: tuple[str, ...]) -> bool:
@@ -113,12 +113,12 @@ def _lone_closing(text: str) -> re.Match[str] | None:
 
 def _inside(text: str, start: int, closing: str, *, final: bool) -> Split:
     found = text.find(closing, start)
-    calls = [offset for call in _CALLS if closing == _DIRECT and (offset := text.find(call, start)) >= 0]
+    calls = [offset for call in _CALLS if closing == _DIRECT_ANSWER and (offset := text.find(call, start)) >= 0]
     if calls and not 0 <= found < min(calls):
         return _closed(text, (start, min(calls)), "", final=final)
     if found >= 0:
         return _closed(text, (start, found), closing, final=final)
-    end = len(text) if final else len(text) - num_held(text, (closing, *_CALLS, *BETWEEN_CHANNELS), start)
+    end = len(text) if final else len(text) - held_length(text, (closing, *_CALLS, *BETWEEN_CHANNELS), start)
     start, end = _trim(text, start, end)
     return Split(start, end, len(text), len(text), opened=True, closed=False)
 
@@ -134,7 +134,7 @@ def _closed(text: str, thought: tuple[int, int], closing: str, *, final: bool) -
     first, last = _trim(text, first, last)
     start += len(text[start:]) - len(text[start:].lstrip())
     again = _tags_at(text, start)
-    if again is not None and again[0] != _BARE:
+    if again is not None and again[0] != _BARE_OPENING:
         more = _inside(text, start + len(again[0]), again[1], final=final)
         return replace(more, thought_start=first)
     if not final and start < len(text) and _may_become_tag(text, start, _OPENINGS):
@@ -154,7 +154,7 @@ def _words(text: str, start: int, closing: str, *, final: bool) -> tuple[int, in
             if stripped.endswith(ending):
                 end = max(start, len(stripped) - len(ending))
             elif not final:
-                end -= num_held(text, (ending,), start)
+                end -= held_length(text, (ending,), start)
             if not opening and (end < len(text) or not final):  # the line end before the closing tag is a part of it
                 end = start + len(text[start:end].rstrip())
             break
@@ -170,7 +170,7 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     return first, max(first, start + len(part.rstrip()))
 
 
-def num_held(text: str, tags: tuple[str, ...], start: int = 0) -> int:
+def held_length(text: str, tags: tuple[str, ...], start: int = 0) -> int:
     """Length of the longest suffix of ``text[start:]`` that may begin one of ``tags``."""
     longest = 0
     for tag in tags:

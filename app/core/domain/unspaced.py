@@ -25,7 +25,7 @@ def spaced(text: str) -> str:
     return _BETWEEN.sub(" ", text) if has_unspaced(text) else text
 
 
-def any_of(words: Iterable[str], *, whole: bool = False) -> str:
+def any_word_pattern(words: Iterable[str], *, whole: bool = False) -> str:
     """A regular expression that matches any of ``words`` at the beginning of a word (``whole``: as a whole word).
 
     Words in scripts without spaces also match inside a run of letters.

@@ -47,7 +47,7 @@ README = "README.md"
 _HEX = frozenset("0123456789abcdef")
 _YAML_HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
 TIMEOUT_S = 20.0  # maximum time without a byte
-WHOLE_S = 120.0  # maximum time for a small answer, even if bytes keep arriving
+MAX_ANSWER_S = 120.0  # maximum time for a small answer, even if bytes keep arriving
 MAX_API_BYTES = 16 << 20
 MAX_README_BYTES = 1 << 20
 MAX_REDIRECTS = 5
@@ -398,7 +398,7 @@ class HubClient:
                 request = self._connections.client().build_request(method, url, headers=self._headers(headers, token))
                 answer = self._connections.client().send(request, stream=True, follow_redirects=False)
             try:
-                error = refusals.of_status(answer.status_code, answer.headers, what, own=own, had_token=bool(token))
+                error = refusals.status_error(answer.status_code, answer.headers, what, own=own, had_token=bool(token))
                 if error is None:
                     yield answer
                     return
@@ -434,7 +434,7 @@ def http_library() -> Any:  # noqa: ANN401 (a module)
     return httpx
 
 
-def small_body(answer: Any, max_bytes: int, within_s: float = WHOLE_S) -> bytes:  # noqa: ANN401 (a response)
+def small_body(answer: Any, max_bytes: int, within_s: float = MAX_ANSWER_S) -> bytes:  # noqa: ANN401 (a response)
     """Read an answer. The result has more than ``max_bytes`` bytes if the answer is too long.
 
     Raises:

@@ -25,7 +25,7 @@ MAX_WAIT_S = 3600.0
 _ETAG_CHARS = 200
 
 
-def of_status(status: int, headers: Mapping[str, str], what: str, *, own: bool, had_token: bool) -> HubError | None:
+def status_error(status: int, headers: Mapping[str, str], what: str, *, own: bool, had_token: bool) -> HubError | None:
     """The error for a status; None for a success. ``own``: the hub itself answered, not a storage server."""
     code = headers.get("X-Error-Code", "")
     error: HubError | None

@@ -30,7 +30,7 @@ _HEAD, _CHATS, _FILES = "project.json", "chats.json", "files/"
 _MOST_HEAD_BYTES = 1 << 20
 MOST_FILES, MOST_BYTES = 10_000, 4 << 30  # limits of the unpacked files
 # Settings that are not imported: a foreign project must not enable tools or allow calls.
-_NOT_TAKEN = {"tools", "built_in_tools", "unused_servers", "allowed_tools"}
+_NOT_IMPORTED = {"tools", "built_in_tools", "unused_servers", "allowed_tools"}
 _ARCHIVE_ERRORS = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error, LookupError)
 _ELSEWHERE, _AGAIN = said("Choose another folder."), said("Export the project again.")
 
@@ -64,7 +64,7 @@ def export_project(project: Project, store: ChatStore, file: Path) -> tuple[str,
                 with archive.open(_CHATS, "w", force_zip64=True) as written:
                     for text in to_json(stored_chats(store, chats)):
                         written.write(text.encode("utf-8", "replace"))
-            for path, name in _named_files(project.sources):
+            for path, name in _files_with_names(project.sources):
                 try:
                     archive.write(path, _FILES + name)
                 except (FileNotFoundError, PermissionError, ValueError):  # missing, locked, older than 1980
@@ -77,7 +77,7 @@ def export_project(project: Project, store: ChatStore, file: Path) -> tuple[str,
     return tuple(left_out)
 
 
-def _named_files(sources: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _files_with_names(sources: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield the path of each indexed file and its unique name in the archive."""
     used = set[str]()
     for source in sources:
@@ -108,11 +108,11 @@ def import_project(projects: Projects, store: ChatStore, file: Path, folder: Pat
             name = _name(head, projects, file.name)
             kept = _extract(archive, file.name, folder, name)
             project = projects.add(name)
-            values = valid_values(head.get("values"), [key for key in LAYERED_KEYS if key not in _NOT_TAKEN])
+            values = valid_values(head.get("values"), [key for key in LAYERED_KEYS if key not in _NOT_IMPORTED])
             project = replace(with_sources(project, kept), values=values)
             projects.update(project)
             if _CHATS in archive.namelist():
-                _take_chats(archive.open(_CHATS), store, name)
+                _import_chats(archive.open(_CHATS), store, name)
     except _ARCHIVE_ERRORS as error:
         reason = getattr(error, "strerror", None) or error
         raise ProjectError(said("{file} cannot be read ({error}).", file=file.name, error=reason), _AGAIN) from error
@@ -163,7 +163,7 @@ def _extract(archive: zipfile.ZipFile, file_name_: str, folder: Path, name: str)
     return sorted(str(path) for path in wanted.iterdir())
 
 
-def _take_chats(chats: IO[bytes], store: ChatStore, name: str) -> None:
+def _import_chats(chats: IO[bytes], store: ChatStore, name: str) -> None:
     """Import the chats of a project into the folder of chats with its name."""
     with tempfile.TemporaryDirectory() as folder, chats:
         file = Path(folder) / _CHATS

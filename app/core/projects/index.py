@@ -40,7 +40,7 @@ FEW_PASSAGES, COMMON_SHARE = 1_000, 20  # a word is common if it is in more than
 CANDIDATES = 100  # number of passages in each of the two rankings
 MOST_FOUND = 50
 FEW_FILES = 3
-WHOLE_SHARE = 0.3  # weight of a passage's score; its best sentence's has weight 1
+PASSAGE_WEIGHT = 0.3  # weight of a passage's score; its best sentence's has weight 1
 _RRF_K = 10  # the paper has 60; 10 keeps the top passages of both rankings: docs/projects.md, "Measured"
 _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
@@ -209,7 +209,7 @@ class DocumentIndex:
         found = [_passage(row) for row in self._rows(sql, (text, *_raw_paths(sources)))]
         return next((one for one in found if one.place == place), next(iter(found), None))
 
-    def without_vectors(self, sources: Sequence[str], model: str) -> list[tuple[int, str]]:
+    def passages_to_embed(self, sources: Sequence[str], model: str) -> list[tuple[int, str]]:
         """Number and text of the passages without a vector of this model."""
         sql = f"""
             SELECT passages.id, passages.heading || char(10) || passages.text FROM {_JOINED}
@@ -291,20 +291,20 @@ class DocumentIndex:
     def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
         with self._lock:
             try:
-                return self._opened().execute(sql, tuple(values)).fetchall()
+                return self._open().execute(sql, tuple(values)).fetchall()
             except sqlite3.Error as error:
                 raise as_storage_error(error, self._path) from error
 
     def _write(self, job: Callable[[sqlite3.Connection], object]) -> None:
         with self._lock:
             try:
-                db = self._opened()
+                db = self._open()
                 with transaction(db):
                     job(db)
             except sqlite3.Error as error:
                 raise as_storage_error(error, self._path) from error
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         """Open the index. A damaged index is created again, since all its content comes from files."""
         if self._connection is None:
             try:
@@ -395,7 +395,7 @@ def by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> l
     def score(number: int) -> float:
         sums = [sum(weights[place] for place in each) for each in having[number]]
         whole = set().union(*having[number]) if having[number] else set()
-        return max(sums, default=0.0) + WHOLE_SHARE * sum(weights[place] for place in whole)
+        return max(sums, default=0.0) + PASSAGE_WEIGHT * sum(weights[place] for place in whole)
 
     return sorted((number for number, _ in passages), key=lambda number: -score(number))
 

@@ -19,7 +19,7 @@ BATCH = 32  # number of passages between two calls of ``should_stop``
 # Prefixes for questions and for passages that models were trained with, by architecture. From the model cards:
 # https://huggingface.co/nomic-ai/nomic-embed-text-v1.5, https://huggingface.co/google/embeddinggemma-300m,
 # https://huggingface.co/Qwen/Qwen3-Embedding-0.6B
-_BEFORE = {
+_PREFIXES = {
     "nomic-bert": ("search_query: ", "search_document: "),
     "gemma-embedding": ("task: search result | query: ", "title: none | text: "),
     "qwen3": ("Instruct: Find passages that answer the question\nQuery: ", ""),
@@ -59,7 +59,7 @@ class PassageEmbedder:
         on_progress: Callable[[int, int], None],
     ) -> None:
         """Compute the missing vectors of passages of these sources. If stopped, finished vectors are kept."""
-        name, waiting = self.name, index.without_vectors(sources, self.name)
+        name, waiting = self.name, index.passages_to_embed(sources, self.name)
         for done in range(0, len(waiting), BATCH):
             if should_stop():
                 return
@@ -82,6 +82,6 @@ class PassageEmbedder:
         self._embedder.close()
 
     def _vectors(self, texts: Sequence[str], place: int) -> list[NDArray[np.float32]]:
-        before = _BEFORE.get(self._embedder.model().architecture, ("", ""))[place]
+        before = _PREFIXES.get(self._embedder.model().architecture, ("", ""))[place]
         found = self._embedder.embed([before + text for text in texts], _CUT)
         return [np.array(one.vectors[0], np.float32) for one in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from app.core.domain.attachments import Attachment
-from app.core.domain.projects import passages_attachment, within
+from app.core.domain.projects import fitting_passages, passages_attachment
 from app.core.paths import Paths
 from app.core.projects.index import DocumentIndex
 from app.core.projects.meaning import PassageEmbedder
@@ -35,7 +35,7 @@ def passages_for(paths: Paths, name: str, question: str) -> Attachment:
             with suppress(EngineError):  # search by words only
                 meaning = embedder.meaning(question)
         found = index.find(project.sources, question, meaning) or index.beginning(project.sources)
-        return passages_attachment(within(found, FOUND_CHARS))
+        return passages_attachment(fitting_passages(found, FOUND_CHARS))
     finally:
         index.close()
         if embedder is not None:

@@ -208,7 +208,7 @@ class RemoteAnswer:
             with self._client.answer(self._path, self._body) as objects:
                 yield PrefillProgress(request_id, 0, 0)
                 for event in objects:
-                    text = self._take(event)
+                    text = self._count_event(event)
                     if text:
                         yield TextChunk(request_id, text, (TokenSpan(len(text), Source.TARGET),), (), self._opened_tag)
                         self._opened_tag = ""
@@ -219,7 +219,7 @@ class RemoteAnswer:
                         yield StatsUpdate(request_id, self.stats())
         except RemoteError as error:
             if not should_stop():
-                raise self._of_pictures(error) from error
+                raise self._blame_pictures(error) from error
         if self._thinks and not should_stop():
             yield TextChunk(request_id, END_THINK, (TokenSpan(len(END_THINK), Source.TARGET),))
         if should_stop():
@@ -228,7 +228,7 @@ class RemoteAnswer:
             self._count_shared(before)
         yield Finished(request_id, self._reason, self.stats())
 
-    def _of_pictures(self, error: RemoteError) -> RemoteError:
+    def _blame_pictures(self, error: RemoteError) -> RemoteError:
         """If a conversation with pictures was refused, say that the pictures may be the reason."""
         refused = isinstance(error, EngineRefusedError) and not self._num_pieces
         if not refused or not any(message.pictures for message in self._request.messages):
@@ -240,7 +240,7 @@ class RemoteAnswer:
 
     # ---- what came -------------------------------------------------------------------------------------------------
 
-    def _take(self, event: Mapping[str, Any]) -> str:
+    def _count_event(self, event: Mapping[str, Any]) -> str:
         """Count the tokens of a stream's object; returns its text."""
         usage, timings = event.get("usage"), event.get("timings")
         self._usage = usage if isinstance(usage, dict) else self._usage

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import app
-from app.core.domain.engines import MAX_ADDRESS_CHARS, host_in, stays_here
+from app.core.domain.engines import MAX_ADDRESS_CHARS, host_in, is_local_url
 from app.core.hub.addresses import origin
 from app.core.hub.client import http_client, http_library, small_body
 from app.core.hub.errors import HubAnswerError
@@ -59,7 +59,7 @@ _PROMPT_TOKENS = re.compile(
     r"prompt contains (\d{1,9}) (?:input )?tokens|requested (\d{1,9}) tokens",
     re.IGNORECASE,
 )
-_ROOM = re.compile(
+_LIMIT = re.compile(
     r"maximum context length (?:is|of) (\d{1,9})|context (?:length|size) \((\d{1,9}) tokens\)|"
     r"context length of only (\d{1,9})|n_ctx: (\d{1,9})|max_model_len=(\d{1,9})|> (\d{1,9}) maximum|limit of (\d{1,9})",
     re.IGNORECASE,
@@ -72,7 +72,7 @@ MAX_BYTES = 16 << 20
 MAX_ERROR_BYTES = 64 << 10
 MAX_LINE_BYTES = 4 << 20
 MAX_KEY_CHARS = 512
-ODD = frozenset('?#%<>"\\^`{|}')  # characters in an address that programs interpret differently
+AMBIGUOUS_CHARS = frozenset('?#%<>"\\^`{|}')  # characters in an address that programs interpret differently
 LEAST_SECRET_CHARS = 6  # shorter keys are not removed from answers: they may be ordinary words
 
 
@@ -86,9 +86,9 @@ def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteErro
         words = said("{host} redirects to another address. Paceline does not follow it.", host=host)
         return EngineAddressError(words, "Enter the server's new address.")
     if status in (401, 403):
-        return _of_key(host, had_key=had_key)
+        return _key_refusal(host, had_key=had_key)
     if _TOO_LONG.search(f"{reason} {code}") and status in (400, 413, 422, 500):
-        return _too_long(host, _number(found, "n_prompt_tokens", _PROMPT_TOKENS), _number(found, "n_ctx", _ROOM))
+        return _too_long(host, _number(found, "n_prompt_tokens", _PROMPT_TOKENS), _number(found, "n_ctx", _LIMIT))
     return _other(status, host, reason, code, has_error=bool(found))
 
 
@@ -112,7 +112,7 @@ def _too_long(host: str, num_tokens: int, n_ctx: int) -> RemotePromptError:
     return error
 
 
-def _of_key(host: str, *, had_key: bool) -> RemoteError:
+def _key_refusal(host: str, *, had_key: bool) -> RemoteError:
     if had_key:
         return KeyRefusedError(said("{host} does not accept the key.", host=host))
     return KeyRefusedError(said("{host} needs a key, and none is stored for it.", host=host), "Enter its key.")
@@ -174,7 +174,7 @@ def normal_url(text: str) -> str:
         parts = urlsplit(text)
     except (HubAnswerError, ValueError) as error:
         raise EngineAddressError("This is not an http or https address.") from error
-    has_odd = any(char.isspace() or not char.isprintable() or char in ODD for char in text)
+    has_odd = any(char.isspace() or not char.isprintable() or char in AMBIGUOUS_CHARS for char in text)
     if parts.query or parts.fragment or has_odd or len(text) > MAX_ADDRESS_CHARS:
         raise EngineAddressError("The address may contain only a host, a port and a path.")
     path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
@@ -187,7 +187,7 @@ def check_plain(url: str, *, allowed: bool) -> None:
     Raises:
         PlainAddressError: the address is http, on another machine, and not allowed.
     """
-    if url.startswith("http://") and not stays_here(url) and not allowed:
+    if url.startswith("http://") and not is_local_url(url) and not allowed:
         message = said("Messages and the key would go to {host} unencrypted.", host=host_in(url))
         raise PlainAddressError(message)
 
@@ -286,9 +286,9 @@ class RemoteClient:
         """End the current request, from another thread."""
         with self._lock:
             self._aborted = True
-        self._shut()
+        self._shutdown_streams()
 
-    def _shut(self) -> None:
+    def _shutdown_streams(self) -> None:
         with self._lock:
             streams = list(self._streams)
         for stream in streams:
@@ -304,7 +304,7 @@ class RemoteClient:
 
         def end() -> None:
             is_late.set()
-            self._shut()
+            self._shutdown_streams()
 
         timer = threading.Timer(seconds, end)
         timer.daemon = True
@@ -332,8 +332,8 @@ class RemoteClient:
             headers["Authorization"] = f"Bearer {self._key}"
         # Use a new client for each request, so that no request uses an aborted connection. A proxy may only get
         # encrypted requests, since it is another host.
-        use_proxy = self.url.startswith("https:") and not stays_here(self.url)
-        with self._sentences(), http_client(timeout, use_proxy=use_proxy) as client:
+        use_proxy = self.url.startswith("https:") and not is_local_url(self.url)
+        with self._user_errors(), http_client(timeout, use_proxy=use_proxy) as client:
             extensions = {"trace": self._on_trace}
             request = client.build_request(method, self.url + path, headers=headers, json=body, extensions=extensions)
             answer = client.send(request, stream=True, follow_redirects=False)
@@ -351,10 +351,10 @@ class RemoteClient:
                 self._streams.append(info["return_value"])
                 aborted = self._aborted
             if aborted:
-                self._shut()
+                self._shutdown_streams()
 
     @contextmanager
-    def _sentences(self) -> Iterator[None]:
+    def _user_errors(self) -> Iterator[None]:
         """Convert connection errors into errors with messages for the user."""
         library = http_library()
         host = self.host

@@ -12,7 +12,7 @@ from app.core.domain.errors import SettingsWriteError
 from app.core.hub.errors import TokenStoreError
 from app.core.remote.client import RemoteClient, check_plain, key_store, normal_url
 from app.core.remote.errors import EngineAddressError, EngineStoreError, ModelGoneError
-from app.core.remote.identity import ask
+from app.core.remote.identity import detect
 from app.core.storage.toml_file import TomlFile
 from engine.records import Problem
 from engine.sentences import said
@@ -58,14 +58,14 @@ class Engines:
         Nothing is stored if the server is unreachable. An empty ``key`` keeps the stored one.
 
         Raises:
-            RemoteError: see `app.core.remote.identity.ask`; `PlainAddressError` if ``allows_plain`` is needed.
+            RemoteError: see `app.core.remote.identity.detect`; `PlainAddressError` if ``allows_plain`` is needed.
             TokenStoreError: the key cannot be stored.
             EngineStoreError: the list cannot be written.
         """
         url = normal_url(address)
         check_plain(url, allowed=allows_plain)
         keys = key_store(url)
-        facts = ask(RemoteClient(url, key.strip() or keys.find(), allows_plain=allows_plain))
+        facts = detect(RemoteClient(url, key.strip() or keys.find(), allows_plain=allows_plain))
         if not facts.models:
             raise ModelGoneError("The remote server offers no model.", "Load a model there, then add the server again.")
         if key.strip():
@@ -77,14 +77,14 @@ class Engines:
         self._keep(record)
         return record
 
-    def ask_again(self, url: str, client: RemoteClient | None = None) -> EngineRecord:
+    def refresh(self, url: str, client: RemoteClient | None = None) -> EngineRecord:
         """Refresh the facts of a server. A caller that may abort passes its own ``client``.
 
         Raises:
             RemoteError: the server is unreachable, or the list cannot be written.
         """
         record = self.find(url)
-        asked = replace(record, facts=ask(client or self.client(record)))
+        asked = replace(record, facts=detect(client or self.client(record)))
         if asked != record:
             self._keep(asked)
         return asked

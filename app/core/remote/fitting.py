@@ -32,11 +32,11 @@ from engine.session.summarising import ROOM_SHARE, Summariser
 CHARS_PER_TOKEN = 3.0  # if the server reports no count; low for English, so that enough is omitted
 MIN_ANSWER_TOKENS = 32  # minimum number of tokens for the answer
 MAX_TRIES = 8
-_AROUND = 8  # characters that a template adds to a message
-_OF_PICTURE = 1_500  # estimate for a picture, in characters; models use from 64 tokens to some thousands
+_TEMPLATE_CHARS = 8  # characters that a template adds to a message
+_PICTURE_CHARS = 1_500  # estimate for a picture, in characters; models use from 64 tokens to some thousands
 
 
-class Answering(Protocol):
+class AnyAnswer(Protocol):
     """An answer to one request; implemented by `app.core.remote.answer.RemoteAnswer`."""
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]: ...
@@ -48,7 +48,7 @@ class FittingAnswer:
     ``answering`` makes the answer to a request. ``n_ctx``: the server's context size; 0 if unknown.
     """
 
-    def __init__(self, answering: Callable[[ChatRequest], Answering], request: ChatRequest, n_ctx: int = 0) -> None:
+    def __init__(self, answering: Callable[[ChatRequest], AnyAnswer], request: ChatRequest, n_ctx: int = 0) -> None:
         self._answering, self._request, self._n_ctx = answering, request, n_ctx
         self._left_out = self._unanswered = 0
         self._note = ""
@@ -101,7 +101,7 @@ class FittingAnswer:
 
     def _shorter(self, request: ChatRequest, error: RemotePromptError) -> Iterator[TrimmedMessages]:
         """Yield shorter conversations that the request's settings allow, longest first."""
-        measure = _Measure(request.messages, error, self._n_ctx)
+        measure = _TokenEstimate(request.messages, error, self._n_ctx)
         room = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // ROOM_SHARE)
         if request.raw_prompt is not None or request.completes or not request.messages:
             return
@@ -121,7 +121,7 @@ class FittingAnswer:
         self, request: ChatRequest, error: RemotePromptError, should_stop: Callable[[], bool]
     ) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
         """Let the server's model summarise the oldest messages, if the request's settings allow it."""
-        measure = _Measure(request.messages, error, self._n_ctx)
+        measure = _TokenEstimate(request.messages, error, self._n_ctx)
         if request.overflow is not Overflow.SUMMARISE or not measure.is_reported or not request.messages:
             return request
 
@@ -153,7 +153,7 @@ def _of_summary(
             yield event
 
 
-class _Measure:
+class _TokenEstimate:
     """Estimates tokens of texts from a server's refusal of a conversation.
 
     ``is_told``: the context size is known. Otherwise the conversation is assumed to be just too long.
@@ -175,4 +175,4 @@ class _Measure:
 
 
 def _chars(message: Message) -> int:
-    return len(message.content) + _AROUND + _OF_PICTURE * len(message.pictures)
+    return len(message.content) + _TEMPLATE_CHARS + _PICTURE_CHARS * len(message.pictures)

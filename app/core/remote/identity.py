@@ -16,10 +16,10 @@ from engine.sentences import said
 
 MAX_MODELS = 500
 MAX_NAME_CHARS = 300
-MAX_TOLD_CHARS = 120
+MAX_FACT_CHARS = 120
 
 
-def ask(client: RemoteClient) -> EngineFacts:
+def detect(client: RemoteClient) -> EngineFacts:
     """Detect a server's program and list its models.
 
     Raises:
@@ -117,7 +117,7 @@ def _vllm(client: RemoteClient, models: tuple[RemoteModel, ...]) -> EngineFacts 
 
 def _reported(value: Any) -> str:  # noqa: ANN401 (JSON)
     text = value if isinstance(value, str) else ""
-    return "".join(char for char in text if char.isprintable())[:MAX_TOLD_CHARS]
+    return "".join(char for char in text if char.isprintable())[:MAX_FACT_CHARS]
 
 
 def _count(value: Any) -> int:  # noqa: ANN401 (JSON)

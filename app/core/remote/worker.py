@@ -166,7 +166,7 @@ class RemoteWorker:
             if asked.is_cancelled:
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=name))
             client = self._begin(asked, engines.find(url), engines)
-            record = engines.ask_again(url, client)
+            record = engines.refresh(url, client)
         except RemoteError:
             if asked.is_cancelled:
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=name)) from None

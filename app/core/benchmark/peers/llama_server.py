@@ -118,7 +118,7 @@ def _kind(part: str, drafter: ServerDrafter | None, kinds: Sequence[str]) -> str
     return drafter.kind
 
 
-def remembers(config: str) -> bool:
+def learns(config: str) -> bool:
     """True if the server reuses text of earlier answers; it is then restarted for each round."""
     return "ngram-mod" in config
 
@@ -165,7 +165,7 @@ class LlamaServer:
         until = clock() + within_s
         while not self._is_healthy():
             if self._process.has_ended:
-                raise self._process.death("starting")
+                raise self._process.exit_error("starting")
             if clock() >= until:
                 raise PeerError(f"{self._name} was not ready within {within_s:.0f} seconds.")
             time.sleep(pause_s)
@@ -180,7 +180,7 @@ class LlamaServer:
             status, text = self._request("POST", "/completion", json.dumps(body), ANSWER_S)
             answer = json.loads(text)
         except (OSError, http.client.HTTPException) as error:
-            raise self._process.death("answering") from error
+            raise self._process.exit_error("answering") from error
         except ValueError as error:
             raise PeerError(f"{self._name} answered with something that is no JSON.") from error
         if status != http.client.OK or not isinstance(answer, dict):
@@ -242,7 +242,7 @@ class LlamaServerPeer:
         Raises:
             PeerError: a server does not start again.
         """
-        again = [name for name in self._commands if remembers(name)]
+        again = [name for name in self._commands if learns(name)]
         for name in again:
             self._servers.pop(name).end()
         self._start(again)

@@ -96,13 +96,13 @@ def _without_draft(load: LoadRequest, ready: EngineReady, stack: ExitStack) -> O
         raise PeerError(
             f"{NO_DRAFT} compares nothing: there is no draft to leave out.", "Leave it out, or add a draft."
         )
-    session, _ready = _loaded(replace(load, draft=None), stack)
+    session, _ready = _load(replace(load, draft=None), stack)
     return OwnEngine(session, [NO_DRAFT_AUTO])
 
 
 def _with_other_draft(request: PeerRequest, load: LoadRequest, stack: ExitStack) -> OwnEngine:
     """Load the target with another draft; variants are `auto` and the draft's mode at the requested depths."""
-    session, ready = _loaded(replace(load, draft=request.path), stack)
+    session, ready = _load(replace(load, draft=request.path), stack)
     name = Path(request.path).name
     if ready.draft is None:
         raise PeerError(f"{name} cannot draft: {ready.unavailable.get(Mode.DRAFT, 'it was left out.')}")
@@ -115,7 +115,7 @@ def _with_other_draft(request: PeerRequest, load: LoadRequest, stack: ExitStack)
     return OwnEngine(session, variants)
 
 
-def _loaded(load: LoadRequest, stack: ExitStack) -> tuple[Session, EngineReady]:
+def _load(load: LoadRequest, stack: ExitStack) -> tuple[Session, EngineReady]:
     session = Session(cost_folder=find_paths().cache)
     stack.callback(session.close)
     ready = session.load(load)

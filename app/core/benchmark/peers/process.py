@@ -42,7 +42,7 @@ class PeerProcess:
                 env=peer_environment(path),
                 creationflags=creation_flags(),
                 start_new_session=os.name == "posix",  # Ctrl+C reaches only this process, which ends the peer
-                preexec_fn=_ends_with_us(),  # noqa: PLW1509  (a single call of the system)
+                preexec_fn=_die_with_parent(),  # noqa: PLW1509  (a single call of the system)
             )
         except OSError as error:
             self._log.close()
@@ -52,7 +52,7 @@ class PeerProcess:
     def has_ended(self) -> bool:
         return self.process.poll() is not None
 
-    def death(self, while_doing: str) -> PeerError:
+    def exit_error(self, while_doing: str) -> PeerError:
         """The error of a process that ended, with its exit status and last line of stderr."""
         said = self.last_line()
         status = self.process.poll()
@@ -81,7 +81,7 @@ class PeerProcess:
         self._log.close()
 
 
-def _ends_with_us() -> Callable[[], object] | None:
+def _die_with_parent() -> Callable[[], object] | None:
     """Let Linux end the peer when the thread that started it ends, even if the benchmark is killed."""
     if sys.platform != "linux":
         return None

@@ -21,7 +21,7 @@ from engine.sentences import Sentence, phrase, said
 MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Appearance"
 SERVER, TOOLS = "Local server", "Tools"
 MAX_TEXT_CHARS = 100_000
-COMPLETES = "text"  # the prompt format without a chat template: the model continues the text
+COMPLETION_FORMAT = "text"  # the prompt format without a chat template: the model continues the text
 
 _MODE_LABELS = {
     "off": "Off",
@@ -253,7 +253,7 @@ FIELDS: tuple[SettingField, ...] = (
         FieldKind.CHOICE,
         "chat",
         "Whether the model answers your message, or continues it as a text.",
-        choices=(("chat", "Chat: answer the message"), (COMPLETES, "Text: continue the message")),
+        choices=(("chat", "Chat: answer the message"), (COMPLETION_FORMAT, "Text: continue the message")),
     ),
     *ENGINE_FIELDS,
     *context_fields(CHAT),

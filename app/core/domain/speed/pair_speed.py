@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.core.domain.speed.verdict import SpeedVerdict, judge
-from app.core.domain.sums import draft_in
+from app.core.domain.sums import used_draft
 from engine.records import Mode, RunStats, Source
 
 MOST_ANSWERS = 50
@@ -36,7 +36,7 @@ class AnswerSpeed:
     @property
     def speedup(self) -> float | None:
         """Speed over plain decoding; None if it is too uncertain (`app.core.domain.speed.verdict`)."""
-        return judged([self]).speedup
+        return answers_verdict_of([self]).speedup
 
     @property
     def acceptance_rate(self) -> float | None:
@@ -76,7 +76,7 @@ class PairSpeed:
 
     @property
     def verdict(self) -> SpeedVerdict:
-        return judged([each for each in self.answers if each.plain_s and each.decode_s > 0])
+        return answers_verdict_of([each for each in self.answers if each.plain_s and each.decode_s > 0])
 
     @property
     def num_compared(self) -> int:
@@ -101,7 +101,7 @@ class PairSpeed:
         return self.verdict.is_loss and self.num_compared >= ENOUGH_ANSWERS
 
 
-def judged(answers: Sequence[AnswerSpeed]) -> SpeedVerdict:
+def answers_verdict_of(answers: Sequence[AnswerSpeed]) -> SpeedVerdict:
     return judge(
         tokens=sum(each.tokens for each in answers),
         seconds=sum(each.decode_s for each in answers),
@@ -119,7 +119,7 @@ def answer_speed(run: RunStats, temperature: float, ended_at: float) -> AnswerSp
 def credited_draft(stats: RunStats, draft: str) -> str:
     """The draft to which an answer's speed is credited; "" if most accepted tokens came from n-grams."""
     by_draft = stats.provenance.get(Source.DRAFT, 0) + stats.provenance.get(Source.HEAD, 0)
-    return draft_in(stats.mode, draft) if 2 * by_draft >= stats.accepted else ""
+    return used_draft(stats.mode, draft) if 2 * by_draft >= stats.accepted else ""
 
 
 def newest(answers: Iterable[AnswerSpeed]) -> tuple[AnswerSpeed, ...]:

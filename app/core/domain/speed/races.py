@@ -13,7 +13,7 @@ LEAST_LANES, MOST_LANES = 2, 3
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that may use a draft model or a head
 UNTIL_MINUTES = 30.0  # time limit of a race with open end: on a busy machine a ratio may never become sure
 SURE_PERCENT = 5.0  # a race with open end stops when half of every interval is below this
-TOO_WIDE = 4.0  # an interval with high / low above this is not shown
+MAX_INTERVAL_RATIO = 4.0  # an interval with high / low above this is not shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class LaneVerdict:
     @property
     def has_interval(self) -> bool:
         """True if the interval is known and narrow enough."""
-        return self.low is not None and self.high is not None and self.high <= TOO_WIDE * self.low
+        return self.low is not None and self.high is not None and self.high <= MAX_INTERVAL_RATIO * self.low
 
     @property
     def is_sure(self) -> bool:

@@ -22,7 +22,7 @@ UNREADABLE = "unreadable"  # the name for a call whose name cannot be parsed
 OPEN = frozenset({CallStatus.WAITING, CallStatus.ASKED, CallStatus.RUNNING})
 REPEATABLE = frozenset({CallStatus.STOPPED, CallStatus.UNKNOWN})
 # Final status of calls that were interrupted, by their last status.
-SETTLED = {
+FINAL_STATUS = {
     CallStatus.WAITING: CallStatus.STOPPED,
     CallStatus.ASKED: CallStatus.STOPPED,
     CallStatus.RUNNING: CallStatus.UNKNOWN,
@@ -71,7 +71,7 @@ class StoredCall:
 
 def settled(call: StoredCall) -> StoredCall:
     """The call with a final status, for a call that was interrupted and will not run."""
-    return replace(call, status=SETTLED.get(call.status, call.status))
+    return replace(call, status=FINAL_STATUS.get(call.status, call.status))
 
 
 # Some templates enclose a result in plain tags. A result must not contain such a closing tag. Its control tokens are
@@ -81,12 +81,12 @@ _WRAPPERS = re.compile(
 )
 
 
-def harmless(text: str) -> str:
+def without_closing_tags(text: str) -> str:
     """Remove closing tags of chat templates from a result."""
     return _WRAPPERS.sub(r"< \1", text)
 
 
 def result_for_model(call: StoredCall, text: str) -> str:
     """The text for the model: the result, or why the call has none."""
-    words = harmless(text) or _WITHOUT_RESULT.get(call.status, "")
+    words = without_closing_tags(text) or _WITHOUT_RESULT.get(call.status, "")
     return f"{words}\n[{call.cut:,} more characters were left out]" if call.cut else words

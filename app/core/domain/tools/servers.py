@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-_TAKEN = {char: quote(char, safe="") for char in "%,"}  # characters with a meaning in the line
+_ESCAPED = {char: quote(char, safe="") for char in "%,"}  # characters with a meaning in the line
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,4 +81,4 @@ def read_names(line: str) -> tuple[str, ...]:
 
 
 def names_line(names: Iterable[str]) -> str:
-    return ", ".join("".join(_TAKEN.get(char, char) for char in name) for name in names)
+    return ", ".join("".join(_ESCAPED.get(char, char) for char in name) for name in names)

@@ -261,7 +261,7 @@ class DownloadQueue:
         self._patience = patience or RetryPolicy()
         self._lock = threading.RLock()
         self._entries: dict[str, QueueEntry] = {}
-        self._leaving: dict[str, QueueEntry] = {}  # cancelled downloads whose threads are still ending
+        self._cancelling: dict[str, QueueEntry] = {}  # cancelled downloads whose threads are still ending
         self._closed = False
         self._notified_s = 0.0
 
@@ -271,7 +271,7 @@ class DownloadQueue:
             for request, status in self._queue.open() if self._queue else ():
                 entry = self._entries.setdefault(id_of(request), QueueEntry(request, status))
                 try:
-                    entry.measure_files([wanted.destination for wanted in self._wanted(request)])
+                    entry.measure_files([wanted.destination for wanted in self._file_requests(request)])
                 except LibraryError as error:  # a symbolic link now leads out of the folder: skip this download
                     entry.set_status(DownloadStatus.FAILED, error)
             self._schedule()
@@ -281,7 +281,7 @@ class DownloadQueue:
         """Stop all threads; partial files and the queue's file stay."""
         with self._lock:
             self._closed = True
-            entries = (*self._entries.values(), *self._leaving.values())
+            entries = (*self._entries.values(), *self._cancelling.values())
             threads = [entry.thread for entry in entries if entry.thread is not None]
             for entry in self._entries.values():
                 if entry.state.status.is_active:
@@ -329,11 +329,11 @@ class DownloadQueue:
             entry = self._entries.pop(download_id, None)
             if entry is None:
                 return
-            self._leaving[download_id] = entry
+            self._cancelling[download_id] = entry
             entry.is_cancelled = True
             entry.stop()
             if entry.thread is None:
-                entry.thread = threading.Thread(target=self._leave, args=(entry,), name="discard", daemon=True)
+                entry.thread = threading.Thread(target=self._delete_parts, args=(entry,), name="discard", daemon=True)
                 entry.thread.start()
             self._save()
         self._notify(now=True)
@@ -369,12 +369,12 @@ class DownloadQueue:
 
     def _schedule(self) -> None:
         """Start waiting downloads, oldest first, up to the limit."""
-        active = sum(entry.thread is not None for entry in (*self._entries.values(), *self._leaving.values()))
+        active = sum(entry.thread is not None for entry in (*self._entries.values(), *self._cancelling.values()))
         for download_id, entry in self._entries.items():
             if self._closed or active >= self._max_at_once:
                 return
             # The thread of a paused download may still be ending: wait for it.
-            is_free = entry.thread is None and download_id not in self._leaving
+            is_free = entry.thread is None and download_id not in self._cancelling
             if entry.state.status is DownloadStatus.QUEUED and is_free:
                 active += 1
                 entry.watch = _Progress(self, entry)
@@ -390,7 +390,7 @@ class DownloadQueue:
         is_done = False
         try:
             with _source(entry.request, self._client) as source:
-                for at, wanted in enumerate(self._wanted(entry.request)):
+                for at, wanted in enumerate(self._file_requests(entry.request)):
                     watch.file_index = at
                     fetch(source, wanted, watch, self._patience)
             server = host_of(entry.request.url) if entry.request.url else ""
@@ -412,7 +412,7 @@ class DownloadQueue:
                 "Resume it; if it happens again, choose another repository.",
             )
         if entry.is_cancelled:
-            self._leave(entry)
+            self._delete_parts(entry)
             return
         with self._lock:
             entry.thread = None
@@ -424,18 +424,18 @@ class DownloadQueue:
             self._schedule()
         self._notify(now=True)
 
-    def _leave(self, entry: QueueEntry) -> None:
+    def _delete_parts(self, entry: QueueEntry) -> None:
         """Delete the partial files of a cancelled download, on its own thread."""
-        for wanted in self._wanted_here(entry.request):
+        for wanted in self._safe_file_requests(entry.request):
             try:
                 discard(wanted)
             except DownloadError as error:  # another process is writing it, or the disk failed
                 log.warning("A cancelled part stays: %s", error.message)
         with self._lock:
-            self._leaving.pop(entry.state.key, None)
+            self._cancelling.pop(entry.state.key, None)
             self._schedule()
 
-    def _wanted(self, request: DownloadRequest) -> list[FileRequest]:
+    def _file_requests(self, request: DownloadRequest) -> list[FileRequest]:
         place_for, locks = self._library.place_for, self._library.lock_folder
         return [
             FileRequest(
@@ -450,10 +450,10 @@ class DownloadQueue:
             for file in request.model.files
         ]
 
-    def _wanted_here(self, request: DownloadRequest) -> list[FileRequest]:
+    def _safe_file_requests(self, request: DownloadRequest) -> list[FileRequest]:
         """The file requests; empty if a link now leads out of the library folder: nothing is deleted there."""
         try:
-            return self._wanted(request)
+            return self._file_requests(request)
         except LibraryError as error:
             log.warning("A cancelled part stays: %s", error.message)
             return []
@@ -496,7 +496,7 @@ class DownloadQueue:
             entry.note(file_index, done_bytes, size_bytes)
         self._notify()
 
-    def needed_besides(self, entry: QueueEntry, file_index: int) -> int:
+    def also_needed_by(self, entry: QueueEntry, file_index: int) -> int:
         """Bytes that all running downloads still have to write, without this file."""
         with self._lock:
             busy = [one for one in self._entries.values() if one.state.status.is_active or one is entry]
@@ -548,4 +548,4 @@ class _Progress(TransferControl):
         self._downloads.on_progress(self._entry, self.file_index, done_bytes, size_bytes)
 
     def also_needed_bytes(self) -> int:
-        return self._downloads.needed_besides(self._entry, self.file_index)
+        return self._downloads.also_needed_by(self._entry, self.file_index)

@@ -177,7 +177,7 @@ class _Transfer:
                 return self._one_attempt()
             except _WORTH_ANOTHER_ATTEMPT as error:
                 self._watch.check()
-                self._after(error)
+                self._wait_or_raise(error)
             finally:
                 self._part.close()
 
@@ -188,7 +188,7 @@ class _Transfer:
         location = self._source.locate(wanted.repo_id, wanted.path, wanted.revision)
         size = location.size_bytes
         checksum = _checksum(location, wanted)
-        if self._is_here(location, checksum):
+        if self._is_complete(location, checksum):
             part.discard()
             return location
         unchanged = part.open(location.etag, size)
@@ -226,7 +226,7 @@ class _Transfer:
         if part.size_bytes < size:
             raise HubUnreachableError("The connection ended too early.")
 
-    def _is_here(self, location: RemoteLocation, checksum: str) -> bool:
+    def _is_complete(self, location: RemoteLocation, checksum: str) -> bool:
         destination = self._wanted.destination
         if not destination.is_file() or destination.stat().st_size != location.size_bytes:
             return False
@@ -245,7 +245,7 @@ class _Transfer:
                 "Try again when its publisher has finished updating it.",
             )
 
-    def _after(self, error: HubError | DownloadError) -> None:
+    def _wait_or_raise(self, error: HubError | DownloadError) -> None:
         """Wait for the next attempt, or raise the error to give up."""
         if isinstance(error, HubRangeError):
             self._part.start_over()

@@ -47,7 +47,7 @@ MAX_FILES = 1000
 MAX_SIZE_BYTES = 1 << 50
 _TEXTS = ("repo_id", "licence", "draft", "added", "last_used", "source")
 PART_ENDINGS = (".part", ".part.json")
-MOST_NEAR = 3  # maximum number of suggested names
+MAX_SUGGESTED_NAMES = 3  # maximum number of suggested names
 log = logging.getLogger(__name__)
 
 
@@ -112,7 +112,7 @@ class IndexFile:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with filelock.FileLock(self._path.with_name(self._path.name + ".lock"), timeout=LOCK_WAIT_S):
                 before = self.read()
-                self._keep_aside(before)
+                self._set_aside(before)
                 after = change(before)
                 if after != before:
                     content = {"version": 1, "models": [asdict(entry) for entry in after.entries.values()]}
@@ -125,7 +125,7 @@ class IndexFile:
                 said("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error)
             ) from error
 
-    def _keep_aside(self, read: Index) -> None:
+    def _set_aside(self, read: Index) -> None:
         if read.entries or not self._path.exists() or self._path.stat().st_size == 0:
             return
         with self._path.open("rb") as file:
@@ -309,7 +309,7 @@ class Library:
         Searches the Hugging Face cache and the folders of LM Studio, Jan, llama.cpp and Ollama.
         """
         skipped: list[Skipped] = []
-        offers = self.unknown(self._of_others(skipped))
+        offers = self.unknown(self._offers_of_programs(skipped))
         return offers, tuple(skipped)
 
     def unknown(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
@@ -325,7 +325,7 @@ class Library:
     # ---- inside --------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def _of_others(skipped: list[Skipped]) -> Iterator[Offer]:
+    def _offers_of_programs(skipped: list[Skipped]) -> Iterator[Offer]:
         for program, folder in known_places(os.environ, Path.home()):
             yield from offers_in(program, folder)
         for store in ollama.stores(os.environ, Path.home()):
@@ -386,7 +386,7 @@ class Library:
 
     @staticmethod
     def _name_on_hub(model: LibraryModel) -> str:
-        """ "repository/name" with the original name, before the library renamed it; empty without a repository."""
+        """``repository/name`` with the original name, before the library renamed it; empty without a repository."""
         return f"{model.repo_id}/{model_name(model.path.name)}" if model.repo_id else ""
 
     def _unknown_models(self, index: Index) -> list[IndexEntry]:
@@ -487,8 +487,8 @@ def _similar_names(name: str, models: Sequence[LibraryModel]) -> Sentence:
     """A sentence with names that are similar to an unknown name."""
     wanted, by_name = name.lower(), {model.name.lower(): model.name for model in models}
     holding = [shown for lower, shown in by_name.items() if wanted in lower]
-    close = [by_name[each] for each in difflib.get_close_matches(wanted, by_name, n=MOST_NEAR, cutoff=0.5)]
-    near = list(dict.fromkeys([*holding, *close]))[:MOST_NEAR]
+    close = [by_name[each] for each in difflib.get_close_matches(wanted, by_name, n=MAX_SUGGESTED_NAMES, cutoff=0.5)]
+    near = list(dict.fromkeys([*holding, *close]))[:MAX_SUGGESTED_NAMES]
     if not near:
         return said("See `paceline models list`.")
     return said("Did you mean {names}? See `paceline models list`.", names=" or ".join(near))

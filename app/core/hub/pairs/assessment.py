@@ -123,7 +123,7 @@ def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> P
     return PairPlan(first, _model_plan(draft, setup, plan.draft_gpu_layers, plan.draft_spread))
 
 
-def free_room(models_folder: Path, devices: Sequence[Device] = ()) -> FreeMemory:
+def free_memory_at(models_folder: Path, devices: Sequence[Device] = ()) -> FreeMemory:
     """Free main memory, device memory, and disk space at ``models_folder``, which need not exist yet."""
     folder = models_folder.resolve()
     while not folder.exists():

@@ -103,13 +103,13 @@ class _Findings:
     def reject(self, candidate: Candidate, reason: str) -> None:
         self.judged.append(replace(candidate, reason=reason))
 
-    def leave(self, candidate: Candidate, reason: str) -> None:
+    def mark_unchecked(self, candidate: Candidate, reason: str) -> None:
         """Record a candidate that could not be checked; it may still be suitable."""
         self.judged.append(replace(candidate, reason=reason, is_unchecked=True))
 
-    def refuse(self, candidate: Candidate, error: HubError) -> None:
+    def record_error(self, candidate: Candidate, error: HubError) -> None:
         """Record an error of the hub: a missing candidate is rejected, others are unchecked."""
-        (self.reject if isinstance(error, HubNotFoundError) else self.leave)(candidate, error.message)
+        (self.reject if isinstance(error, HubNotFoundError) else self.mark_unchecked)(candidate, error.message)
 
 
 Progress = Callable[[DraftSearch], None]
@@ -139,7 +139,7 @@ def find_drafts(
     if sources.hub is None:
         found.notes.append(said("The hub was not asked."))
     else:
-        _look_at_catalog(target, sources, found, should_stop)
+        _search_catalog(target, sources, found, should_stop)
         on_progress(_result(target, found, said("Still looking.")))
         _search_hub(target, sources.hub, found, should_stop)
     return _result(target, found)
@@ -174,7 +174,7 @@ def _known_here(
             size_bytes=model.size_bytes,
         )
         if model.missing:
-            found.leave(candidate, said("Its file has been moved or deleted."))
+            found.mark_unchecked(candidate, said("Its file has been moved or deleted."))
         elif model.kind in _KINDS:
             found.reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
         else:
@@ -185,7 +185,7 @@ def _known_here(
     return known
 
 
-def _look_at_catalog(
+def _search_catalog(
     target: KnownModel, sources: DraftSources, found: _Findings, should_stop: Callable[[], bool]
 ) -> None:
     hub = sources.hub
@@ -204,7 +204,7 @@ def _look_at_catalog(
             kinds = HEADS if drafting is Drafting.SIDE_FILE else ALONE
             model = pick(hub.details(draft.repo), draft.file, kinds) if hub else None
         except HubError as error:
-            found.refuse(candidate, error)
+            found.record_error(candidate, error)
             continue
         if model is None:
             found.reject(candidate, said("The hub no longer has {file} in {repo}.", file=draft.file, repo=draft.repo))
@@ -231,15 +231,15 @@ def _search_hub(target: KnownModel, hub: Hub, found: _Findings, should_stop: Cal
         if reason:
             found.reject(candidate, reason)
         elif summary.gated is not Gated.NO:
-            found.leave(candidate, said("It is gated: accept the terms on its hub page."))
+            found.mark_unchecked(candidate, said("It is gated: accept the terms on its hub page."))
         elif asked < MAX_ASKED:
             asked += 1
             _choose(target, hub, candidate, known, found, should_stop)
-    found.notes.append(_looked_at(family, len(summaries), asked))
+    found.notes.append(_search_words(family, len(summaries), asked))
     _judge(target, known, found, should_stop)
 
 
-def _looked_at(family: str, number: int, asked: int) -> str:
+def _search_words(family: str, number: int, asked: int) -> str:
     if number == 1:
         return said(
             "The hub was searched for “{family}”: 1 repository, {asked} checked in detail.", family=family, asked=asked
@@ -282,7 +282,7 @@ def _choose(
     try:
         details = hub.details(candidate.repo_id)
     except HubError as error:
-        found.refuse(candidate, error)
+        found.record_error(candidate, error)
         return
     models = [model for model in details.models if model.kind not in _KINDS and not model.missing_shards]
     small = [model for model in models if (model.size_bytes or 0) <= LARGEST_HUB_SHARE * 2 * target.size_bytes]
@@ -315,7 +315,7 @@ def _read(
         header = read_remote_header(hub, candidate.repo_id, model, should_stop=should_stop, may_be_head=True)
         known.append((candidate, header))
     except HubError as error:
-        found.refuse(candidate, error)
+        found.record_error(candidate, error)
     except EngineError as error:
         found.reject(candidate, error.message)
 

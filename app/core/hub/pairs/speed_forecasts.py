@@ -79,7 +79,7 @@ class SpeedForecasts:
         Without a draft the target's own heads are assumed, if its header describes them completely.
         """
         plan = conditions.plan
-        first = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
+        first = _placed_model(target, conditions.threads, plan.cache_type, plan.gpu_layers)
         second, kind = _drafter(target, draft, conditions)
         found = forecast(
             self._machine([first, second]), first, second, kind, conditions.temperature, conditions.coverage
@@ -151,7 +151,7 @@ def _speed(entry: object) -> float:
     return float(entry)
 
 
-def _asked(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: int) -> PlacedModel:
+def _placed_model(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: int) -> PlacedModel:
     parts = model.weights_bytes if model.num_parts > 1 else None
     name = model.path.name if model.path is not None else ""
     weights = token_weights(model.header, parts)
@@ -166,14 +166,14 @@ def _drafter(
     plan = conditions.plan
     place = (conditions.draft_threads, plan.draft_cache_type, plan.draft_gpu_layers)
     if draft is not None and not head_method(draft.header):
-        return _asked(draft, *place), pair_kind(target.header, draft.header)
+        return _placed_model(draft, *place), pair_kind(target.header, draft.header)
     weights = head_weights(target.header, draft.header if draft is not None else None)
     if weights is None or (draft is None and not has_next_token_layers(target.header)):
         return None, PairKind.OTHER
     if draft is not None:
         block = block_shape(draft.header).num_drafted if head_method(draft.header) in BLOCKS else 1
-        return replace(_asked(draft, *place), weights=weights, block=block), PairKind.HEAD
-    own = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
+        return replace(_placed_model(draft, *place), weights=weights, block=block), PairKind.HEAD
+    own = _placed_model(target, conditions.threads, plan.cache_type, plan.gpu_layers)
     return replace(own, weights=weights, size_bytes=weights.num_bytes), PairKind.HEAD
 
 

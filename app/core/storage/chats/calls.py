@@ -10,7 +10,7 @@ from datetime import datetime
 from app.core.domain.attachments import Attachment
 from app.core.domain.errors import StorageError
 from app.core.domain.messages import MessageView
-from app.core.domain.tools.calls import SETTLED, StoredCall
+from app.core.domain.tools.calls import FINAL_STATUS, StoredCall
 from app.core.storage.chats import attachments, index, messages
 from app.core.storage.chats.codec import call_to_text
 from app.core.storage.chats.writer import DatabaseAccess
@@ -66,4 +66,4 @@ def settle_open(db: sqlite3.Connection) -> int:
     A running call may have had an effect: it becomes `CallStatus.UNKNOWN`; a waiting one is stopped.
     """
     sql = "UPDATE messages SET call_status = ? WHERE call_status = ?"
-    return sum(db.execute(sql, (end.value, begun.value)).rowcount for begun, end in SETTLED.items())
+    return sum(db.execute(sql, (end.value, begun.value)).rowcount for begun, end in FINAL_STATUS.items())

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 
 from app.core.domain.conversations import SearchHit
-from app.core.domain.unspaced import any_of, has_unspaced, spaced
+from app.core.domain.unspaced import any_word_pattern, has_unspaced, spaced
 from app.core.storage.chats.schema import MESSAGE_ROLE
 from app.core.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_markdown
 
@@ -135,7 +135,7 @@ def _around(text: str, typed: str) -> str:
 
 
 def _wanted(typed: str) -> re.Pattern[str]:
-    return re.compile(any_of(_typed_letters(typed)), re.IGNORECASE)
+    return re.compile(any_word_pattern(_typed_letters(typed)), re.IGNORECASE)
 
 
 def _typed_letters(typed: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import ChatsImportError
-from app.core.domain.framing import fenced, framed
+from app.core.domain.framing import as_prompt, code_block
 from app.core.domain.thinking import split_thinking
 from app.core.domain.tools.calls import CallStatus, StoredCall
 from app.core.storage.exchange.markdown_marks import MarkedPart, fits, free_number, parts_of, to_text
@@ -168,9 +168,9 @@ def _file_part(attachment: Attachment) -> MarkedPart:
     if attachment.kind is AttachmentKind.PICTURE:
         seen = f"*Picture: {attachment.name}*"
     elif attachment.kind is AttachmentKind.PASSAGES:  # the rules around passages are for the model
-        seen = f"*Passages of the files:*\n\n{fenced(attachment)}"
+        seen = f"*Passages of the files:*\n\n{code_block(attachment)}"
     else:
-        seen = framed(attachment)
+        seen = as_prompt(attachment)
     return MarkedPart({**fields, **cut}, seen)
 
 
