@@ -1,4 +1,4 @@
-"""The endpoints: health, models, chat and text completions, responses, metrics."""
+"""The HTTP endpoints: health, models, chat and text completions, responses, embeddings, metrics."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ _BARE_COMPLETIONS, _BARE_EMBEDDINGS = "/completions", "/embeddings"
 log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` if no model is loaded
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, AnswerBuilder]]
-MAX_REPORTED = 1000  # different ones
-LOAD_WAIT_S = 300.0  # for the model that a request names, behind earlier requests
+MAX_REPORTED = 1000  # maximum number of different logged warnings
+LOAD_WAIT_S = 300.0  # to load the model that a request names, after earlier requests
 
 
 def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind: bool) -> Read:
-    """Makes the reader of a path's requests, with the builder of its answers."""
+    """Combine a parser of requests and a builder of answers for one path."""
 
     def read(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, AnswerBuilder]:
         made = parse(body, model, **kind)
@@ -97,7 +97,7 @@ def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind
 
 _TEXT = _form(parse_request, ResponseBuilder, chat=False)
 _NATIVE = _form(parse_native_request, CompletionBuilder)
-# Paths work without their version, too: first text answers, then values of the session.
+# Paths also work without their version. First paths with text answers, then paths with values of the session.
 _ANSWERED = {
     "/v1/chat/completions": _form(parse_request, ResponseBuilder, chat=True),
     RESPONSES: _form(parse_response_request, ItemBuilder),
@@ -121,7 +121,7 @@ _EMBEDDED: dict[str, Dialect] = {
     "/api/embed": (read_ollama, as_ollama),
     "/api/embeddings": (read_ollama, as_first_ollama),
 }
-# Paths and the methods that answer them.
+# Paths, and the methods that handle them.
 _BY_PATH = {"/v1/completions": "completions", "/v1/embeddings": "embeddings", "/api/show": "api_show"}
 _OLLAMA_ANSWERED = {"/api/chat": True, "/api/generate": False}  # True for a chat
 _MODEL = f"{MODELS}/{{name:path}}"
@@ -149,11 +149,10 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
     embedder: EmbeddingSource | None = None,
     log_line: Callable[[str], None] | None = None,
 ) -> ASGIApp:
-    """Make the application; every request passes `AccessControl` first.
+    """Make the ASGI application; `AccessControl` checks every request first.
 
-    ``models`` returns the loaded model, or loads the model that a request names. ``strict`` refuses unknown fields and
-    model names. Without an ``embedder`` there are no embeddings. ``log_line`` is called with a line for each finished
-    request.
+    ``models`` returns the loaded model, or also loads models that requests name. ``strict``: unknown fields and model
+    names are errors. ``embedder`` None: no embeddings. ``log_line`` gets a line for each finished request.
     """
     endpoints = Endpoints(models, scheduler, metrics, embedder, strict=strict)
     got = {path: getattr(endpoints, name) for path, name in _GOT.items()}
@@ -161,7 +160,7 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
         Route(own, endpoint, methods=[method])
         for method, answering in (("GET", got), ("POST", endpoints.posted()))
         for path, endpoint in answering.items()
-        for own in {path, path.removeprefix(_VERSION)}  # many programs leave out the version
+        for own in {path, path.removeprefix(_VERSION)}  # many programs omit the version
     ]
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
@@ -177,7 +176,7 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
 
 
 def _endpoint(path: str) -> str:
-    """The path under which requests are counted."""
+    """The path for counting requests; ``other`` for unknown paths."""
     return next((known for known in (path, _VERSION + path) if known in ENDPOINTS), "other")
 
 
@@ -193,9 +192,9 @@ class Endpoints:
     ) -> None:
         self._embedder = embedder
         self._is_strict = strict
-        self._reported: set[str] = set()  # warnings that are already in the log
-        self._paths: dict[str, str] = {}  # of models that are not loaded, by name
-        self._freed: ServedModel | None = None  # the current model, if a request unloaded it
+        self._reported: set[str] = set()  # warnings that were already logged
+        self._paths: dict[str, str] = {}  # files of models that are not loaded, by name
+        self._freed: ServedModel | None = None  # the current model if a request unloaded it; else None
         self._switch = None if callable(models) else models
         self._current = models if callable(models) else models.current
         self._scheduler = scheduler
@@ -215,11 +214,11 @@ class Endpoints:
         return JSONResponse({"status": "ok"})
 
     async def root(self, _request: Request) -> Response:
-        """Some programs look here for a server before their first request."""
+        """Some programs check this path before their first request."""
         return PlainTextResponse("Paceline is running")
 
     async def models(self, _request: Request) -> Response:
-        """The loaded model with its draft, and the names of other models; no file paths."""
+        """The loaded model with its draft, and the names of other models; without file paths."""
         return JSONResponse({"object": "list", "data": await self._listed()})
 
     async def model(self, request: Request) -> Response:
@@ -252,7 +251,6 @@ class Endpoints:
         return "not-loaded" if model is self._freed else "loaded"
 
     async def metrics(self, _request: Request) -> Response:
-        """Counters for Prometheus."""
         activity = self._scheduler.activity
         text = self._metrics.render(activity)
         return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
@@ -260,8 +258,8 @@ class Endpoints:
     async def completions(self, request: Request) -> Response:
         """Text completions of OpenAI's API.
 
-        Without a version in the path, llama.cpp's server has its own format. It is used for requests that name no
-        model, which OpenAI's API demands.
+        llama.cpp's own format is used if the path has no version and the request has no model name, which OpenAI's API
+        requires.
         """
         body = await self._body(request)
         is_native = request.url.path == _BARE_COMPLETIONS and "model" not in body
@@ -301,7 +299,7 @@ class Endpoints:
         return JSONResponse(await asyncio.to_thread(running, model) if is_loaded else {"models": []})
 
     async def api_show(self, request: Request) -> Response:
-        """Facts of a model; it is loaded first if none is."""
+        """Facts of a model; if no model is loaded, it is loaded first."""
         name = name_of(await read_object(request))
         model = await self._named(name)
         if name not in (None, model.name):
@@ -324,18 +322,18 @@ class Endpoints:
         return response
 
     def _free(self, name: object) -> None:
-        """Unload the model of this name after the running answers; the next request loads it again."""
+        """Unload the model if it has this name, after the running answers; the next request loads it again."""
         model = self._current()
 
         def note(event: JobEvent) -> None:
             if isinstance(event, SessionReply):
                 self._freed = model
 
-        if isinstance(self._switch, ModelSwitch) and name in (None, model.name):  # not the window's models
+        if isinstance(self._switch, ModelSwitch) and name in (None, model.name):  # the window's models are not unloaded
             self._scheduler.submit(None, note, "", unload)
 
     async def _answer_value(self, request: Request, read: BodyReader) -> Response:
-        """Ask the session in the request's turn, and answer with the returned value."""
+        """Queue a request for a value of the session, and answer with the value."""
         body = await read_object(request)
         model = await self._named(body.get("model"))
         with self._reading():
@@ -344,7 +342,7 @@ class Endpoints:
         return await self._run_ask(request, model.ready.target.path, ask, model.name)
 
     async def _run_ask(self, request: Request, target: str, ask: Ask, name: str = "") -> Response:
-        """Run ``ask`` in the request's turn."""
+        """Queue ``ask`` as a request, and answer with its result."""
         entry: RequestEntry = request.scope[ENTRY]
         events, post = events_across_threads(entry.note_event)
         entry.note_queued(name)
@@ -377,13 +375,13 @@ class Endpoints:
         with self._reading():
             if model.seen is None:
                 asked, builder = read(body, model)
-            else:  # decoding pictures takes time
+            else:  # on a thread: decoding pictures takes time
                 asked, builder = await asyncio.to_thread(read, body, model)
         self._report(asked.warnings)
         return asked, builder, model
 
     async def _answer(self, request: Request, read: Read, body: dict[str, object] | None = None) -> Response:
-        """Answer a request; ``body`` is given if it was read before."""
+        """Answer a request. ``body``: if it was already read."""
         asked, builder, model = await self._read(await self._body(request) if body is None else body, read)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
@@ -406,10 +404,10 @@ class Endpoints:
                 self._scheduler.cancel(job)
 
     async def _named(self, name: object) -> ServedModel:
-        """The model that a request names; an unknown one is loaded first.
+        """The model that a request names; a model that was never loaded is loaded first.
 
         Raises:
-            ApiError: there is none, it cannot be loaded, or that takes too long.
+            ApiError: no model has this name, it cannot be loaded, or loading takes too long.
         """
         model = self._current()
         if self._switch is None or not isinstance(name, str) or name == model.name:
@@ -439,7 +437,7 @@ class Endpoints:
 
 
 def _others_than(own: str, models: NamedModels, paths: dict[str, str]) -> list[dict[str, object]]:
-    """All models except ``own``; reads the disk. ``paths`` caches their files."""
+    """List all models except ``own``; reads the disk. ``paths`` caches their files."""
     listed = list[dict[str, object]]()
     for name in models.names():
         with contextlib.suppress(ApiError):
@@ -457,7 +455,7 @@ def _as_listed(name: str, path: str) -> dict[str, object]:
 
 
 def _program_of(request: Request) -> str:
-    """The client's program and address, by which clients take turns."""
+    """The client's program and address; the scheduler alternates between such clients."""
     entry: RequestEntry = request.scope[ENTRY]
     return f"{request.client.host if request.client is not None else ''} {entry.row.program}"
 
@@ -471,7 +469,7 @@ def _check_grammar(text: str) -> None:
 
 
 def _facts(info: ModelInfo) -> dict[str, object]:
-    """Facts of a model, by the names of llama.cpp's server."""
+    """Facts of a model, with the names of llama.cpp's server."""
     return {
         "n_vocab": info.n_vocab,
         "n_ctx": info.n_ctx,
@@ -484,7 +482,7 @@ def _facts(info: ModelInfo) -> dict[str, object]:
 async def _on_api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101  (for the type checker)
     if error.param == "messages" and request.url.path.removeprefix(_VERSION) == RESPONSES.removeprefix(_VERSION):
-        error = ApiError(error.status, error.message, param="input", code=error.code)  # this API's name for it
+        error = ApiError(error.status, error.message, param="input", code=error.code)  # the field's name in this API
     return JSONResponse(body_of(error, request.url.path), error.status, error.headers)
 
 

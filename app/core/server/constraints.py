@@ -1,4 +1,4 @@
-"""Constraints of an answer: a JSON schema, a grammar, or a tool that must be called."""
+"""Reads constraints of an answer from a request: a JSON schema, a grammar, or a required tool call."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Tool = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """The ``tools`` of the prompt, the ``names`` that may be called, and the ``grammar`` if a call is required.
+    """The ``tools`` in the prompt, the ``names`` of tools that may be called, and the ``grammar`` of a required call.
 
-    If the model's template takes no tools, ``tool_text`` describes them in words.
+    ``tool_text`` describes the tools in words, for a chat template without tool support.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -37,7 +37,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """The ``grammar`` of the answer; one that the client wrote must be checked before use."""
+    """The ``grammar`` of the answer. ``is_typed``: the client wrote it, so it must be checked before use."""
 
     grammar: str = ""
     is_typed: bool = False
@@ -47,7 +47,7 @@ def read_form(fields: Fields) -> AnswerForm:
     """Read `response_format`, and llama.cpp's `grammar` and `json_schema`.
 
     Raises:
-        ApiError: 400: the form is unknown, or no grammar can be made of the schema.
+        ApiError: 400: the format is unknown, or the schema cannot be converted to a grammar.
     """
     schema_grammar, schema = _response_format(fields.nested("response_format")), fields.take("json_schema")
     grammar = fields.text("grammar")
@@ -86,7 +86,7 @@ def _response_format(given: Fields | None) -> str:
 
 
 def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
-    """The grammar of a schema. Keywords that it does not enforce are reported, or refused in strict mode."""
+    """The grammar of a schema. Keywords that are not enforced are reported, or refused in strict mode."""
     try:
         return _told(grammar_of(schema, strict=strict or not is_passing_over()))
     except GrammarError as error:
@@ -100,10 +100,10 @@ def _told(grammar: Grammar) -> str:
 
 
 def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
-    """Read `tools`, `tool_choice` and `parallel_tool_calls`. ``form`` is the form of an answer that is no call.
+    """Read `tools`, `tool_choice` and `parallel_tool_calls`. ``form``: the form of an answer without a call.
 
     Raises:
-        ApiError: 400: they are invalid, or the model's template takes no tools.
+        ApiError: 400: the fields are invalid, or the model's chat template does not support tools.
     """
     given, choice = fields.take("tools"), fields.take("tool_choice")
     many = fields.take("parallel_tool_calls")
@@ -137,7 +137,7 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
 
 
 def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
-    """The description of the tools for a model whose template takes none.
+    """The description of the tools in words, for a chat template without tool support.
 
     Raises:
         ApiError: in strict mode.
@@ -151,7 +151,7 @@ def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
 
 
 def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
-    """Read the tools; ``strict`` collects the names of those whose arguments must follow the schema exactly."""
+    """Read the tools. ``strict`` collects the names of tools whose arguments must follow the schema exactly."""
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -170,7 +170,7 @@ def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
 
 
 def _tool(value: object, param: str, strict: set[str]) -> Tool | None:
-    """A tool of OpenAI's API without unknown fields; None for a tool that runs elsewhere."""
+    """Read a tool of OpenAI's API; None for a tool that runs at OpenAI."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
@@ -192,7 +192,7 @@ def _tool(value: object, param: str, strict: set[str]) -> Tool | None:
     parameters = function.take("parameters")
     if parameters is not None and not isinstance(parameters, dict):
         raise wrong_type(f"{param}.function.parameters", "an object", parameters)
-    described["parameters"] = {"type": "object", "properties": {}, **(parameters or {})}  # templates want both
+    described["parameters"] = {"type": "object", "properties": {}, **(parameters or {})}  # templates need both keys
     if function.flag("strict"):
         strict.add(name)
     function.end()
@@ -206,7 +206,7 @@ def _function(tool: Tool) -> Mapping[str, object]:
 
 
 def _wanted(choice: object, names: list[str]) -> frozenset[str] | None:
-    """The names of which one must be called: empty if the model may choose; None if no tool is used."""
+    """The names of tools of which one must be called. Empty: the model chooses; None: no tools."""
     if choice == "none":
         return None
     if choice in (None, "auto"):

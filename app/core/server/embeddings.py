@@ -16,9 +16,9 @@ from engine.errors import EngineError
 
 Json = dict[str, object]
 Input = str | tuple[int | str, ...] | RankPair
-MAX_INPUTS = 2048  # of one request, as at OpenAI
-_PLAIN, _EUCLIDEAN = -1, 2  # of llama.cpp's `embd_normalize`
-# These models are trained so that a prefix of a vector is a vector, too. No file says so.
+MAX_INPUTS = 2048  # per request; OpenAI's limit
+_PLAIN, _EUCLIDEAN = -1, 2  # values of llama.cpp's `embd_normalize`
+# Models that are trained so that a prefix of a vector is a vector, too (Matryoshka). No metadata tells this.
 _TRAINED_FOR_BEGINNINGS = ("gemma-embedding", "jina-bert-v3", "qwen3")
 _WITHOUT_EFFECT = ("user", "keep_alive", "id_slot")
 
@@ -41,7 +41,7 @@ class EmbeddingRequest:
     warnings: tuple[str, ...] = ()
 
 
-# The reader of a request, and the builder of its answer.
+# The parser of a request, and the builder of its answer.
 Dialect = tuple[Callable[[Json, EmbeddingModel], EmbeddingRequest], Callable[[Any, str, list[Embedded]], object]]
 
 
@@ -49,7 +49,7 @@ def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     """Read the body of a request to ``/v1/embeddings``.
 
     Raises:
-        ApiError: 400 with the field to blame.
+        ApiError: 400, with the name of the wrong field.
     """
     _check_pooled(model)
     return read_native(body, model)
@@ -57,7 +57,7 @@ def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 @dataclass(frozen=True, slots=True)
 class RankRequest(EmbeddingRequest):
-    """Documents to rank: ``most`` results, in the format of Jina or, with ``texts``, of Text Embeddings Inference."""
+    """Documents to rank. ``most``: maximum results. ``is_tei``: in the format of Text Embeddings Inference."""
 
     most: int = 0
     is_tei: bool = False
@@ -68,7 +68,7 @@ def read_rank(body: Json, model: EmbeddingModel) -> RankRequest:
     """Read the body of a request to ``/v1/rerank``.
 
     Raises:
-        ApiError: 400 with the field to blame, also if the model ranks nothing.
+        ApiError: 400, with the name of the wrong field; also if the model is no reranker.
     """
     if model.pooling is not Pooling.RANK:
         message = f"`{model.name}` makes vectors, and ranks nothing: name a reranking model with --embedding-model."
@@ -93,7 +93,7 @@ def read_rank(body: Json, model: EmbeddingModel) -> RankRequest:
 
 
 def _document(value: object, param: str) -> str:
-    """A text, or an object with one, as Cohere's clients send it."""
+    """The text of a document; Cohere's clients send an object with a text."""
     return check_text(param, value.get("text") if isinstance(value, dict) else value)
 
 
@@ -117,10 +117,10 @@ def _held(request: RankRequest, place: int) -> object:
 
 
 def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
-    """Read the body of a request to ``/embedding``, which has the same fields.
+    """Read the body of a request to ``/embedding`` of llama.cpp's server.
 
     Raises:
-        ApiError: 400 with the field to blame.
+        ApiError: 400, with the name of the wrong field.
     """
     _check_vectors(model)
     fields = _fields(body, model)
@@ -138,10 +138,10 @@ def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 
 def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
-    """Read the body of a request to Ollama's ``/api/embed`` or ``/api/embeddings``: long texts are cut.
+    """Read the body of a request to Ollama's ``/api/embed`` or ``/api/embeddings``. Long texts are truncated.
 
     Raises:
-        ApiError: 400 with the field to blame.
+        ApiError: 400, with the name of the wrong field.
     """
     _check_pooled(model)
     fields = _fields(body, model)
@@ -155,7 +155,7 @@ def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """An `Ask` for the request's turn, so that no answer runs at the same time and both slow down."""
+    """An `Ask` that computes embeddings in the request's turn, so that no answer runs at the same time."""
 
     request: EmbeddingRequest
     embedder: EmbeddingSource
@@ -165,7 +165,7 @@ class Asking:
         """Compute the vectors and build the answer.
 
         Raises:
-            ApiError: there are no vectors.
+            ApiError: the embedder failed.
         """
         try:
             return self.tell(self.embedder.embed(self.request.inputs, self.request.form, should_stop))
@@ -185,7 +185,7 @@ def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 
 
 def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> list[Json]:
-    """The answer of ``/embedding``: a list of vectors for each input, with one vector if they are pooled."""
+    """The answer of ``/embedding``: a list of vectors for each input (a single one if pooled)."""
     return [
         {"index": index, "embedding": [_told(vector, is_base64=request.is_base64) for vector in one.vectors]}
         for index, one in enumerate(embedded)
@@ -193,7 +193,7 @@ def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -
 
 
 def as_first_ollama(_request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> Json:
-    """The answer of ``/api/embeddings``, which has one text."""
+    """The answer of ``/api/embeddings``, which is for a single text."""
     return {"embedding": embedded[0].vectors[0].tolist()}
 
 
@@ -210,7 +210,7 @@ def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 
 
 def no_embeddings() -> ApiError:
-    """The server has no embedding model; worded as llama.cpp's server words it. Retrying does not help."""
+    """The error without an embedding model, with llama.cpp's wording and a status that clients do not retry."""
     message = "This server makes no embeddings: no embedding model was named. Start it with `--embedding-model`."
     return ApiError(404, message, param="model", code="model_not_found", headers={"x-should-retry": "false"})
 
@@ -251,7 +251,7 @@ def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
 
 
 def _inputs(value: object, name: str, model: EmbeddingModel) -> tuple[Input, ...]:
-    """Texts and lists of token ids, one or several."""
+    """Read the inputs: one or several texts or lists of token ids."""
     if value is None:
         raise missing(name)
     is_one = not isinstance(value, list) or any(isinstance(one, int) for one in value)
@@ -279,7 +279,7 @@ def _input(value: object, param: str, model: EmbeddingModel) -> Input:
 
 
 def _text_of(fields: Fields, param: str) -> str:
-    """The text of llama.cpp's input objects: a ``prompt_string``, or the parts of a ``content``."""
+    """The text of llama.cpp's input objects: ``prompt_string``, or the joined parts of ``content``."""
     text, parts = fields.text("prompt_string"), fields.take("content")
     fields.end()
     if text is not None:

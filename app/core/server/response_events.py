@@ -1,4 +1,4 @@
-"""Answers in OpenAI's Responses API: items of reasoning, text and calls, whole or as typed events."""
+"""Formats answers for OpenAI's Responses API: items of reasoning, text and calls, whole or as typed events."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from engine.records import Finished, RunStats, TextChunk, TokenLogprob
 
 Json = dict[str, object]
 _CALL = "response.function_call_arguments"
-_TEXT, _REASONING = "output_text", "reasoning_text"  # the one part of an item, which is streamed
+_TEXT, _REASONING = "output_text", "reasoning_text"  # kinds of the part that is streamed in an item
 
 
 class ItemBuilder(AnswerBuilder):
-    """Builds the items of one response, or its events, which are numbered."""
+    """Builds the items of one response, or its numbered events."""
 
     def __init__(self, model: str, made: ResponseRequest) -> None:
         super().__init__(made.asked)
@@ -38,10 +38,10 @@ class ItemBuilder(AnswerBuilder):
         }
         self._number = 0
         self._items: list[Json] = []
-        self._open: Json | None = None  # the item that is being written
-        self._text = ""  # of the open item
-        self._logprobs: list[Json] = []  # of the open item
-        self._new_logprobs: list[TokenLogprob] = []  # of tokens whose text is held back
+        self._open: Json | None = None  # the item that is being written, if any
+        self._text = ""  # of the open item so far
+        self._logprobs: list[Json] = []  # of the open item so far
+        self._new_logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text is held back
 
     # ---- what comes of an answer ------------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class ItemBuilder(AnswerBuilder):
         return events
 
     def _write(self, kind: str, text: str) -> list[bytes]:
-        """Append to the open item; begin another item if the kind differs."""
+        """Append to the open item; begin a new item if its kind differs."""
         events = list[bytes]()
         is_reasoning = kind == _REASONING
         if self._open is None or self._open["type"] != ("reasoning" if is_reasoning else "message"):

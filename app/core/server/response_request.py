@@ -1,4 +1,4 @@
-"""Reads requests of OpenAI's Responses API as chat requests; errors name the fields of that API."""
+"""Converts requests of OpenAI's Responses API to chat requests; errors name the fields of that API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.core.server.messages import text_of, text_of_part
 from app.core.server.pictures import PictureSource, unseen
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
-# They concern OpenAI's storage, or tools that run there, and change no answer here.
+# Fields about OpenAI's storage or tools that run there, which do not affect an answer here.
 _WITHOUT_EFFECT = ("client_metadata", "max_tool_calls", "prompt_cache_options", "store", "stream_options")
 _NEUTRAL: dict[str, tuple[object, ...]] = {
     "background": (False,),
@@ -21,7 +21,7 @@ _NEUTRAL: dict[str, tuple[object, ...]] = {
     "truncation": ("disabled", "auto"),
     "previous_response_id": (),
 }
-_RENAMED = (  # fields of the chat API, in errors
+_RENAMED = (  # (chat API field, this API's field), for errors
     ("response_format.json_schema", "text.format"),
     ("response_format", "text.format"),
     ("max_tokens", "max_output_tokens"),
@@ -47,7 +47,7 @@ Json = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class ResponseRequest:
-    """A completion request, and the fields that the response repeats."""
+    """A completion request, and the request's fields that the response repeats."""
 
     asked: CompletionRequest
     reported: Mapping[str, object]
@@ -102,9 +102,9 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
 
 
 def _messages(value: object, instructions: str | None, source: PictureSource | None) -> list[Json]:
-    """The items as messages. Adjacent calls, and calls after an answer, join one message.
+    """Convert items to messages. Adjacent calls, and calls after an answer, become one message.
 
-    Instructions and the developer message after them join, too: many templates take one such message.
+    Instructions and a following developer message also become one message, since many templates allow only one.
     """
     if value is None:
         raise missing("input")
@@ -129,7 +129,7 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
 
 
 def _joins(message: Json, last: Json) -> bool:
-    """True if a message joins the one before: both are of the system, or one is a part read as text."""
+    """True if a message is merged with the one before: both are system messages, or parts of one answer."""
     if message.get("role") in _SYSTEM:
         return last.get("role") in _SYSTEM
     are_texts = isinstance(message.get("content"), str) and isinstance(last.get("content"), str)
@@ -141,7 +141,7 @@ def _list(value: object) -> list[object]:
 
 
 def _message(value: object, param: str, source: PictureSource | None) -> Json:
-    """One item as a message; empty for earlier reasoning, which is not sent again."""
+    """Convert an item to a message; empty for earlier reasoning, which the model does not get again."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
@@ -149,7 +149,7 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
     fields.ignore(("id", "status", "phase"))
     if kind == "reasoning":
         return {}
-    if kind in _CUSTOM:  # a tool of OpenAI's API with a text as its argument
+    if kind in _CUSTOM:  # a custom tool: its argument is a plain text
         kind = _CUSTOM[kind]
         if kind == "function_call":
             arguments = json.dumps({"input": fields.take("input")}, ensure_ascii=False)
@@ -174,7 +174,7 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
 
 
 def _content(value: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | list[Json]:
-    """The text of a message; with pictures, the parts of a chat message."""
+    """The content of a message: a text, or with pictures a list of parts."""
     if not isinstance(value, list) or not any(map(_is_picture, value)):
         return text_of(value, param)
     parts = list[Json]()
@@ -203,7 +203,7 @@ def _is_picture(part: object) -> bool:
 
 
 def _functions(value: object) -> list[Json]:
-    """The tools that are functions. Others run at OpenAI; the response lists the tools that the model got."""
+    """Select tools that are functions; other tools run at OpenAI. The response lists the tools that the model got."""
     if value is None:
         return []
     if not isinstance(value, list):
@@ -216,7 +216,7 @@ def _functions(value: object) -> list[Json]:
 
 
 def _nested(tool: Json) -> Json:
-    """The format of the chat API."""
+    """Convert a tool to the format of the chat API."""
     left = {name: value for name, value in tool.items() if name not in ("type", "defer_loading", "output_schema")}
     return {"type": "function", "function": left}
 
@@ -248,7 +248,7 @@ def _reasoning(given: Fields | None) -> Json:
     if given is None:
         return {}
     effort = given.text("effort")
-    for ignored in ("summary", "generate_summary"):  # no summaries: local models show their reasoning
+    for ignored in ("summary", "generate_summary"):  # no summaries: the full reasoning is returned
         given.take(ignored)
     given.end()
     return {"reasoning_effort": effort}

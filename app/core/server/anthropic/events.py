@@ -1,4 +1,4 @@
-"""Answers in Anthropic's Messages API: blocks of reasoning, text and calls, whole or as typed events."""
+"""Formats answers for Anthropic's Messages API: blocks of reasoning, text and calls, whole or as typed events."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class MessageBuilder(AnswerBuilder):
         super().__init__(asked)
         self._head: Json = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
         self._blocks: list[Json] = []
-        self._is_open = False  # the last block is still being written
-        self._arguments = ""  # of the current call
+        self._is_open = False  # True while the last block is being written
+        self._arguments = ""  # arguments of the current call so far
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
         for chunk in texts:
@@ -35,7 +35,7 @@ class MessageBuilder(AnswerBuilder):
         return self._message(finished) | self._metrics(finished.stats)
 
     def first_chunks(self, num_prompt: int | None = None) -> list[bytes]:
-        """The event ``message_start`` with the number of prompt tokens; the last event has the cached ones."""
+        """The event ``message_start`` with the number of prompt tokens; the last event tells the cached tokens."""
         usage = {**_usage(None), "input_tokens": num_prompt or 0}
         begun = {**self._head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
         return [_event("message_start", message=begun), PING]
@@ -117,12 +117,12 @@ class MessageBuilder(AnswerBuilder):
 def _input(arguments: str) -> object:
     try:
         return json.loads(arguments or "{}")
-    except ValueError:  # a stream was cut within the arguments
+    except ValueError:  # the stream was truncated within the arguments
         return {}
 
 
 def _usage(stats: RunStats | None) -> Json:
-    """Token usage as Anthropic counts it: prompt tokens exclude cached ones."""
+    """Token usage as Anthropic counts it: input tokens exclude cached tokens."""
     cached = 0 if stats is None else stats.prompt_cached_tokens
     return {
         "input_tokens": 0 if stats is None else stats.prompt_tokens - cached,

@@ -1,4 +1,4 @@
-"""Reads requests of Anthropic's Messages API as chat requests; errors name the fields of that API.
+"""Converts requests of Anthropic's Messages API to chat requests; errors name the fields of that API.
 
 The API: https://docs.anthropic.com/en/api/messages
 """
@@ -14,9 +14,9 @@ from app.core.server.pictures import PictureSource, unseen
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
-# They concern Anthropic's own storage and service, and change no answer here.
+# Fields about Anthropic's own storage and service, which do not affect an answer here.
 _WITHOUT_EFFECT = ("metadata", "service_tier", "container", "context_management", "inference_geo", "betas", "speed")
-_RENAMED = (  # fields of the chat API, in errors
+_RENAMED = (  # (chat API field, this API's field), for errors
     ("response_format.json_schema", "output_config.format"),
     ("response_format", "output_config.format"),
     ("stop", "stop_sequences"),
@@ -41,11 +41,11 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
     """Read the body of a request to ``/v1/messages``.
 
     Raises:
-        ApiError: 400 with the field to blame.
+        ApiError: 400, with the name of the wrong field.
     """
     fields = Fields(body)
     fields.ignore(_WITHOUT_EFFECT)
-    if fields.take("thread") is not None:  # the client then sends the whole conversation again
+    if fields.take("thread") is not None:  # on this error the client sends the whole conversation
         raise ApiError(400, "No conversations are kept here: send all `messages`.", param="thread", code=NO_THREADS)
     if fields.take("mcp_servers"):
         raise unsupported("mcp_servers", "No MCP servers are asked from here: give their tools as `tools`.")
@@ -68,7 +68,7 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
 
 
 def _system(value: object) -> str:
-    """The system prompt without Claude Code's first line, which changes with each request and spoils the cache."""
+    """The system prompt without Claude Code's first line, which changes with each request and would defeat caching."""
     if not isinstance(value, list):
         return "" if value is None else text_of(value, "system")
     texts = [text_of_part(block, f"system[{index}]") for index, block in enumerate(value)]
@@ -89,7 +89,7 @@ def _messages(value: object, source: PictureSource | None) -> list[Json]:
 
 
 def _message(value: object, param: str, source: PictureSource | None) -> list[Json]:
-    """A message, and the tool results in it, which are separate messages in the chat API."""
+    """Convert a message. Its tool results become separate messages, as the chat API requires."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
@@ -115,7 +115,7 @@ def _message(value: object, param: str, source: PictureSource | None) -> list[Js
 
 
 def _said(role: str, parts: list[str | Json], calls: list[Json], *, is_needed: bool) -> list[Json]:
-    """The chat message; none if it is empty and ``is_needed`` is False."""
+    """The chat message as a list; an empty list if it has no content and ``is_needed`` is False."""
     said: Json = {"role": role, "content": _joined(parts)}
     if calls:
         said["tool_calls"] = calls
@@ -123,7 +123,7 @@ def _said(role: str, parts: list[str | Json], calls: list[Json], *, is_needed: b
 
 
 def _joined(parts: list[str | Json]) -> str | list[Json]:
-    """The text of a message; with pictures, the parts of a chat message, adjacent texts joined."""
+    """The content of a message: a text, or with pictures a list of parts with adjacent texts joined."""
     if all(isinstance(part, str) for part in parts):
         return "\n\n".join(part for part in parts if isinstance(part, str))
     joined = list[Json]()
@@ -138,7 +138,7 @@ def _joined(parts: list[str | Json]) -> str | list[Json]:
 
 
 def _part(block: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | Json:
-    """The text of a block, or the picture of an ``image`` block, from its data or its address."""
+    """Convert a block: its text, or an ``image`` block with data or a URL to a picture part."""
     if not isinstance(block, dict) or block.get("type") != "image":
         return text_of_part(block, param)
     if (words := unseen(param, source, may_be_here=may_be_here)) is not None:
@@ -148,7 +148,7 @@ def _part(block: object, param: str, source: PictureSource | None, *, may_be_her
     given, at = fields.nested("source"), f"{param}.source"
     fields.end()
     kind = None if given is None else given.text("type")
-    if kind == "file":  # stored at Anthropic
+    if kind == "file":  # a file that is stored at Anthropic
         return text_of_part(block, param)
     if given is None or kind not in ("base64", "url"):
         raise invalid(f"{at}.type", f"`{at}.type` must be base64 or url: no files are kept here.")
@@ -175,11 +175,11 @@ def _call(fields: Fields) -> Json:
 def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
     fields.take("type")
     call_id, content = fields.needed("tool_use_id"), fields.take("content")
-    fields.flag("is_error")  # its text says so
+    fields.flag("is_error")  # ignored: the text of the result tells the error
     fields.take("cache_control")
     fields.end()
     if source is not None:
-        source.is_new = False  # tool results are sent again with every request
+        source.is_new = False  # tool results are repeated in every later request
     if not isinstance(content, list):
         return {"role": "tool", "tool_call_id": call_id, "content": "" if content is None else text_of(content, param)}
     parts = [_part(one, f"{param}.content[{at}]", source, may_be_here=True) for at, one in enumerate(content)]
@@ -192,7 +192,7 @@ def _result(fields: Fields, param: str, source: PictureSource | None) -> Json:
 
 
 def _tools(value: object) -> list[Json] | None:
-    """The tools as functions. Tools that run at Anthropic are ignored."""
+    """Convert tools to functions; tools that run at Anthropic are ignored."""
     if value is None:
         return None
     if not isinstance(value, list):
@@ -231,7 +231,7 @@ def _choice(given: Fields | None) -> Json:
 
 
 def _thinking(given: Fields | None, output: Fields | None, model: ServedModel) -> Json:
-    """The reasoning effort. A token budget is not supported; without an effort the model's own is used."""
+    """The reasoning effort; without one the model's default is used. A token budget is not supported."""
     made: Json = {}
     if output is not None:
         effort, form = output.text("effort"), output.take("format")

@@ -1,4 +1,4 @@
-"""Answers in Ollama's API, whole or as JSON lines, with durations in nanoseconds."""
+"""Formats answers for Ollama's API, whole or as JSON lines. Durations are in nanoseconds."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _NS = 1_000_000_000
 
 
 class LineBuilder(AnswerBuilder):
-    """Builds the answer of ``/api/chat`` or ``/api/generate``, or its lines."""
+    """Builds the answer (or its lines) of ``/api/chat`` or ``/api/generate``."""
 
     media_type = "application/x-ndjson"
 
     def __init__(self, model: str, asked: CompletionRequest, *, chat: bool) -> None:
         self._model, self._chat = model, chat
-        # A text completion has no reasoning and no calls.
+        # Text completions have no reasoning and no calls.
         self._parts = AnswerParts(asked.tool_names, asked.tool_schemas) if asked.chat else None
         self._wants_logprobs = asked.request.top_logprobs is not None
         super().__init__(asked)
