@@ -115,7 +115,7 @@ class _Throughput:
         self._since = self._reported_s = 0.0
 
     def begin(self) -> None:
-        """Start counting when the server was idle."""
+        """Start counting after an idle time."""
         self._counts.clear()
         self._since = time.perf_counter()
 

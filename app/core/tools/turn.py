@@ -1,7 +1,7 @@
-"""The loop of a question with tools: the model answers, its calls are decided and made, and it answers again.
+"""The loop of a turn with tools: the model answers, its calls are allowed and made, and it answers again.
 
-The window and the command line share it. It names the next step (`ToolLoop.todo`) and is given the result; it knows no
-engine, no provider, no thread and no Qt.
+Window and command line share it. It tells the next step (`ToolLoop.todo`) and gets the step's result; it is independent
+of engine, providers, threads and Qt.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from engine.tools.formats import SYNTAXES, ToolFormat
 from engine.tools.live import begun_call
 from engine.tools.reading import Read, read_calls, read_objects
 
-MAX_STEPS = 10  # answers with calls
-MAX_CALLS = 16  # of one answer
-MAX_UNREADABLE = 3  # in a row: then the loop ends
+MAX_STEPS = 10  # maximum number of answers with calls
+MAX_CALLS = 16  # maximum number of calls in one answer
+MAX_UNREADABLE = 3  # successive unreadable calls that end the loop
 RESULT_CHARS = 256 * 1024
 _SHOWN_NAMES = 40
 _ID_CHARS = 9  # Mistral's templates demand this length
 
 
 class LoopEnding(Enum):
-    ANSWERED = "answered"  # the last answer has no call
-    LIMIT = "limit"  # the limit of answers with calls is reached
+    ANSWERED = "answered"  # the last answer has no calls
+    LIMIT = "limit"  # the maximum number of answers with calls is reached
     STOPPED = "stopped"
     UNREADABLE = "unreadable"  # the model wrote several unreadable calls in a row
-    CUT = "cut"  # the answer ended within a call: the token limit, or a full context
+    CUT = "cut"  # the answer was truncated within a call: token limit or full context
 
 
 @dataclass(frozen=True)
 class Generate:
-    """Ask the model; then call `ToolLoop.answered`. ``tools`` are as `ChatRequest` has them, and stay the same."""
+    """Generate an answer, then call `ToolLoop.answered`. ``tools``: for `ChatRequest`; they stay the same."""
 
     messages: tuple[Message, ...]
     tools: tuple[Mapping[str, object], ...]
@@ -51,7 +51,7 @@ class Generate:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask the user whether ``call`` may be made; then call `ToolLoop.decided`."""
+    """Ask the user for permission of ``call``, then call `ToolLoop.decided`."""
 
     call: ParsedToolCall
     tool: ToolDefinition
@@ -59,7 +59,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Call:
-    """Make ``call``; then call `ToolLoop.returned`."""
+    """Make ``call``, then call `ToolLoop.returned`."""
 
     call: ParsedToolCall
     tool: ToolDefinition
@@ -75,10 +75,10 @@ Todo = Generate | Ask | Call | LoopFinished
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """A parsed answer: the ``thought`` before it, the ``said`` text beside its calls, and rejected calls.
+    """A parsed answer: reasoning (``thought``), text (``said``), calls, and the first unreadable call.
 
-    ``unreadable`` is the text of a call that cannot be parsed, or names an unknown tool; ``problem`` says which, for
-    the model.
+    ``unreadable``: the text of a call that cannot be parsed or names an unknown tool. ``problem``: the error message
+    for the model.
     """
 
     thought: str
@@ -86,11 +86,11 @@ class ParsedAnswer:
     calls: tuple[ParsedToolCall, ...]
     unreadable: str = ""
     problem: str = ""
-    name: str = ""  # of the unreadable call
+    name: str = ""  # the tool's name in the unreadable call
 
 
 def functions_of(definitions: Iterable[ToolDefinition]) -> tuple[Mapping[str, object], ...]:
-    """The tools as `ChatRequest` has them, in the given order: the same prompt for the same tools."""
+    """The tools for `ChatRequest`, in the given order, so that prompts with the same tools are equal."""
     return tuple(
         {
             "type": "function",
@@ -101,7 +101,7 @@ def functions_of(definitions: Iterable[ToolDefinition]) -> tuple[Mapping[str, ob
 
 
 def parts_of(definitions: Iterable[ToolDefinition]) -> AnswerParts:
-    """The reader of an answer while it is written."""
+    """A reader for a streaming answer."""
     schemas = {one.name: one.parameters for one in definitions}
     return AnswerParts(frozenset(schemas), schemas)
 
@@ -109,7 +109,7 @@ def parts_of(definitions: Iterable[ToolDefinition]) -> AnswerParts:
 def read_answer(
     text: str, definitions: Iterable[ToolDefinition], tool_format: ToolFormat, opened_tag: str = ""
 ) -> ParsedAnswer:
-    """Read a whole answer; ``opened_tag`` is the reasoning tag at the end of the prompt."""
+    """Parse a whole answer. ``opened_tag``: the reasoning tag at the end of the prompt."""
     tools = tuple(definitions)
     reader = parts_of(tools)
     parts = [*reader.feed(TextChunk(0, text, (), opened_tag=opened_tag)), *reader.flush()]
@@ -134,7 +134,7 @@ def _call_of(called: Called) -> ParsedToolCall:
 
 
 def find_mark(said: str, tool_format: ToolFormat) -> int | None:
-    """The position of the first mark of a call in the model's own form; None if there is none."""
+    """The offset of the first mark of a call in the model's own form; None without one."""
     if tool_format is ToolFormat.NONE:
         return None
     syntax = SYNTAXES[tool_format]
@@ -143,7 +143,7 @@ def find_mark(said: str, tool_format: ToolFormat) -> int | None:
 
 
 def _find_call(said: str, tool_format: ToolFormat) -> int | None:
-    """The position of a call that was not parsed; None if there is none."""
+    """The offset of a call that could not be parsed; None without one."""
     offset = find_mark(said, tool_format)
     if offset is not None or tool_format is ToolFormat.NONE:
         return offset
@@ -153,7 +153,7 @@ def _find_call(said: str, tool_format: ToolFormat) -> int | None:
 
 
 def _problem_of(text: str, tools: tuple[ToolDefinition, ...], tool_format: ToolFormat) -> tuple[str, str]:
-    """The name in an unparsed call, and the error for the model."""
+    """The tool's name in an unparsed call, and the error message for the model."""
     known = frozenset(one.name for one in tools)
     syntax = SYNTAXES[tool_format]
     for start in _starts(text, syntax.mark):
@@ -181,10 +181,10 @@ def _list_of(names: frozenset[str]) -> str:
 
 
 class ToolLoop:
-    """From a question to the last answer, with tool calls between.
+    """One turn from the question to the last answer, with tool calls between.
 
-    `messages` grow by the model's answers and the tools' results. The caller does what `todo` says and calls the method
-    that it names; other methods change nothing. `stop` works at any point.
+    `messages` grows by the model's answers and the tools' results. The caller performs the step `todo` and then calls
+    the method that the step names; calls of other methods have no effect. `stop` may be called at any time.
     """
 
     def __init__(
@@ -197,9 +197,9 @@ class ToolLoop:
         max_steps: int = MAX_STEPS,
         result_chars: int = RESULT_CHARS,
     ) -> None:
-        """``result_chars`` of each result are kept: fewer than a context holds."""
+        """``result_chars``: maximum length of a result; must be less than the context holds."""
         self.messages = tuple(messages)
-        self.policy = policy  # with the decisions of this question
+        self.policy = policy  # includes the decisions of this turn
         self._definitions = tuple(definitions)
         self._by_name = {one.name: one for one in self._definitions}
         self.tool_format = tool_format
@@ -208,7 +208,7 @@ class ToolLoop:
         self._max_steps, self._result_chars = max_steps, result_chars
         self._num_steps = self._num_unreadable = 0
         self._waiting = deque[ParsedToolCall]()
-        self._may_run = False  # the first of them was allowed
+        self._may_run = False  # True if the user allowed the first queued call
         self._ended: LoopFinished | None = None
 
     @property
@@ -224,7 +224,7 @@ class ToolLoop:
         return Call(call, tool) if is_allowed else Ask(call, tool)
 
     def answered(self, text: str, opened_tag: str = "", *, is_cut: bool = False) -> ParsedAnswer | None:
-        """The model has answered; ``is_cut``: before its end. None if no answer was expected."""
+        """Pass the model's answer; ``is_cut``: it was truncated. Returns None if no answer was expected."""
         if not isinstance(self.todo, Generate):
             return None
         answer = read_answer(text, self._definitions, self.tool_format, opened_tag)
@@ -242,7 +242,7 @@ class ToolLoop:
         return answer
 
     def decided(self, decision: UserDecision) -> ToolResult | None:
-        """The user has decided about the call of `Ask`; returns the result in place of a refused call."""
+        """Pass the user's decision on the call of `Ask`; returns the result that replaces a refused call."""
         todo = self.todo
         if not isinstance(todo, Ask):
             return None
@@ -253,14 +253,14 @@ class ToolLoop:
         return self._add(ToolResult(todo.call.id, decision.for_model, is_error=True))
 
     def returned(self, result: ToolResult) -> ToolResult | None:
-        """The result of `Call`; returns it as the model gets it. None if another call was expected."""
+        """Pass the result of `Call`; returns it as the model gets it. None if another call was expected."""
         todo = self.todo
         if not isinstance(todo, Call) or result.call_id != todo.call.id:
             return None
         return self._add(bounded(result, self._result_chars))
 
     def stop(self) -> None:
-        """Stop here. Calls without a result get one, so that the conversation can be continued."""
+        """End the loop. Calls without a result get one, so that the conversation can be continued."""
         if self._ended is None:
             self._ended = LoopFinished(LoopEnding.STOPPED)
             while self._waiting:
@@ -302,7 +302,7 @@ class ToolLoop:
 
 
 def bounded(result: ToolResult, max_chars: int) -> ToolResult:
-    """Cut a result to a number of characters; the result counts those left out."""
+    """Cut a result to a maximum length; `ToolResult.cut` counts the omitted characters."""
     num_over = len(result.text) - max_chars
     return result if num_over <= 0 else replace(result, text=result.text[:max_chars], cut=result.cut + num_over)
 
