@@ -21,13 +21,12 @@ from app.core.hub.tokens import tool_server_secret
 from app.core.paths import find_paths
 from app.core.storage.pictures import PictureCache
 from app.core.storage.settings_file import read_settings
-from app.core.tools.answer_parts import Thought
+from app.core.tools.answer_parts import ReasoningPart
 from app.core.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
 from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
-from app.core.tools.mcp.entries import ServerEntry, read_entries_file, what_runs
+from app.core.tools.mcp.entries import ServerEntry, identity_of, read_entries_file
 from app.core.tools.mcp.provider import McpTools
-from app.core.tools.policy import BUILT_IN, ToolPolicy, UserDecision, allowing
-from app.core.tools.policy import Permission as Said
+from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision, allowing
 from app.core.tools.turn import (
     MAX_STEPS,
     MAX_UNREADABLE,
@@ -112,10 +111,10 @@ def _always_allowed(entries: Mapping[str, ServerEntry]) -> frozenset[AllowedTool
     if not line:
         return frozenset()
     try:
-        there = {one.name: what_runs(one) for one in read_entries_file(paths.tool_servers_file)}
+        there = {one.name: identity_of(one) for one in read_entries_file(paths.tool_servers_file)}
     except ToolFileError:
         there = {}
-    same = {name for name, entry in entries.items() if there.get(name) == what_runs(entry)}
+    same = {name for name, entry in entries.items() if there.get(name) == identity_of(entry)}
     return frozenset(one for one in read_allowed_tools(line) if one.server in {BUILT_IN, *same})
 
 
@@ -237,7 +236,7 @@ class _Run:
                 self.text += part
                 if not self.as_json:
                     print(part, end="", flush=True)
-            elif isinstance(part, Thought) and not self.as_json:
+            elif isinstance(part, ReasoningPart) and not self.as_json:
                 write_styled(sys.stderr, part.text, Style.FAINT)
                 sys.stderr.flush()
 
@@ -250,7 +249,7 @@ class _Run:
         else:
             name = todo.call.name
             notify(f"{name} was refused, because there is no terminal to ask at. Allow it with --allow {name}.")
-            decision = UserDecision(Said.REFUSED, "there is no terminal to ask at")
+            decision = UserDecision(Permission.REFUSED, "there is no terminal to ask at")
         result = turn.decided(decision)
         if result is not None:
             self._print_result(todo.call, result)
@@ -302,10 +301,10 @@ def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None)
         words = (read or input)().strip()
     except EOFError:
         words = ""
-    answers = {"y": Said.ONCE, "yes": Said.ONCE, "a": Said.CHAT, "always": Said.CHAT}
+    answers = {"y": Permission.ONCE, "yes": Permission.ONCE, "a": Permission.CHAT, "always": Permission.CHAT}
     if words.lower() in answers:
         return UserDecision(answers[words.lower()])
-    return UserDecision(Said.REFUSED, "" if words.lower() in ("n", "no") else words)
+    return UserDecision(Permission.REFUSED, "" if words.lower() in ("n", "no") else words)
 
 
 def call_line(call: ParsedToolCall, tool: ToolDefinition) -> str:

@@ -23,7 +23,7 @@ from app.core.tools.interface import ParsedToolCall, Providers, ToolDefinition, 
 from app.core.tools.mcp.entries import (
     ServerEntry,
     entries_of_line,
-    files_of_others,
+    other_program_files,
     read_entries_file,
     with_imported,
     write_entries_file,
@@ -245,7 +245,7 @@ def path_of(tool: ToolDefinition) -> str:
 def _other_files() -> tuple[tuple[str, str], ...]:
     """Names of other programs with MCP servers, and their existing configuration files."""
     config = Path(platformdirs.user_config_dir(roaming=True))
-    return tuple((name, str(path)) for name, path in files_of_others(Path.home(), config))
+    return tuple((name, str(path)) for name, path in other_program_files(Path.home(), config))
 
 
 def _command_of(entry: ServerEntry) -> str:

@@ -25,8 +25,7 @@ from app.core.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
 from app.core.domain.tools.servers import OfferedTool, ToolMenu, names_line, read_names
 from app.core.tools.built_in import DEFINITIONS, BuiltInTools
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
-from app.core.tools.policy import BUILT_IN, ToolPolicy, UserDecision
-from app.core.tools.policy import Permission as Said
+from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision
 from app.core.tools.turn import (
     MAX_CALLS,
     MAX_STEPS,
@@ -316,7 +315,7 @@ class ToolController(PartsController):
         self.turns.pop(conversation_id, None)
 
     def decide(self, message_id: int, answer: str, reason: str) -> None:
-        """Apply the user's decision on a call: a value of `Said`, and the reason of a refusal."""
+        """Apply the user's decision on a call: a value of `Permission`, and the reason of a refusal."""
         turn = self.turns.get(self._state.chat_id or 0)  # a call that the user decides on is in the open chat
         todo = turn.loop.todo if turn is not None else None
         if turn is None or not isinstance(todo, Ask):
@@ -324,7 +323,7 @@ class ToolController(PartsController):
         place = turn.index_of(todo.call.id)
         if place is None or turn.calls[place].id != message_id:
             return
-        decision = UserDecision(Said(answer), reason)
+        decision = UserDecision(Permission(answer), reason)
         refused = turn.loop.decided(decision)
         self._keep_permission(turn, decision)
         if refused is not None:
@@ -332,9 +331,9 @@ class ToolController(PartsController):
         self._proceed(turn)
 
     def _keep_permission(self, turn: ToolTurn, decision: UserDecision) -> None:
-        if decision.answer is Said.ALWAYS:
+        if decision.answer is Permission.ALWAYS:
             self._keeper.change({"allowed_tools": allowed_line(turn.loop.policy.always)})
-        elif decision.answer is Said.CHAT and self._is_shown(turn):
+        elif decision.answer is Permission.CHAT and self._is_shown(turn):
             self._conversations.change(Layer.CHAT, {"allowed_tools": allowed_line(turn.loop.policy.chat)})
 
     def repeat(self, message_id: int) -> None:

@@ -87,7 +87,7 @@ def _name_of(header: str) -> str:
     return "" if ":" in port else name
 
 
-def _tidy(path: str) -> str:
+def _normalized(path: str) -> str:
     """Remove double slashes and a repeated version from a path, which some programs send."""
     plain = "/" + "/".join(part for part in path.split("/") if part)
     return plain.removeprefix("/v1") if plain.startswith(("/v1/v1/", "/v1/api/")) else plain
@@ -121,7 +121,7 @@ class AccessControl:
             await self._app(scope, receive, send)
             return
 
-        scope = {**scope, "path": _tidy(scope["path"])}
+        scope = {**scope, "path": _normalized(scope["path"])}
         headers, began_s = Headers(scope=scope), time.perf_counter()
         requests = RequestLog() if scope["path"] in OPEN_PATHS else self._requests  # an unused log for health checks
         entry = scope[ENTRY] = requests.begin(scope["path"], headers.get("user-agent", ""))

@@ -51,7 +51,7 @@ async def _chunks(
     event, num_ended, is_begun = first, 0, False
     try:
         while True:
-            for chunk in _told(builder, event, is_begun=is_begun):
+            for chunk in _chunks_of(builder, event, is_begun=is_begun):
                 yield chunk
             has_ended = isinstance(event, Finished)
             num_ended, is_begun = num_ended + has_ended, not has_ended and (is_begun or event is not None)
@@ -63,7 +63,7 @@ async def _chunks(
             yield chunk
 
 
-def _told(builder: AnswerBuilder, event: AnswerEvent | None, *, is_begun: bool) -> list[bytes]:
+def _chunks_of(builder: AnswerBuilder, event: AnswerEvent | None, *, is_begun: bool) -> list[bytes]:
     """The chunks for an event; ``event`` None: a keep-alive message."""
     if event is None:
         return [builder.keep_alive(is_begun=is_begun)]

@@ -30,7 +30,7 @@ def find_key(option: str | None, environ: Mapping[str, str], file: Path) -> tupl
         if file.exists():
             return _read(file), False
     except OSError as error:
-        raise _not_kept(file, error) from error
+        raise _write_error(file, error) from error
     return new_key(file), True
 
 
@@ -48,11 +48,11 @@ def new_key(file: Path) -> str:
         with atomic_file(file, private=True) as handle:
             handle.write(f"{key}\n".encode())
     except OSError as error:
-        raise _not_kept(file, error) from error
+        raise _write_error(file, error) from error
     return key
 
 
-def _not_kept(file: Path, error: OSError) -> AppError:
+def _write_error(file: Path, error: OSError) -> AppError:
     message = said("The key cannot be kept in {file}: {reason}.", file=file, reason=error.strerror or error)
     return AppError(message, said("Give one in {variable}.", variable=VARIABLE))
 

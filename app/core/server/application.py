@@ -31,7 +31,7 @@ from app.core.server.embeddings import (
     as_ollama,
     as_openai,
     as_ranked,
-    no_embeddings,
+    no_embeddings_error,
     read_native,
     read_ollama,
     read_openai,
@@ -39,7 +39,7 @@ from app.core.server.embeddings import (
 )
 from app.core.server.engine_job import Ask, SessionReply, unload
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, body_of
-from app.core.server.fields import passing_over, warnings_so_far
+from app.core.server.fields import lenient, warnings_so_far
 from app.core.server.library import ModelSwitch, NamedModels, file_of, no_such_model
 from app.core.server.llama.events import CompletionBuilder
 from app.core.server.llama.request import parse_infill_request, parse_native_request
@@ -47,13 +47,13 @@ from app.core.server.metrics import CONTENT_TYPE, Metrics
 from app.core.server.ollama.events import LineBuilder, loaded
 from app.core.server.ollama.request import (
     API_VERSION,
-    frees,
     is_load,
+    list_models,
     name_of,
     parse_ollama_request,
     running,
     shown,
-    tags,
+    wants_unload,
 )
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.server.request_body import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
@@ -81,7 +81,7 @@ _BARE_COMPLETIONS, _BARE_EMBEDDINGS = "/completions", "/embeddings"
 log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` if no model is loaded
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, AnswerBuilder]]
-MAX_REPORTED = 1000  # maximum number of different logged warnings
+MAX_WARNINGS_LOGGED = 1000  # maximum number of different logged warnings
 LOAD_WAIT_S = 300.0  # to load the model that a request names, after earlier requests
 
 
@@ -98,7 +98,7 @@ def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind
 _TEXT = _form(parse_request, ResponseBuilder, chat=False)
 _NATIVE = _form(parse_native_request, CompletionBuilder)
 # Paths also work without their version. First paths with text answers, then paths with values of the session.
-_ANSWERED = {
+_READERS = {
     "/v1/chat/completions": _form(parse_request, ResponseBuilder, chat=True),
     RESPONSES: _form(parse_response_request, ItemBuilder),
     "/v1/messages": _form(parse_messages_request, MessageBuilder),
@@ -114,7 +114,7 @@ _SESSION_VALUES: dict[str, BodyReader] = {
     "/v1/apply-template": read_template,
 }
 _NATIVE_EMBEDDINGS = (read_native, as_native)
-_EMBEDDED: dict[str, Dialect] = {
+_EMBEDDING_DIALECTS: dict[str, Dialect] = {
     "/v1/embedding": _NATIVE_EMBEDDINGS,
     "/v1/rerank": (read_rank, as_ranked),
     "/v1/reranking": (read_rank, as_ranked),
@@ -123,9 +123,9 @@ _EMBEDDED: dict[str, Dialect] = {
 }
 # Paths, and the methods that handle them.
 _BY_PATH = {"/v1/completions": "completions", "/v1/embeddings": "embeddings", "/api/show": "api_show"}
-_OLLAMA_ANSWERED = {"/api/chat": True, "/api/generate": False}  # True for a chat
+_OLLAMA_PATHS = {"/api/chat": True, "/api/generate": False}  # True for a chat
 _MODEL = f"{MODELS}/{{name:path}}"
-_GOT = {
+_GET_HANDLERS = {
     "/": "root",
     HEALTH: "health",
     METRICS: "metrics",
@@ -135,7 +135,9 @@ _GOT = {
     "/api/tags": "api_tags",
     "/api/ps": "api_ps",
 }
-ENDPOINTS = frozenset({*_ANSWERED, *_SESSION_VALUES, *_EMBEDDED, *_OLLAMA_ANSWERED, *_BY_PATH, *_GOT} - {_MODEL, "/"})
+ENDPOINTS = frozenset(
+    {*_READERS, *_SESSION_VALUES, *_EMBEDDING_DIALECTS, *_OLLAMA_PATHS, *_BY_PATH, *_GET_HANDLERS} - {_MODEL, "/"}
+)
 
 
 def make_application(  # noqa: PLR0913  (what a server is made of)
@@ -155,14 +157,14 @@ def make_application(  # noqa: PLR0913  (what a server is made of)
     names are errors. ``embedder`` None: no embeddings. ``log_line`` gets a line for each finished request.
     """
     endpoints = Endpoints(models, scheduler, metrics, embedder, strict=strict)
-    got = {path: getattr(endpoints, name) for path, name in _GOT.items()}
+    got = {path: getattr(endpoints, name) for path, name in _GET_HANDLERS.items()}
     routes = [
         Route(own, endpoint, methods=[method])
         for method, answering in (("GET", got), ("POST", endpoints.posted()))
         for path, endpoint in answering.items()
         for own in {path, path.removeprefix(_VERSION)}  # many programs omit the version
     ]
-    handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
+    handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_unexpected}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
 
@@ -192,9 +194,9 @@ class Endpoints:
     ) -> None:
         self._embedder = embedder
         self._is_strict = strict
-        self._reported: set[str] = set()  # warnings that were already logged
+        self._warned: set[str] = set()  # warnings that were already logged
         self._paths: dict[str, str] = {}  # files of models that are not loaded, by name
-        self._freed: ServedModel | None = None  # the current model if a request unloaded it; else None
+        self._unloaded: ServedModel | None = None  # the current model if a request unloaded it; else None
         self._switch = None if callable(models) else models
         self._current = models if callable(models) else models.current
         self._scheduler = scheduler
@@ -203,11 +205,11 @@ class Endpoints:
     def posted(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
         """The handlers of POST requests, by path."""
         return {
-            **{path: partial(self._answer, read=read) for path, read in _ANSWERED.items()},
+            **{path: partial(self._answer, read=read) for path, read in _READERS.items()},
             **{path: partial(self._answer_value, read=read) for path, read in _SESSION_VALUES.items()},
             **{path: getattr(self, name) for path, name in _BY_PATH.items()},
-            **{path: partial(self._embed, dialect=dialect) for path, dialect in _EMBEDDED.items()},
-            **{path: partial(self._answer_ollama, chat=chat) for path, chat in _OLLAMA_ANSWERED.items()},
+            **{path: partial(self._embed, dialect=dialect) for path, dialect in _EMBEDDING_DIALECTS.items()},
+            **{path: partial(self._answer_ollama, chat=chat) for path, chat in _OLLAMA_PATHS.items()},
         }
 
     async def health(self, _request: Request) -> Response:
@@ -239,16 +241,16 @@ class Endpoints:
             "type": "vlm" if ready.target.has_vision else "llm",
             "state": self._state_of(model),
         }
-        listed = [{**_as_listed(model.name, ready.target.path), **loaded, **facts}]
+        listed = [{**_model_entry(model.name, ready.target.path), **loaded, **facts}]
         if self._switch is not None:
-            listed += await asyncio.to_thread(_others_than, model.name, self._switch, self._paths)
+            listed += await asyncio.to_thread(_other_models, model.name, self._switch, self._paths)
         if self._embedder is not None:
             name = (await asyncio.to_thread(self._embedder.model)).name
-            listed.append({**_as_listed(name, ""), "type": "embeddings", "state": "loaded"})
+            listed.append({**_model_entry(name, ""), "type": "embeddings", "state": "loaded"})
         return listed
 
     def _state_of(self, model: ServedModel) -> str:
-        return "not-loaded" if model is self._freed else "loaded"
+        return "not-loaded" if model is self._unloaded else "loaded"
 
     async def metrics(self, _request: Request) -> Response:
         activity = self._scheduler.activity
@@ -275,7 +277,7 @@ class Endpoints:
         embedder, (read, tell) = self._embedder, dialect
         body = await read_object(request) if body is None else body
         if embedder is None:
-            raise no_embeddings()
+            raise no_embeddings_error()
         try:
             model = await asyncio.to_thread(embedder.model)
         except EngineError as error:
@@ -291,7 +293,7 @@ class Endpoints:
 
     async def api_tags(self, _request: Request) -> Response:
         paths = {str(one["id"]): self._paths.get(str(one["id"]), "") for one in await self._listed()}
-        return JSONResponse(await asyncio.to_thread(tags, self._current(), paths))
+        return JSONResponse(await asyncio.to_thread(list_models, self._current(), paths))
 
     async def api_ps(self, _request: Request) -> Response:
         model = self._current()
@@ -309,25 +311,25 @@ class Endpoints:
     async def _answer_ollama(self, request: Request, *, chat: bool) -> Response:
         body = await self._body(request)
         if is_load(body, chat=chat):
-            if not frees(body):
+            if not wants_unload(body):
                 model = await self._named(name_of(body))
                 return JSONResponse(loaded(model.name, chat=chat))
             name = name_of(body) or self._current().name
-            self._free(name)
+            self._unload(name)
             return JSONResponse(loaded(str(name), chat=chat, reason="unload"))
         read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
         response = await self._answer(request, read, {**body, "model": name_of(body)})
-        if frees(body):
-            self._free(name_of(body))
+        if wants_unload(body):
+            self._unload(name_of(body))
         return response
 
-    def _free(self, name: object) -> None:
+    def _unload(self, name: object) -> None:
         """Unload the model if it has this name, after the running answers; the next request loads it again."""
         model = self._current()
 
         def note(event: JobEvent) -> None:
             if isinstance(event, SessionReply):
-                self._freed = model
+                self._unloaded = model
 
         if isinstance(self._switch, ModelSwitch) and name in (None, model.name):  # the window's models are not unloaded
             self._scheduler.submit(None, note, "", unload)
@@ -358,22 +360,22 @@ class Endpoints:
         return JSONResponse(reply.value)
 
     def _reading(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext() if self._is_strict else passing_over()
+        return contextlib.nullcontext() if self._is_strict else lenient()
 
     def _report(self, warnings: Iterable[str]) -> None:
         """Log each warning once."""
         for warning in warnings:
-            if warning not in self._reported and len(self._reported) < MAX_REPORTED:
-                self._reported.add(warning)
+            if warning not in self._warned and len(self._warned) < MAX_WARNINGS_LOGGED:
+                self._warned.add(warning)
                 log.info("a request: %s", warning)
 
     async def _body(self, request: Request) -> dict[str, object]:
-        return await read_object(request, MAX_BYTES_WITH_PICTURES if self._current().seen else MAX_BODY_BYTES)
+        return await read_object(request, MAX_BYTES_WITH_PICTURES if self._current().picture_source else MAX_BODY_BYTES)
 
     async def _read(self, body: dict[str, object], read: Read) -> tuple[CompletionRequest, AnswerBuilder, ServedModel]:
         model = await self._named(body.get("model"))
         with self._reading():
-            if model.seen is None:
+            if model.picture_source is None:
                 asked, builder = read(body, model)
             else:  # on a thread: decoding pictures takes time
                 asked, builder = await asyncio.to_thread(read, body, model)
@@ -436,7 +438,7 @@ class Endpoints:
         return self._switch.known(name) or self._current()
 
 
-def _others_than(own: str, models: NamedModels, paths: dict[str, str]) -> list[dict[str, object]]:
+def _other_models(own: str, models: NamedModels, paths: dict[str, str]) -> list[dict[str, object]]:
     """List all models except ``own``; reads the disk. ``paths`` caches their files."""
     listed = list[dict[str, object]]()
     for name in models.names():
@@ -444,11 +446,11 @@ def _others_than(own: str, models: NamedModels, paths: dict[str, str]) -> list[d
             path = paths[name] if name in paths else paths.setdefault(name, models.find(name))
             if name != own:
                 kind = "vlm" if find_side_file(Path(path)) is not None else "llm"
-                listed.append({**_as_listed(name, path), "type": kind, "state": "not-loaded"})
+                listed.append({**_model_entry(name, path), "type": kind, "state": "not-loaded"})
     return listed
 
 
-def _as_listed(name: str, path: str) -> dict[str, object]:
+def _model_entry(name: str, path: str) -> dict[str, object]:
     file = file_of(path)
     created = 0 if file is None else int(file.modified)
     return {"id": name, "object": "model", "created": created, "owned_by": "paceline"}
@@ -499,5 +501,5 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     return JSONResponse(body_of(refusal, request.url.path), refusal.status, refusal.headers)
 
 
-async def _on_surprise(request: Request, _error: Exception) -> Response:
+async def _on_unexpected(request: Request, _error: Exception) -> Response:
     return JSONResponse(body_of(ApiError(500, UNEXPECTED), request.url.path), 500)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, invalid, is_passing_over, missing, unsupported, warn, wrong_type
+from app.core.server.fields import Fields, check_text, invalid, is_lenient, missing, unsupported, warn, wrong_type
 from engine.errors import GrammarError
 from engine.grammar.json_schema import Grammar, grammar_of
 from engine.grammar.tool_calls import calls_grammar
@@ -88,7 +88,7 @@ def _response_format(given: Fields | None) -> str:
 def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
     """The grammar of a schema. Keywords that are not enforced are reported, or refused in strict mode."""
     try:
-        return _told(grammar_of(schema, strict=strict or not is_passing_over()))
+        return _told(grammar_of(schema, strict=strict or not is_lenient()))
     except GrammarError as error:
         raise invalid(param, f"{error.message} {error.advice}") from error
 
@@ -112,12 +112,12 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     strict = set[str]()
     tools = _tools(given, strict)
     names = [str(_function(tool)["name"]) for tool in tools]
-    wanted = _wanted(choice, names)
+    wanted = _required_names(choice, names)
     if wanted is None or not tools:
         return ToolUse()
     tool_format, tool_text = model.tool_format, ""
     if tool_format is ToolFormat.NONE:
-        tool_format, tool_text = ToolFormat.BARE, _told_in_words(tools, model)
+        tool_format, tool_text = ToolFormat.BARE, _describe_tools(tools, model)
     kept = () if tool_text else tools
     if not wanted and not form.grammar:
         return ToolUse(kept, frozenset(names), tool_text=tool_text)
@@ -126,7 +126,7 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
         message = f"Together with `tools` the form of the answer cannot be set: {why}."
         raise ApiError(400, message, param="grammar" if form.is_typed else "response_format", code="unsupported_value")
     called = [_function(tool) for tool in tools if not wanted or _function(tool)["name"] in wanted]
-    functions = [{**one, "strict": one["name"] in strict or not is_passing_over()} for one in called]
+    functions = [{**one, "strict": one["name"] in strict or not is_lenient()} for one in called]
     is_one = isinstance(choice, dict) or many is False
     try:
         otherwise = "" if wanted else form.grammar
@@ -136,7 +136,7 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     return ToolUse(kept, frozenset(names), grammar, tool_text)
 
 
-def _told_in_words(tools: tuple[Tool, ...], model: ModelInfo) -> str:
+def _describe_tools(tools: tuple[Tool, ...], model: ModelInfo) -> str:
     """The description of the tools in words, for a chat template without tool support.
 
     Raises:
@@ -205,7 +205,7 @@ def _function(tool: Tool) -> Mapping[str, object]:
     return function
 
 
-def _wanted(choice: object, names: list[str]) -> frozenset[str] | None:
+def _required_names(choice: object, names: list[str]) -> frozenset[str] | None:
     """The names of tools of which one must be called. Empty: the model chooses; None: no tools."""
     if choice == "none":
         return None

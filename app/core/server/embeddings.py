@@ -101,7 +101,7 @@ def as_ranked(request: RankRequest, name: str, embedded: list[Embedded]) -> obje
     scores = [(place, float(one.vectors[0][0])) for place, one in enumerate(embedded)]
     label, held = ("score", "text") if request.is_tei else ("relevance_score", "document")
     results = [
-        {"index": place, label: score, **({held: _held(request, place)} if request.texts else {})}
+        {"index": place, label: score, **({held: _document_object(request, place)} if request.texts else {})}
         for place, score in sorted(scores, key=lambda each: -each[1])[: request.most]
     ]
     if request.is_tei:
@@ -112,7 +112,7 @@ def as_ranked(request: RankRequest, name: str, embedded: list[Embedded]) -> obje
     return {"model": name, "object": "list", "usage": usage, "results": results, **warnings}
 
 
-def _held(request: RankRequest, place: int) -> object:
+def _document_object(request: RankRequest, place: int) -> object:
     return request.texts[place] if request.is_tei else {"text": request.texts[place]}
 
 
@@ -176,7 +176,7 @@ class Asking:
 def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
     number = sum(one.num_tokens for one in embedded)
     data = [
-        {"object": "embedding", "index": index, "embedding": _told(one.vectors[0], is_base64=request.is_base64)}
+        {"object": "embedding", "index": index, "embedding": _encoded(one.vectors[0], is_base64=request.is_base64)}
         for index, one in enumerate(embedded)
     ]
     warnings: Json = {"warnings": list(request.warnings)} if request.warnings else {}
@@ -187,7 +187,7 @@ def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
 def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> list[Json]:
     """The answer of ``/embedding``: a list of vectors for each input (a single one if pooled)."""
     return [
-        {"index": index, "embedding": [_told(vector, is_base64=request.is_base64) for vector in one.vectors]}
+        {"index": index, "embedding": [_encoded(vector, is_base64=request.is_base64) for vector in one.vectors]}
         for index, one in enumerate(embedded)
     ]
 
@@ -209,7 +209,7 @@ def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) ->
     }
 
 
-def no_embeddings() -> ApiError:
+def no_embeddings_error() -> ApiError:
     """The error without an embedding model, with llama.cpp's wording and a status that clients do not retry."""
     message = "This server makes no embeddings: no embedding model was named. Start it with `--embedding-model`."
     return ApiError(404, message, param="model", code="model_not_found", headers={"x-should-retry": "false"})
@@ -295,7 +295,7 @@ def _text_of(fields: Fields, param: str) -> str:
     return "".join(texts)
 
 
-def _told(vector: array[float], *, is_base64: bool) -> str | list[float]:
+def _encoded(vector: array[float], *, is_base64: bool) -> str | list[float]:
     if not is_base64:
         return vector.tolist()
     if sys.byteorder == "big":

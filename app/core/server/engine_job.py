@@ -75,11 +75,11 @@ class EngineJob:
             return NotLoaded()
         on_event(RequestBegan(1 if before is None else before.parallel))
         try:
-            return self._made(session, should_stop, on_event, between_steps)
+            return self._run_request(session, should_stop, on_event, between_steps)
         except (EngineError, ApiError) as error:
             return error
 
-    def _made(
+    def _run_request(
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> SessionReply | EngineReady | ApiError | None:
         if self.load is not None:
@@ -142,7 +142,7 @@ class EngineJob:
         if num_tokens > room:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
-        return replace(request, conversation_id=_guest(request)), num_tokens
+        return replace(request, conversation_id=_conversation_number(request)), num_tokens
 
 
 def unload(session: Session, _should_stop: object) -> None:
@@ -150,7 +150,7 @@ def unload(session: Session, _should_stop: object) -> None:
     session.unload()
 
 
-class ForgetGuests:
+class DropCaches:
     """Implements `engine.requests.Job`: deletes the caches of the server's requests."""
 
     def run(self, session: Session, *_: object) -> None:
@@ -168,7 +168,7 @@ class Unload:
         return is_loaded
 
 
-def _guest(request: ChatRequest) -> int:
+def _conversation_number(request: ChatRequest) -> int:
     """A number that identifies a request's conversation by its beginning; the engine caches by this number."""
     first = [message.content for message in request.messages[:2]]
     begun = (request.raw_prompt or "")[:BEGINNING_CHARS], request.raw_ids[:BEGINNING_CHARS], *first

@@ -28,7 +28,7 @@ _warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
 
 
 @contextmanager
-def passing_over() -> Iterator[None]:
+def lenient() -> Iterator[None]:
     """Within the context, report unknown fields as warnings instead of refusing the request."""
     token = _warnings.set([])
     try:
@@ -45,7 +45,7 @@ def warn(message: str) -> bool:
     return warnings is not None
 
 
-def is_passing_over() -> bool:
+def is_lenient() -> bool:
     """True if unsupported fields are reported instead of refused."""
     return _warnings.get() is not None
 
@@ -115,7 +115,7 @@ class Fields:
         value = self.take(name)
         return None if value is None else check_text(self._prefix + name, value)
 
-    def needed(self, name: str) -> str:
+    def required(self, name: str) -> str:
         """Take a required string."""
         text = self.text(name)
         if text is None:
@@ -165,7 +165,7 @@ class Fields:
         left, self._left = self._left, {}
         return left
 
-    def rest_but(self, taken: Iterable[str], whole: str) -> dict[str, object]:
+    def rest_without(self, taken: Iterable[str], whole: str) -> dict[str, object]:
         """`rest`, for fields to be merged with fields of another API that are already ``taken``.
 
         Raises:
@@ -188,7 +188,7 @@ class Fields:
             if value is not None and not _is_one_of(value, values):
                 raise unsupported(self._prefix + name)
 
-    def pass_over(self, neutral: Mapping[str, Iterable[object]]) -> None:
+    def take_neutral(self, neutral: Mapping[str, Iterable[object]]) -> None:
         """Take fields that have one of their ``neutral`` values; other fields stay."""
         for name, values in neutral.items():
             if _is_one_of(self._left.get(name), values):

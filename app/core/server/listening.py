@@ -35,7 +35,7 @@ MAX_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
 REQUEST_S = 30.0  # maximum time for a request's head to arrive
 SHUTDOWN_S = 5  # time for stopped answers to reach their clients
-_CROWDED = f"This server has {MAX_CONNECTIONS} connections, which is its limit. Close some, or try again later."
+_TOO_MANY = f"This server has {MAX_CONNECTIONS} connections, which is its limit. Close some, or try again later."
 _WINDOWS_IN_USE = 10048
 TERMINATED = 143  # a shell's exit code for a program ended by SIGTERM
 
@@ -120,7 +120,7 @@ class HttpServer(uvicorn.Server):
 
     def __init__(self, app: ASGIApp, on_shutdown: Callable[[], None], shutdown_s: int = SHUTDOWN_S) -> None:
         config = uvicorn.Config(
-            self._unless_crowded(app),
+            self._limit_connections(app),
             http=TimedProtocol,
             ws="none",
             lifespan="off",
@@ -138,7 +138,7 @@ class HttpServer(uvicorn.Server):
         self._logged_s = -LOG_EVERY_S
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        _allow_files()
+        _raise_file_limit()
         asyncio.get_running_loop().set_exception_handler(self._note_failure)
         await super().startup(sockets)
 
@@ -161,7 +161,7 @@ class HttpServer(uvicorn.Server):
             self._logged_s = time.monotonic()
             log.warning("%s; not logged again for a minute", words)
 
-    def _unless_crowded(self, app: ASGIApp) -> ASGIApp:
+    def _limit_connections(self, app: ASGIApp) -> ASGIApp:
         """Refuse requests beyond the connection limit, in the format of their API; uvicorn would answer with text.
 
         Also refuse heads that are too long: the HTTP library only limits heads that arrive in several chunks.
@@ -176,7 +176,7 @@ class HttpServer(uvicorn.Server):
                 await app(scope, receive, send)
                 return
             else:
-                error = ApiError(503, _CROWDED, code="too_many_connections", headers=headers | {"Retry-After": "1"})
+                error = ApiError(503, _TOO_MANY, code="too_many_connections", headers=headers | {"Retry-After": "1"})
             response = JSONResponse(body_of(error, scope["path"]), error.status, error.headers)
             await response(scope, receive, send)
 
@@ -210,7 +210,7 @@ def _head_bytes(scope: Scope) -> int:
     return fields + len(scope["raw_path"]) + len(scope["query_string"])
 
 
-def _allow_files() -> None:
+def _raise_file_limit() -> None:
     """Raise the limit of open files to `MIN_FILES` if the system allows it; the default is often 256 or 1,024."""
     if sys.platform == "win32":
         return

@@ -96,7 +96,7 @@ def _bytes_of(url: str, param: str) -> bytes:
 def read_part(value: dict[str, object], param: str, source: PictureSource | None) -> Picture | str:
     """Read an ``image_url`` part: a picture, or a line in its place.
 
-    See `unseen` for pictures that the model cannot see.
+    See `unseen_line` for pictures that the model cannot see.
 
     Raises:
         ApiError: the part is invalid.
@@ -119,7 +119,7 @@ def read_part(value: dict[str, object], param: str, source: PictureSource | None
     return source.read_or_line(given, at)
 
 
-def unseen(param: str, source: PictureSource | None, *, may_be_here: bool) -> str | None:
+def unseen_line(param: str, source: PictureSource | None, *, is_picture_possible: bool) -> str | None:
     """The line in place of a picture that the model cannot see; None if it can.
 
     An error would block the conversation for good, since clients send all messages again.
@@ -127,7 +127,7 @@ def unseen(param: str, source: PictureSource | None, *, may_be_here: bool) -> st
     Raises:
         ApiError: the model cannot see the picture, in strict mode.
     """
-    if not may_be_here:
+    if not is_picture_possible:
         message = "is a picture, which only messages of the user and results of tools may have here"
         line = "[a picture that is not shown here]"
     elif source is None:

@@ -56,7 +56,7 @@ _UNSET = -1
 _LEAST_TOP_P = 1e-9
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # reasoning efforts of OpenAI's models
 # Fields of which only these values are supported.
-_NEUTRAL: dict[str, tuple[object, ...]] = {
+_SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
     "modalities": (["text"],),
     "audio": (),
     "web_search_options": (),
@@ -64,7 +64,7 @@ _NEUTRAL: dict[str, tuple[object, ...]] = {
     "function_call": ("none", "auto"),
 }
 # Fields that are ignored with these values; other values count as unknown fields.
-_HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
+_IGNORED_VALUES: dict[str, tuple[object, ...]] = {
     "typical_p": (1,),
     "top_a": (0,),
     "tfs_z": (1,),
@@ -95,7 +95,7 @@ class ServedModel:
     passages: Callable[[str, str], Attachment] | None = None
 
     @property
-    def seen(self) -> PictureSource | None:
+    def picture_source(self) -> PictureSource | None:
         """The picture source for one request; None if the model has no vision."""
         return self.pictures.for_request() if self.pictures is not None and self.ready.target.has_vision else None
 
@@ -138,11 +138,11 @@ def parse_request(
     *,
     chat: bool,
     may_be_empty: bool = False,
-    most_heat: float = MAX_TEMPERATURE,
+    max_temperature: float = MAX_TEMPERATURE,
 ) -> CompletionRequest:
     """Read the body of a request to ``/v1/chat/completions`` or ``/v1/completions``.
 
-    ``may_be_empty`` allows an empty prompt (for infill). ``most_heat``: maximum temperature.
+    ``may_be_empty`` allows an empty prompt (for infill). ``max_temperature``: maximum temperature.
 
     Raises:
         ApiError: 400, with the name of the wrong field; 404 for another model.
@@ -152,12 +152,12 @@ def parse_request(
     fields.ignore(_WITHOUT_EFFECT)
     request = replace(
         model.defaults,
-        sampling=_with_bias(_sampling(fields, model, most_heat), fields.take("logit_bias"), model.n_vocab),
+        sampling=_with_bias(_sampling(fields, model, max_temperature), fields.take("logit_bias"), model.n_vocab),
         max_tokens=_max_tokens(fields, model.defaults.max_tokens, chat=chat),
         stop=_stop(fields.take("stop")) or model.defaults.stop,
         ignore_eos=fields.flag("ignore_eos", default=model.defaults.ignore_eos),
     )
-    request = _with_speculation(_with_least(request, fields), fields, model)
+    request = _with_speculation(_with_min_tokens(request, fields), fields, model)
     form, use, echoes = read_form(fields), ToolUse(), tuple[str, ...]()
     if chat:
         use = read_tools(fields, model.ready.target, form)
@@ -168,8 +168,8 @@ def parse_request(
     stream = fields.flag("stream")
     include_usage = _include_usage(fields, stream=stream)
     number = _num_choices(fields, len(prompts))
-    fields.refuse(_NEUTRAL)
-    fields.pass_over(_HOLDS_ANYWAY)
+    fields.refuse(_SUPPORTED_VALUES)
+    fields.take_neutral(_IGNORED_VALUES)
     fields.end()
     first, *more = [_numbered(one, index) for one in prompts for index in range(number)]
     return CompletionRequest(
@@ -187,7 +187,7 @@ def parse_request(
 
 
 def _chat(request: ChatRequest, fields: Fields, model: ServedModel, use: ToolUse) -> ChatRequest:
-    messages = read_messages(fields.take("messages"), model.system, model.seen, use.tool_text)
+    messages = read_messages(fields.take("messages"), model.system, model.picture_source, use.tool_text)
     _check_continuation(fields, messages)
     if (project := fields.text("project")) is not None:
         messages = _with_passages(messages, project, model)
@@ -428,7 +428,7 @@ def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]
     return tuple(cast("list[int]", values))
 
 
-def _sampling(fields: Fields, model: ServedModel, most_heat: float) -> SamplingParams:
+def _sampling(fields: Fields, model: ServedModel, max_temperature: float) -> SamplingParams:
     sampling = model.defaults.sampling
     of_vllm, own = fields.number("repetition_penalty"), fields.number("repeat_penalty")
     repeat_penalty = of_vllm if own is None else own
@@ -446,8 +446,8 @@ def _sampling(fields: Fields, model: ServedModel, most_heat: float) -> SamplingP
     }.items():
         if value is None:
             continue
-        if name == "temperature" and value > most_heat:
-            raise invalid(name, f"`temperature` must be from 0 to {most_heat:g}.")
+        if name == "temperature" and value > max_temperature:
+            raise invalid(name, f"`temperature` must be from 0 to {max_temperature:g}.")
         if name == "top_p" and value == 0.0:
             value = _LEAST_TOP_P  # noqa: PLW2901  (the likeliest token alone, as others take it)
         try:
@@ -469,7 +469,7 @@ def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | Non
     return None if wanted == _UNSET else wanted
 
 
-def _with_least(request: ChatRequest, fields: Fields) -> ChatRequest:
+def _with_min_tokens(request: ChatRequest, fields: Fields) -> ChatRequest:
     """Add vLLM's `min_tokens`, the minimum length of an answer."""
     least = fields.whole("min_tokens")
     if not least:

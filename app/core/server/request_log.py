@@ -16,7 +16,7 @@ from app.core.server.errors import ApiError
 from app.core.server.scheduler import JobEvent
 from engine.records import Finished, PrefillProgress, TextChunk
 
-KEPT = 200
+MAX_ROWS = 200
 MAX_PROGRAM_CHARS, MAX_PATH_CHARS = 40, 60
 
 
@@ -27,7 +27,7 @@ class RequestLog:
         self._on_change, self._clock = on_change, clock
         self._lock = threading.Lock()
         self._num_requests = 0
-        self._entries: deque[RequestEntry] = deque(maxlen=KEPT)
+        self._entries: deque[RequestEntry] = deque(maxlen=MAX_ROWS)
 
     def begin(self, path: str, user_agent: str) -> RequestEntry:
         with self._lock:

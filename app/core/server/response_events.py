@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from app.core.server.errors import ApiError
 from app.core.server.response_request import ResponseRequest
 from app.core.server.responses import AnswerBuilder, finish_reason, logprob_of_chat, speculation, sse, timings
-from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, RunStats, TextChunk, TokenLogprob
 
@@ -93,7 +93,7 @@ class ItemBuilder(AnswerBuilder):
                 events += [*self._close(), *self._begin_call(part.call_id, part.name)]
             elif isinstance(part, CallText):
                 events += self._write_call(part.text)
-            elif isinstance(part, Thought):
+            elif isinstance(part, ReasoningPart):
                 events += self._write(_REASONING, part.text)
             else:
                 events += self._write(_TEXT, part)

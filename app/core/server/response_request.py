@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, missing, unsupported, wrong_type
 from app.core.server.messages import text_of, text_of_part
-from app.core.server.pictures import PictureSource, unseen
+from app.core.server.pictures import PictureSource, unseen_line
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 
 # Fields about OpenAI's storage or tools that run there, which do not affect an answer here.
 _WITHOUT_EFFECT = ("client_metadata", "max_tool_calls", "prompt_cache_options", "store", "stream_options")
-_NEUTRAL: dict[str, tuple[object, ...]] = {
+_SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
     "background": (False,),
     "conversation": (),
     "prompt": (),
@@ -31,7 +31,7 @@ _RENAMED = (  # (chat API field, this API's field), for errors
     (".function.", "."),
 )
 _ROLES = ("user", "assistant", "system", "developer")
-_OF_CHATS = {
+_CHAT_FIELDS = {
     "response_format",
     "reasoning_effort",
     "logprobs",
@@ -63,13 +63,13 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
     if fields.take("previous_response_id") is not None:
         message = "No answers are kept here, so there is no `previous_response_id`: send the conversation as `input`."
         raise unsupported("previous_response_id", message)
-    fields.refuse(_NEUTRAL)
+    fields.refuse(_SUPPORTED_VALUES)
     fields.ignore(_WITHOUT_EFFECT)
     tools = _functions(fields.take("tools"))
     reported_tools = [{"strict": None, **tool} for tool in tools]
     instructions, wanted = fields.text("instructions"), fields.take("max_output_tokens")
     chat: Json = {
-        "messages": _messages(fields.take("input"), instructions, model.seen),
+        "messages": _messages(fields.take("input"), instructions, model.picture_source),
         "tools": [_nested(tool) for tool in tools],
         "tool_choice": _choice(fields.take("tool_choice")),
         "max_tokens": wanted,
@@ -77,7 +77,7 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
         **_reasoning(fields.nested("reasoning")),
         **_logprobs(fields.take("include"), fields.take("top_logprobs")),
     }
-    rest = fields.rest_but({*chat, *_OF_CHATS}, "response")
+    rest = fields.rest_without({*chat, *_CHAT_FIELDS}, "response")
     try:
         asked = parse_request({**rest, **chat}, model, chat=True)
     except ApiError as error:
@@ -159,21 +159,25 @@ def _message(value: object, param: str, source: PictureSource | None) -> Json:
         if role not in _ROLES:
             raise ApiError(400, f"`{param}.role` must be one of {', '.join(_ROLES)}.", param=f"{param}.role")
         content, at = fields.take("content"), f"{param}.content"
-        made: Json = {"role": role, "content": _content(content, at, source, may_be_here=role == "user")}
+        made: Json = {"role": role, "content": _content(content, at, source, is_picture_possible=role == "user")}
     elif kind == "function_call":
-        function = {"name": fields.needed("name"), "arguments": fields.needed("arguments")}
-        call = {"id": fields.needed("call_id"), "type": "function", "function": function}
+        function = {"name": fields.required("name"), "arguments": fields.required("arguments")}
+        call = {"id": fields.required("call_id"), "type": "function", "function": function}
         made = {"role": "assistant", "content": None, "tool_calls": [call]}
     elif kind == "function_call_output":
-        call_id, output, at = fields.needed("call_id"), fields.take("output"), f"{param}.output"
-        made = {"role": "tool", "tool_call_id": call_id, "content": _content(output, at, source, may_be_here=True)}
+        call_id, output, at = fields.required("call_id"), fields.take("output"), f"{param}.output"
+        made = {
+            "role": "tool",
+            "tool_call_id": call_id,
+            "content": _content(output, at, source, is_picture_possible=True),
+        }
     else:
         return {"role": "assistant", "content": text_of_part(value, param)}
     fields.end()
     return made
 
 
-def _content(value: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | list[Json]:
+def _content(value: object, param: str, source: PictureSource | None, *, is_picture_possible: bool) -> str | list[Json]:
     """The content of a message: a text, or with pictures a list of parts."""
     if not isinstance(value, list) or not any(map(_is_picture, value)):
         return text_of(value, param)
@@ -181,13 +185,15 @@ def _content(value: object, param: str, source: PictureSource | None, *, may_be_
     for index, part in enumerate(value):
         at = f"{param}[{index}]"
         is_picture = _is_picture(part) and part.get("image_url") is not None
-        words = unseen(at, source, may_be_here=may_be_here) if is_picture else text_of_part(part, at)
+        words = (
+            unseen_line(at, source, is_picture_possible=is_picture_possible) if is_picture else text_of_part(part, at)
+        )
         if words is not None:
             parts.append({"type": "text", "text": words})
             continue
         fields = Fields(part, f"{at}.")
         fields.ignore(("type", "detail", "prompt_cache_breakpoint"))
-        url = fields.needed("image_url")
+        url = fields.required("image_url")
         fields.end()
         read = source.read_or_line(url, f"{at}.image_url") if source else url
         is_line = isinstance(read, str)

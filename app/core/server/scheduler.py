@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from app.core.domain.local_server import Activity
-from app.core.server.engine_job import Ask, EngineJob, ForgetGuests, NotLoaded, RequestBegan, SessionReply
+from app.core.server.engine_job import Ask, DropCaches, EngineJob, NotLoaded, RequestBegan, SessionReply
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
 from engine.errors import EngineError
 from engine.pacing.pass_trace import OnTrace
@@ -158,10 +158,10 @@ class Scheduler:
         self._max_waiting = max_waiting
         self._lock = threading.Lock()
         self._waiting: list[_QueuedRequest] = []  # waiting turns in order of arrival
-        self._given: dict[int, _QueuedRequest] = {}  # turns running in the engine, by number
+        self._in_engine: dict[int, _QueuedRequest] = {}  # turns running in the engine, by number
         self._next_alone: _QueuedRequest | None = None  # a turn that waits until the engine is idle
         self._parallel = 1
-        self._answered_at: dict[str, int] = {}  # the number of each program's last request
+        self._last_number: dict[str, int] = {}  # the number of each program's last request
         self._num_turns = 0
         self._is_closing = False
         self._num_answered = 0
@@ -182,12 +182,12 @@ class Scheduler:
 
     @property
     def _num_running(self) -> int:
-        return sum(turn.began_s is not None for turn in self._given.values())
+        return sum(turn.began_s is not None for turn in self._in_engine.values())
 
     @property
     def _num_waiting(self) -> int:
         """The number of jobs that have not begun."""
-        turns = (*self._waiting, *self._given.values())
+        turns = (*self._waiting, *self._in_engine.values())
         return len({turn.job for turn in turns if not turn.job.has_begun and not turn.job.is_cancelled})
 
     def submit(  # noqa: PLR0913  (what a request is)
@@ -213,7 +213,7 @@ class Scheduler:
             if self._is_closing:
                 raise closing_error()
             if self._num_waiting >= self._max_waiting:
-                raise self._full()
+                raise self._queue_full_error()
             self._waiting += job.turns
         self._begin_next()
         return job
@@ -227,7 +227,7 @@ class Scheduler:
     def _drop(self, turns: Sequence[_QueuedRequest]) -> None:
         with self._lock:
             self._waiting = [turn for turn in self._waiting if turn not in turns]
-            numbers = [number for number, turn in self._given.items() if turn in turns]
+            numbers = [number for number, turn in self._in_engine.items() if turn in turns]
             if self._next_alone in turns:
                 self._next_alone = None
         for number in numbers:
@@ -236,7 +236,7 @@ class Scheduler:
     def stop_running(self) -> None:
         """Stop the running answers within one pass; their clients receive a stop reason."""
         with self._lock:
-            jobs = {turn.job for turn in self._given.values() if turn.began_s is not None}
+            jobs = {turn.job for turn in self._in_engine.values() if turn.began_s is not None}
         for job in jobs:
             self.cancel(job)
 
@@ -244,8 +244,8 @@ class Scheduler:
         """Stop the running answers and refuse waiting and new requests."""
         with self._lock:
             self._is_closing = True
-            numbers = list(self._given)
-            jobs = list(dict.fromkeys(turn.job for turn in (*self._given.values(), *self._waiting)))
+            numbers = list(self._in_engine)
+            jobs = list(dict.fromkeys(turn.job for turn in (*self._in_engine.values(), *self._waiting)))
             self._waiting.clear()
             # Running requests end with their own event.
             refused = [job for job in jobs if not job.is_cancelled and _current_turn(job).began_s is None]
@@ -255,10 +255,10 @@ class Scheduler:
             self._engine.cancel(number)
         for job in refused:
             job.fail(closing_error())
-        self._engine.submit(RunJob(ForgetGuests(), background=True), lambda _event: None)
+        self._engine.submit(RunJob(DropCaches(), background=True), lambda _event: None)
         self.on_change()
 
-    def _full(self) -> ApiError:
+    def _queue_full_error(self) -> ApiError:
         retry_s = min(MAX_RETRY_S, math.ceil(self._latest_s / self._parallel))
         message = f"{self._num_waiting} requests wait already, which is the limit of this server. Try again later."
         return ApiError(429, message, code="queue_full", headers={"Retry-After": str(retry_s)})
@@ -275,7 +275,7 @@ class Scheduler:
 
     def _take_next(self) -> _QueuedRequest | None:
         with self._lock:
-            given = self._given.values()
+            given = self._in_engine.values()
             if not self._waiting or not all(turn.shares for turn in given):
                 return None
             turn = self._next_alone or self._next_by_program()
@@ -285,24 +285,24 @@ class Scheduler:
             self._next_alone = None
             self._waiting.remove(turn)
             turn.number = next_number()
-            self._given[turn.number] = turn
+            self._in_engine[turn.number] = turn
             self._note_answered(turn.job.program)
             return turn
 
     def _next_by_program(self) -> _QueuedRequest:
-        running = Counter(turn.job.program for turn in self._given.values())
+        running = Counter(turn.job.program for turn in self._in_engine.values())
 
         def rank(turn: _QueuedRequest) -> tuple[int, int]:
-            return running[turn.job.program], self._answered_at.get(turn.job.program, -1)
+            return running[turn.job.program], self._last_number.get(turn.job.program, -1)
 
         return min(self._waiting, key=rank)  # min returns the first of equal items
 
     def _note_answered(self, program: str) -> None:
         self._num_turns += 1
-        self._answered_at.pop(program, None)
-        self._answered_at[program] = self._num_turns
-        if len(self._answered_at) > MAX_PROGRAMS:
-            del self._answered_at[next(iter(self._answered_at))]
+        self._last_number.pop(program, None)
+        self._last_number[program] = self._num_turns
+        if len(self._last_number) > MAX_PROGRAMS:
+            del self._last_number[next(iter(self._last_number))]
 
     # ---- on a thread of the engine's --------------------------------------------------------------------------------
 
@@ -358,7 +358,7 @@ class Scheduler:
     def _end(self, turn: _QueuedRequest, event: JobEnded | EngineFailed) -> None:
         job = turn.job
         with self._lock:
-            del self._given[turn.number]
+            del self._in_engine[turn.number]
             if turn.began_s is not None:
                 self._num_answered += 1
                 self._latest_s = time.perf_counter() - turn.began_s
@@ -368,7 +368,7 @@ class Scheduler:
         if last is not None:
             self._send_last(turn, last)
         with self._lock:
-            is_pending = any(other.job is job for other in (*self._given.values(), *self._waiting))
+            is_pending = any(other.job is job for other in (*self._in_engine.values(), *self._waiting))
         if not is_pending:  # a turn that was removed, or ended by a crash
             job.fail(closing_error() if self._is_closing else stopped_error())
         self._begin_next()

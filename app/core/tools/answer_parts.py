@@ -13,13 +13,13 @@ from engine.tools.reading import Schemas
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class ReasoningPart:
     """A chunk of reasoning, without its tags."""
 
     text: str
 
 
-Part = Thought | OutputPart
+Part = ReasoningPart | OutputPart
 
 
 class AnswerParts:
@@ -92,7 +92,7 @@ class AnswerParts:
         if split.opened and split.closed:
             self._said_from = split.answer_start
         self._is_plain = bool(said) and not split.opened and split.answer_start == 0
-        return [*([Thought(new_thought)] if new_thought else []), *self._said(new_said)]
+        return [*([ReasoningPart(new_thought)] if new_thought else []), *self._said(new_said)]
 
     def _said(self, text: str) -> list[Part]:
         if self._tools is not None:

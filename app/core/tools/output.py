@@ -23,7 +23,7 @@ _EXTRA = re.compile(r'\A(?:,\s*"(?:id|type|index|tool_call_id)"\s*:\s*(?:"[^"\\]
 _EXTRA_CHARS = 200
 _ID_CHARS = 9  # Mistral's templates require this length
 # Forms that may also occur in blocks with another form's mark.
-_IN_ANY_BLOCK = (ToolFormat.FUNCTION, ToolFormat.FUNCTIONARY, ToolFormat.INVOKE)
+_OTHER_FORMS = (ToolFormat.FUNCTION, ToolFormat.FUNCTIONARY, ToolFormat.INVOKE)
 # The recipient of an answer, which the call repeats.
 _HEADER = re.compile(r"\s*(?:to=[\w.:-]+(?:<\|message\|>)?)?\s*")
 _HEADER_SO_FAR = re.compile(r"\s*(?:t|to|to=[\w.:-]*(?:<[|a-z>]*)?)?")
@@ -53,7 +53,7 @@ def _marks() -> tuple[_Mark, ...]:
         if syntax.block:
             ends[syntax.mark] = syntax.block_end.removeprefix("]").strip()
     found = (
-        _Mark(text, tuple(dict.fromkeys((*known, *(_IN_ANY_BLOCK if text in ends else ())))), ends.get(text, ""))
+        _Mark(text, tuple(dict.fromkeys((*known, *(_OTHER_FORMS if text in ends else ())))), ends.get(text, ""))
         for text, known in formats.items()
     )
     return tuple(sorted(found, key=lambda mark: -len(mark.text)))
@@ -160,7 +160,7 @@ class ToolOutput:
                 self._lead, self._blanks, self._begun = "", "", True
                 kept.append(one)
                 continue
-            said = one if self._blanks is None else self._behind_call(one)
+            said = one if self._blanks is None else self._after_call(one)
             if not self._begun:
                 said, self._lead = self._lead + said, ""
                 if _HEADER_SO_FAR.fullmatch(said):
@@ -170,7 +170,7 @@ class ToolOutput:
                 kept.append(said)
         return kept
 
-    def _behind_call(self, text: str) -> str:
+    def _after_call(self, text: str) -> str:
         """Text after a call without the line ends between them; the first line keeps its indent."""
         said = (self._blanks or "") + text
         words = said.lstrip()
@@ -211,8 +211,8 @@ class ToolOutput:
         offset, mark = self._first_mark(0)
         if self._block is not None or offset == 0:
             return self._take_marked(mark if self._block is None else None, is_end=is_end)
-        if self._may_be_bare(has_mark=offset > 0):
-            taken = self._take_bare(is_end=is_end)
+        if self._may_be_unmarked(has_mark=offset > 0):
+            taken = self._take_unmarked(is_end=is_end)
             if taken is not None:
                 return taken
             if offset < 0 and not is_end:
@@ -281,14 +281,14 @@ class ToolOutput:
             if not isinstance(found, Read):
                 continue
             if calls := self._calls_of(found):
-                self._block = self._block_behind(tool_format, formats, mark)
+                self._block = self._block_after(tool_format, formats, mark)
                 return _Taken(calls, "", start + found.end)
             base = max(base, start + found.end)
         if pending and not is_end:
             return self._begin_live(pending, formats, mark) if self._streams else None
         if any(ends_in_string(text) for text in pending.values()):
             return _Taken([], buffer, len(buffer))
-        return self._refused(mark, base, is_end=is_end)
+        return self._as_text(mark, base, is_end=is_end)
 
     def _begin_live(
         self, pending: Mapping[ToolFormat, str], formats: tuple[ToolFormat, ...], mark: _Mark | None
@@ -299,7 +299,7 @@ class ToolOutput:
             if begun is None or begun.name not in self._names:
                 continue
             syntax = SYNTAXES[tool_format]
-            self._block = self._block_behind(tool_format, formats, mark)
+            self._block = self._block_after(tool_format, formats, mark)
             is_object = syntax.body in (Body.OBJECT, Body.NAMED_OBJECT)
             if is_object and self._block is not None and self._block.ends[:1] != (_OUTER,):
                 ends = (_OUTER, *(("]",) if text.lstrip().startswith("[") else ()), *self._block.ends)
@@ -311,7 +311,7 @@ class ToolOutput:
             return _Taken([], "", len(self._buffer) - len(text) + begun.start, begun.name)
         return None
 
-    def _block_behind(
+    def _block_after(
         self, tool_format: ToolFormat, formats: tuple[ToolFormat, ...], mark: _Mark | None
     ) -> _Block | None:
         """The block of a call: what may follow it."""
@@ -326,7 +326,7 @@ class ToolOutput:
         begins = ("{",) if is_object else tuple(filter(None, (syntax.begin.partition("{")[0],)))
         return _Block(formats, ends, begins, ends) if ends or begins else None
 
-    def _refused(self, mark: _Mark | None, base: int, *, is_end: bool) -> _Taken | None:
+    def _as_text(self, mark: _Mark | None, base: int, *, is_end: bool) -> _Taken | None:
         """Return an unusable block as text, up to its end or to the next possible call."""
         buffer = self._buffer
         block_end = mark.block_end if mark is not None else (self._block.ends[-1:] or ("",))[0] if self._block else ""
@@ -339,7 +339,7 @@ class ToolOutput:
         end = min(offsets, default=len(buffer))
         return _Taken([], buffer[:end], end)
 
-    def _may_be_bare(self, *, has_mark: bool) -> bool:
+    def _may_be_unmarked(self, *, has_mark: bool) -> bool:
         text = self._buffer.lstrip()
         if self._begun or (has_mark and not text.startswith("{")):
             return False
@@ -349,7 +349,7 @@ class ToolOutput:
             or any(text.startswith(fence) or fence.startswith(text) for fence in _FENCES)
         )
 
-    def _take_bare(self, *, is_end: bool) -> _Taken | None:
+    def _take_unmarked(self, *, is_end: bool) -> _Taken | None:
         text = self._buffer.lstrip()
         fence = next((one for one in _FENCES if text.startswith(one)), "")
         if not is_end and (fence or not text.startswith("{")):

@@ -15,7 +15,7 @@ from app.core.tools.interface import ToolDefinition
 
 BUILT_IN = "Built in"  # the provider's name for display; no server may have it
 # Tools that reveal and change nothing: the user is not asked.
-HARMLESS = frozenset({AllowedTool(BUILT_IN, "current_time"), AllowedTool(BUILT_IN, "calculate")})
+NEVER_ASKED = frozenset({AllowedTool(BUILT_IN, "current_time"), AllowedTool(BUILT_IN, "calculate")})
 _MAX_REASON = 500  # maximum characters of a reason
 
 
@@ -60,7 +60,7 @@ class ToolPolicy:
 
     def verdict(self, tool: ToolDefinition) -> CallVerdict:
         known, plain = key_of(tool), AllowedTool(tool.server, tool.name)
-        is_allowed = self.allows_all or any(one in kept for kept in self._kept for one in (known, plain))
+        is_allowed = self.allows_all or any(one in kept for kept in self._all_allowed for one in (known, plain))
         return CallVerdict.RUN if is_allowed else CallVerdict.ASK
 
     def after(self, tool: ToolDefinition, decision: UserDecision) -> ToolPolicy:
@@ -68,18 +68,22 @@ class ToolPolicy:
         if decision.answer is Permission.CHAT:
             return replace(self, chat=self.chat | {key_of(tool)})
         if decision.answer is Permission.ALWAYS:
-            return replace(self, always=self.forgetting(AllowedTool(tool.server, tool.name)).always | {key_of(tool)})
+            return replace(
+                self, always=self.without_permission(AllowedTool(tool.server, tool.name)).always | {key_of(tool)}
+            )
         return self
 
-    def forgetting(self, tool: AllowedTool) -> ToolPolicy:
+    def without_permission(self, tool: AllowedTool) -> ToolPolicy:
         """The policy without permissions for this tool."""
         name = (tool.server, tool.name)
-        always, chat = (frozenset(one for one in kept if (one.server, one.name) != name) for kept in self._kept[:2])
+        always, chat = (
+            frozenset(one for one in kept if (one.server, one.name) != name) for kept in self._all_allowed[:2]
+        )
         return replace(self, always=always, chat=chat)
 
     @property
-    def _kept(self) -> tuple[frozenset[AllowedTool], ...]:
-        return self.always, self.chat, HARMLESS
+    def _all_allowed(self) -> tuple[frozenset[AllowedTool], ...]:
+        return self.always, self.chat, NEVER_ASKED
 
 
 def key_of(tool: ToolDefinition) -> AllowedTool:

@@ -15,7 +15,7 @@ from enum import Enum
 
 from app.core.domain.requests import Decode, result_message
 from app.core.domain.tools.calls import UNREADABLE, CallStatus, StoredCall
-from app.core.tools.answer_parts import AnswerParts, Thought
+from app.core.tools.answer_parts import AnswerParts, ReasoningPart
 from app.core.tools.interface import ParsedToolCall, ToolDefinition, ToolResult
 from app.core.tools.output import Called
 from app.core.tools.policy import CallVerdict, ToolPolicy, UserDecision
@@ -114,7 +114,7 @@ def read_answer(
     reader = parts_of(tools)
     parts = [*reader.feed(TextChunk(0, text, (), opened_tag=opened_tag)), *reader.flush()]
     said = "".join(part for part in parts if isinstance(part, str))
-    thought = "".join(part.text for part in parts if isinstance(part, Thought))
+    thought = "".join(part.text for part in parts if isinstance(part, ReasoningPart))
     calls = tuple(_call_of(part) for part in parts if isinstance(part, Called))
     if calls:
         return ParsedAnswer(thought, said, calls)
@@ -277,22 +277,22 @@ class ToolLoop:
             self._end_step()
             return
         calls = answer.calls
-        self.messages += (Message("assistant", answer.said, tool_calls=tuple(map(_written, calls))),)
+        self.messages += (Message("assistant", answer.said, tool_calls=tuple(map(_as_message_call, calls))),)
         self._waiting.extend(calls[:MAX_CALLS])
         for call in calls[MAX_CALLS:]:
-            self._say(
+            self._add_message(
                 ToolResult(call.id, f"Only {MAX_CALLS} calls are allowed in one answer.", is_error=True), call.name
             )
 
     def _add(self, result: ToolResult) -> ToolResult:
         call = self._waiting.popleft()
         self._may_run = False
-        self._say(result, call.name)
+        self._add_message(result, call.name)
         if not self._waiting:
             self._end_step()
         return result
 
-    def _say(self, result: ToolResult, name: str) -> None:
+    def _add_message(self, result: ToolResult, name: str) -> None:
         call = StoredCall(result.call_id, name, "", "", CallStatus.DONE, cut=result.cut)
         self.messages += (result_message(call, result.text, result.pictures, self.decode),)
 
@@ -307,5 +307,5 @@ def bounded(result: ToolResult, max_chars: int) -> ToolResult:
     return result if num_over <= 0 else replace(result, text=result.text[:max_chars], cut=result.cut + num_over)
 
 
-def _written(call: ParsedToolCall) -> WrittenCall:
+def _as_message_call(call: ParsedToolCall) -> WrittenCall:
     return WrittenCall(call.id, call.name, json.dumps(call.arguments, ensure_ascii=False))

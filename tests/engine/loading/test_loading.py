@@ -22,7 +22,7 @@ from engine.loading.loading import (
     AUTOMATIC_N_CTX,
     LoadOptions,
     fit_context,
-    open_lanes,
+    open_beside,
     open_model,
     recommended_sampling,
     sampling_of_file,
@@ -148,9 +148,9 @@ def test_a_context_beside_whose_first_pass_fails_is_freed(held: set[int], monkey
     with monkeypatch.context() as patch:
         patch.setattr(loading, "try_rollback", fail)
         with pytest.raises(DecodeError):
-            open_lanes(loaded, 256)
+            open_beside(loaded, 256)
     assert held == before
-    beside = open_lanes(loaded, 256)
+    beside = open_beside(loaded, 256)
     assert (beside.context.n_ctx, beside.can_rollback) == (256, True)
     beside.close()
     loaded.close()

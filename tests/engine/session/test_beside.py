@@ -11,7 +11,7 @@ import pytest
 from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ContextError, EngineError
 from engine.llama.context import LlamaContext
-from engine.loading.loading import LoadedModel, open_lanes
+from engine.loading.loading import LoadedModel, open_beside
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams
 from engine.session.session import Session
 from tests.engine.heads.head_sessions import KINDS, agrees, load
@@ -136,11 +136,11 @@ def test_where_there_is_no_memory_for_the_draft_nothing_is_left_beside(
     def only_the_target(loaded: LoadedModel, n_ctx: int, **more: bool) -> LoadedModel:
         if opened:
             raise ContextError("There is no memory for it.")
-        opened.append(open_lanes(loaded, n_ctx, **more))
+        opened.append(open_beside(loaded, n_ctx, **more))
         return opened[0]
 
     with monkeypatch.context() as patch:
-        patch.setattr("engine.session.session.open_lanes", only_the_target)
+        patch.setattr("engine.session.session.open_beside", only_the_target)
         patch.setattr(LlamaContext, "close", lambda self: (closed.append(self), close(self))[1])
         with pytest.raises(ContextError, match="no memory"):
             session.beside(512)

@@ -346,7 +346,7 @@ def test_pairs_are_called_by_their_titles_and_hovered_by_their_files(panel: Stat
     note_title("qwen2.5-1.5b-q4_k_m", "Qwen2.5 1.5B")
     row = PairSums("qwen2.5-1.5b-q4_k_m", "unknown-0.5b", "auto", ROWS[0].sums)
     panel.show_all((row,), row.sums)
-    labels = panel.all.sums_by_pair.findChildren(ElidedLabel)
+    labels = panel.all.by_pair.findChildren(ElidedLabel)
     assert [(each.text(), each.toolTip()) for each in labels] == [
         ("Qwen2.5 1.5B", "qwen2.5-1.5b-q4_k_m"),
         ("with unknown-0.5b", "unknown-0.5b"),

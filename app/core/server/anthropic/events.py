@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from app.core.server.errors import ApiError, in_anthropics_words
 from app.core.server.protocol import CompletionRequest
 from app.core.server.responses import AnswerBuilder, finish_reason, sse
-from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
 from app.core.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk
 
@@ -81,7 +81,7 @@ class MessageBuilder(AnswerBuilder):
                 text = part.text if isinstance(part, CallText) else part.arguments
                 self._arguments += text
                 events.append(self._delta(type="input_json_delta", partial_json=text))
-            elif isinstance(part, Thought):
+            elif isinstance(part, ReasoningPart):
                 events += self._write("thinking", part.text)
             elif isinstance(part, str):
                 events += self._write("text", part)

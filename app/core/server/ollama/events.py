@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from app.core.server.errors import ApiError
 from app.core.server.protocol import CompletionRequest
 from app.core.server.responses import AnswerBuilder, finish_reason, logprob_of_chat, speculation
-from app.core.tools.answer_parts import AnswerParts, Part, Thought
+from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
 from app.core.tools.output import Called
 from engine.records import Finished, TextChunk, TokenLogprob
 
@@ -65,7 +65,7 @@ class LineBuilder(AnswerBuilder):
     def _object(self, parts: Iterable[Part], logprobs: list[TokenLogprob]) -> Json:
         parts = list(parts)
         content = "".join(part for part in parts if isinstance(part, str))
-        thought = "".join(part.text for part in parts if isinstance(part, Thought))
+        thought = "".join(part.text for part in parts if isinstance(part, ReasoningPart))
         beside: Json = {"thinking": thought} if thought else {}
         if self._chat:
             if calls := [part for part in parts if isinstance(part, Called)]:

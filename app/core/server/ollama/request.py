@@ -18,7 +18,7 @@ from engine.records import ModelInfo, ToolFormat
 
 _Json = dict[str, object]
 API_VERSION = "0.13.0"  # the reported version of Ollama: programs refuse old versions
-_NEVER_FREED = "2318-01-01T00:00:00Z"  # Ollama's date for a model that is never unloaded
+_NEVER_UNLOADED = "2318-01-01T00:00:00Z"  # Ollama's date for a model that is never unloaded
 _BILLION, _MILLION = 10**9, 10**6
 Json = dict[str, object]
 _UNLIMITED = (-1, -2)  # values of `num_predict`: unlimited, and until the context is full
@@ -27,7 +27,7 @@ _TEMPLATES = ("template", "context")
 _TAG = ":latest"
 
 
-def tags(model: ServedModel, paths: Mapping[str, str]) -> _Json:
+def list_models(model: ServedModel, paths: Mapping[str, str]) -> _Json:
     """List the loaded model, then the other models, with facts of their files."""
     entries = [_entry(name, path, None) for name, path in paths.items() if name != model.name]
     return {"models": [_entry(model.name, model.ready.target.path, model.ready.target), *entries]}
@@ -36,7 +36,7 @@ def tags(model: ServedModel, paths: Mapping[str, str]) -> _Json:
 def running(model: ServedModel) -> _Json:
     info = model.ready.target
     entry = _entry(model.name, info.path, info)
-    return {"models": [{**entry, "expires_at": _NEVER_FREED, "size_vram": 0, "context_length": info.n_ctx}]}
+    return {"models": [{**entry, "expires_at": _NEVER_UNLOADED, "size_vram": 0, "context_length": info.n_ctx}]}
 
 
 def shown(model: ServedModel) -> _Json:
@@ -102,7 +102,7 @@ def is_load(body: Json, *, chat: bool) -> bool:
     return not body.get("messages" if chat else "prompt") and not body.get("suffix")
 
 
-def frees(body: Json) -> bool:
+def wants_unload(body: Json) -> bool:
     """True if ``keep_alive`` is zero: the model is unloaded after the answer."""
     given = body.get("keep_alive")
     return not isinstance(given, bool) and given is not None and re.fullmatch(r"[0.]+[a-zµ]*", str(given)) is not None
@@ -128,7 +128,7 @@ def _parsed(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
     given["stream"] = fields.flag("stream", default=True)
     if chat:
         given["messages"] = _messages(fields.take("messages"))
-        return parse_request({**fields.rest(), **given}, model, chat=True, most_heat=math.inf)
+        return parse_request({**fields.rest(), **given}, model, chat=True, max_temperature=math.inf)
     images = fields.take("images")
     for name in _TEMPLATES:
         if fields.take(name):
@@ -140,10 +140,10 @@ def _parsed(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
         given |= {"prompt": prompt, "suffix": body.get("suffix")}
         number, wants = fields.whole("top_logprobs"), fields.flag("logprobs")
         given["logprobs"] = (number or 0) if wants else None
-        return parse_request({**fields.rest(), **given}, model, chat=False, most_heat=math.inf)
+        return parse_request({**fields.rest(), **given}, model, chat=False, max_temperature=math.inf)
     told = [{"role": "system", "content": system}] if system else []
     given["messages"] = [*told, {"role": "user", "content": _with_images(prompt, images)}]
-    return parse_request({**fields.rest(), **given}, model, chat=True, most_heat=math.inf)
+    return parse_request({**fields.rest(), **given}, model, chat=True, max_temperature=math.inf)
 
 
 def _options(given: Fields | None) -> Json:

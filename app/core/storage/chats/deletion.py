@@ -60,7 +60,7 @@ class Deletions:
 
         self._access.write(job)
 
-    def take_back(self, conversation_ids: Sequence[int]) -> None:
+    def undo_deletion(self, conversation_ids: Sequence[int]) -> None:
         """Undo the deletion of chats."""
         sql = "UPDATE conversations SET deleted_at = NULL WHERE id = ?"
         self._access.write(lambda db: db.executemany(sql, ((each,) for each in conversation_ids)))
@@ -80,9 +80,9 @@ class Deletions:
         """Hide one message; its descendants stay. None if the message does not exist."""
         return self._access.write(lambda db: _set_aside(db, message_id, now, alone=True))
 
-    def take_back_branch(self, branch: DeletedBranch) -> None:
+    def undo_branch_deletion(self, branch: DeletedBranch) -> None:
         """Undo the deletion of messages; the branch that was shown before is shown again."""
-        self._access.write(lambda db: _put_back(db, branch))
+        self._access.write(lambda db: _restore(db, branch))
 
     def wipe(self, conversation_ids: Sequence[int]) -> None:
         """Delete chats for good, with all their messages."""
@@ -140,7 +140,7 @@ def _follow(db: sqlite3.Connection, message_ids: Sequence[int], parent_id: int |
     db.executemany(sql, ((parent_id, message_id) for message_id in message_ids))
 
 
-def _put_back(db: sqlite3.Connection, branch: DeletedBranch) -> None:
+def _restore(db: sqlite3.Connection, branch: DeletedBranch) -> None:
     _move(db, branch.message_ids, branch.conversation_id)
     _follow(db, branch.children, branch.message_id)
     if branch.shown:

@@ -85,7 +85,7 @@ class ChatLibrary:
 
         return self._access.write(job)
 
-    def take_back_folder(self, folder: DeletedFolder) -> None:
+    def undo_folder_deletion(self, folder: DeletedFolder) -> None:
         """Undo `delete_folder`. Conversations that were moved to another folder meanwhile stay there."""
         row = folder.row
 

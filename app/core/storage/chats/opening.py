@@ -70,7 +70,7 @@ def open_chats(place: StoreLocation, now: datetime) -> OpenedStore:
     """Open the file or a substitute. Never fails, whatever the state of the disk."""
     try:
         place.file.parent.mkdir(parents=True, exist_ok=True)
-        _refuse_what_holds_no_chats(place)
+        _check_file_kind(place)
         return OpenedStore(_open_good(place, now))
     except (DamagedFileError, NewerFileError, MigrationError) as error:
         return _replace_and_open(place, now, error)
@@ -83,7 +83,7 @@ def open_chats(place: StoreLocation, now: datetime) -> OpenedStore:
         return _open_in_memory(place, reason)
 
 
-def _refuse_what_holds_no_chats(place: StoreLocation) -> None:
+def _check_file_kind(place: StoreLocation) -> None:
     """Raise if the file cannot be the stored chats: SQLite would treat a missing or empty file as new.
 
     Raises:
@@ -292,7 +292,7 @@ def _advice_in_memory(why: StorageError) -> str:
     return why.advice
 
 
-def _copied_at_rest(file: Path, copy: Path) -> bool:
+def _copy_unchanged(file: Path, copy: Path) -> bool:
     """Copy a file, then its log, while others may write; False if the file was changed meanwhile.
 
     The log contains all changes since the file was last written.
@@ -310,7 +310,7 @@ def _read_into(memory: sqlite3.Connection, place: StoreLocation) -> bool:
     try:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / place.file.name
-            if not any(_copied_at_rest(place.file, copy) for _ in range(COPY_TRIES)):
+            if not any(_copy_unchanged(place.file, copy) for _ in range(COPY_TRIES)):
                 return False
             with contextlib.closing(sqlite3.connect(copy)) as readable:
                 check(readable)

@@ -17,11 +17,11 @@ from app.core.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_ma
 MAX_TITLES = 20
 MAX_MESSAGES = 60
 MAX_ATTACHMENTS = 10
-MAX_LOOKED_AT = 3  # maximum number of attachments for which an excerpt is made
+MAX_EXCERPTS = 3  # maximum number of attachments for which an excerpt is made
 MAX_WORDS = 16
 _WORDS_AROUND = 14
-_LOOKED_AT_CHARS = 100_000  # maximum characters of an attachment that are searched for the excerpt
-_BYTES_A_CHAR = 3  # upper limit for nearly every script in UTF-8
+_EXCERPT_SOURCE_CHARS = 100_000  # maximum characters of an attachment that are searched for the excerpt
+_MAX_CHAR_BYTES = 3  # upper limit for nearly every script in UTF-8
 _CHARS_BEFORE, _CHARS_AFTER = 40, 120
 _LETTER, _LETTERS = re.compile(r"[^\W_]"), re.compile(r"[^\W_]+")  # the index treats an underscore as a separator
 
@@ -59,7 +59,7 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
     sql = _ATTACHMENTS.replace("found_", "found_letters_") if has_unspaced(typed) else _ATTACHMENTS
     for number, row in enumerate(db.execute(sql, (query, MAX_ATTACHMENTS)).fetchall()):
         conversation_id, title, message_id, attachment_id, name, archived = row
-        text = _beginning(db, attachment_id) if number < MAX_LOOKED_AT else ""
+        text = _beginning(db, attachment_id) if number < MAX_EXCERPTS else ""
         parts = _parts(_marked(name, text, typed))
         hits.setdefault(conversation_id, []).append(
             SearchHit(conversation_id, title, message_id, "user", parts, bool(archived))
@@ -115,8 +115,8 @@ _ATTACHMENTS = """
 def _beginning(db: sqlite3.Connection, attachment_id: int) -> str:
     """The start of an attached text; only this part is read from the file."""
     with db.blobopen("attachments", "text", attachment_id, readonly=True) as blob:
-        begun = blob.read(_BYTES_A_CHAR * _LOOKED_AT_CHARS)
-    return begun.decode(errors="ignore")[:_LOOKED_AT_CHARS]
+        begun = blob.read(_MAX_CHAR_BYTES * _EXCERPT_SOURCE_CHARS)
+    return begun.decode(errors="ignore")[:_EXCERPT_SOURCE_CHARS]
 
 
 def _marked(name: str, text: str, typed: str) -> str:
@@ -128,7 +128,7 @@ def _marked(name: str, text: str, typed: str) -> str:
 def _around(text: str, typed: str) -> str:
     """The text around the first match, with matches marked."""
     words, wanted = _typed_letters(typed), _wanted(typed)
-    found = wanted.search(text, _not_before(text, words))
+    found = wanted.search(text, _first_possible(text, words))
     begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
     around = text[begin : (found.end() if found else 0) + _CHARS_AFTER].replace(BEGIN, "").replace(END, "")
     return (ELLIPSIS if begin and around else "") + wanted.sub(_in_marks, around)
@@ -146,7 +146,7 @@ def _in_marks(found: re.Match[str]) -> str:
     return f"{BEGIN}{found[0]}{END}"
 
 
-def _not_before(text: str, words: Sequence[str]) -> int:
+def _first_possible(text: str, words: Sequence[str]) -> int:
     """An offset before which no word begins; faster than a case-insensitive search from the start."""
     lowered = text.lower()
     if len(lowered) != len(text):  # lower case may be longer

@@ -111,11 +111,11 @@ class _MarkupScanner:
         self._end = line_end if line_end >= 0 else min(len(text), end + REACH)
         self._rest = text[self._begin : self._end]
         self._cut = self._begin > 0 and text[self._begin - 1] != "\n"  # True if the first line is incomplete
-        self._leave_code(text)
+        self._drop_fences(text)
         self._lines()
-        self._words()
+        self._drop_inline()
 
-    def _leave_code(self, text: str) -> None:
+    def _drop_fences(self, text: str) -> None:
         """Keep the content of code blocks unchanged, but drop the fences."""
         opened, begins = "", 0
         if "```" not in text and "~~~" not in text:
@@ -152,7 +152,7 @@ class _MarkupScanner:
         """Matches of a pattern that needs ``sign``; searching for the sign first is much faster."""
         return pattern.finditer(self._rest) if sign in self._rest else ()
 
-    def _words(self) -> None:
+    def _drop_inline(self) -> None:
         for code in self._marked(_CODE, "`"):
             size = len(code["ticks"])
             self._drop(code.start(), code.start() + size)

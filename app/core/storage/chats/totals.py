@@ -18,7 +18,7 @@ from engine.records import Mode, RunStats, Source
 
 log = logging.getLogger(__name__)
 
-_OWN = ("plain_s", "compared_s", "reading_s", "compared_tokens")
+_SUM_FIELDS = ("plain_s", "compared_s", "reading_s", "compared_tokens")
 _KEY = "target = ? AND draft = ? AND mode = ?"
 
 
@@ -82,12 +82,12 @@ def _to_data(sums: Sums) -> dict[str, Any]:
     values |= {name: list(getattr(sums.stats, name)) for name in BY_DEPTH}
     values["provenance"] = {source.value: number for source, number in sums.stats.provenance.items()}
     values["interval_counts"] = {str(bucket): number for bucket, number in sums.stats.interval_counts.items()}
-    return {**values, **{name: getattr(sums, name) for name in _OWN}}
+    return {**values, **{name: getattr(sums, name) for name in _SUM_FIELDS}}
 
 
 def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
     checked = _merged(data, {})
-    numbers = {name: _added(checked.get(name, 0), 0) for name in (*ADDED, *_OWN)}
+    numbers = {name: _added(checked.get(name, 0), 0) for name in (*ADDED, *_SUM_FIELDS)}
     lists: dict[str, Any] = {name: tuple(_added(checked.get(name, []), [])) for name in BY_DEPTH}
     if len(lists["proposed_by_depth"]) != len(lists["accepted_by_depth"]):
         raise ValueError("depths do not fit each other")
@@ -100,7 +100,7 @@ def _from_data(num_answers: int, mode: str, data: dict[str, Any]) -> Sums:
         **{name: numbers[name] for name in ADDED},
         **lists,
     )
-    return Sums(num_answers, stats, *(numbers[name] for name in _OWN))
+    return Sums(num_answers, stats, *(numbers[name] for name in _SUM_FIELDS))
 
 
 def _merged(old: Any, new: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 (whatever a file holds)

@@ -30,7 +30,7 @@ from app.core.storage.exchange.records import (
 )
 
 # Matches "Thought for 3.20 seconds" and "Thought for 1 minute 3 seconds".
-_TOOK = re.compile(r"(?:(\d{1,4}) ?m(?:in\w*)?[ ,]+)?(\d{1,6}(?:\.\d{1,6})?) ?s(?:ec|$)")
+_DURATION = re.compile(r"(?:(\d{1,4}) ?m(?:in\w*)?[ ,]+)?(\d{1,6}(?:\.\d{1,6})?) ?s(?:ec|$)")
 _SYSTEM_PROMPT = "llm.prediction.systemPrompt"
 
 
@@ -114,7 +114,7 @@ def _model(version: Mapping[str, Any]) -> str:
 def _thinking_ms(version: Mapping[str, Any]) -> int | None:
     """The duration of the reasoning, which its titles contain."""
     titles = [style.get("title") for step in _steps(version) if (style := _thinking_style(step)) is not None]
-    found = [_TOOK.search(title) for title in titles if isinstance(title, str)]
+    found = [_DURATION.search(title) for title in titles if isinstance(title, str)]
     seconds = [60 * int(each[1] or 0) + float(each[2]) for each in found if each]
     return round(1000 * sum(seconds)) if seconds else None
 

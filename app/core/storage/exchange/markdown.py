@@ -121,8 +121,8 @@ def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[MarkedPart]:
     if len(shown) < len(chat.messages):
         yield MarkedPart({"other_versions": True}, f"*{export.other_versions}*")
     for message in shown:
-        heading = f"## {AUTHORS.get(message.role, message.role)}{_called(message)}"
-        fields, words = _words(message)
+        heading = f"## {AUTHORS.get(message.role, message.role)}{_call_heading(message)}"
+        fields, words = _message_parts(message)
         if not message.attachments:
             yield MarkedPart(fields, f"{heading}\n\n{words}")
         else:
@@ -134,7 +134,7 @@ def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[MarkedPart]:
             yield MarkedPart({"figures": True}, f"*{figures}*")
 
 
-def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
+def _message_parts(message: PortableMessage) -> tuple[dict[str, Any], str]:
     """The fields of a message's mark, and its text, which begins with the reasoning as a quotation.
 
     The fields hold the exact text around both, for example reasoning tags, which differ between models.
@@ -156,7 +156,7 @@ def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
     return marked, f"{quoted}\n\n{split.answer(text)}"
 
 
-def _called(message: PortableMessage) -> str:
+def _call_heading(message: PortableMessage) -> str:
     """Tool and beginning of the arguments, for the heading of a call."""
     call = message.call
     return "" if call is None else ": " + " ".join(f"{call.name} {call.arguments[:_HEADING_CHARS]}".split())

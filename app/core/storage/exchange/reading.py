@@ -26,7 +26,7 @@ from app.core.storage.exchange.records import MAX_CHATS, PortableChat, clean_tit
 from engine.sentences import said
 
 MAX_FILE_BYTES = 512 * 2**20  # unpacked size; for our own exports the limit of each chat
-MOST_PACKED = 20  # maximum compression ratio of a zip; that of chats is 3 to 10
+MAX_COMPRESSION = 20  # maximum compression ratio of a zip; that of chats is 3 to 10
 _HEAD_BYTES = 500
 MAX_MARKDOWN_BYTES, MAX_TRANSCRIPT_BYTES = 128 * 2**20, 32 * 2**20  # for Markdown with Paceline's marks, and without
 _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
@@ -44,8 +44,8 @@ _EXPORT_BEGINS = re.compile(  # the start of exports of Paceline, ChatGPT and LM
 _CHUNK_BYTES = 4 << 20
 OnBad = Callable[[str, ChatsImportError], object]
 _QUOTE = ord('"')
-_BEGINS_ONE = np.zeros(256, dtype=bool)
-_BEGINS_ONE[[ord(char) for char in ",:[{"]] = True  # a value (or key) follows each of these characters
+_BEFORE_VALUE = np.zeros(256, dtype=bool)
+_BEFORE_VALUE[[ord(char) for char in ",:[{"]] = True  # a value (or key) follows each of these characters
 
 
 def may_be_export(file: Path) -> bool:
@@ -125,7 +125,7 @@ def _read_zip(file: Path, note: OnBad) -> Iterator[PortableChat]:
         listed = archive.infolist()
         entries = [entry for entry in listed if _WANTED.search(entry.filename)]
         texts = [] if entries else [entry for entry in listed if _WANTED_MARKDOWN.match(entry.filename)]
-        most = max(MAX_FILE_BYTES, MOST_PACKED * file.stat().st_size)
+        most = max(MAX_FILE_BYTES, MAX_COMPRESSION * file.stat().st_size)
         if sum(entry.file_size for entry in (*entries, *texts)) > most:
             raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=file.name, limit=most // 2**20))
         files = in_archive(archive, listed)
@@ -174,7 +174,7 @@ def directory_bytes(file: Path) -> int:
 
 
 def _read_markdown(handle: IO[bytes], name: str) -> PortableChat:
-    raw = _bounded(handle, name, MAX_MARKDOWN_BYTES)
+    raw = _read_limited(handle, name, MAX_MARKDOWN_BYTES)
     try:
         text = raw.decode("utf-8-sig")
         if is_marked(text):
@@ -198,14 +198,14 @@ def _read_json(handle: IO[bytes], name: str, files: PictureFiles, note: OnBad) -
         head += line
         if own := own_format.HEAD.fullmatch(head):  # read one by one: together they may exceed the memory
             own_format.check_version(int(own[1]), own_format.VERSION)
-            yield from _each(own_format.chat_lines(handle, MAX_FILE_BYTES), own_format.from_data, note, name)
+            yield from _read_each(own_format.chat_lines(handle, MAX_FILE_BYTES), own_format.from_data, note, name)
             return
-    data = _parsed(head + _bounded(handle, name, MAX_FILE_BYTES), name)
+    data = _parsed(head + _read_limited(handle, name, MAX_FILE_BYTES), name)
     if isinstance(data, dict) and data.get("format") == own_format.FORMAT:
-        yield from _each(own_format.chats_of(data), own_format.from_data, note, name)
+        yield from _read_each(own_format.chats_of(data), own_format.from_data, note, name)
     elif isinstance(data, list) and any(chatgpt.is_chatgpt(each) for each in data):
         found = [each for each in data if chatgpt.is_chatgpt(each)]
-        yield from _each(found[:MAX_CHATS], lambda each: chatgpt.from_data(each, files), note, name)
+        yield from _read_each(found[:MAX_CHATS], lambda each: chatgpt.from_data(each, files), note, name)
         if len(found) > MAX_CHATS:
             sentence = said("{file} contains more than {limit:,} conversations.", file=name, limit=MAX_CHATS)
             note(name, ChatsImportError(sentence))
@@ -217,7 +217,7 @@ def _read_json(handle: IO[bytes], name: str, files: PictureFiles, note: OnBad) -
         raise ChatsImportError(said("{name} is not an export from Paceline, ChatGPT or LM Studio.", name=name))
 
 
-def _each(
+def _read_each(
     entries: Iterable[Any], read: Callable[[Any], PortableChat], note: OnBad, name: str
 ) -> Iterator[PortableChat]:
     """Read the chats of a file one by one; an invalid chat is reported and skipped."""
@@ -242,7 +242,7 @@ def _parsed(raw: bytes, name: str) -> Any:  # noqa: ANN401 (JSON)
         raise ChatsImportError(said("{name} is not a JSON file that Paceline can read.", name=name)) from error
 
 
-def _bounded(handle: IO[bytes], name: str, limit: int) -> bytes:
+def _read_limited(handle: IO[bytes], name: str, limit: int) -> bytes:
     raw = handle.read(limit + 1)  # do not trust the reported size
     if len(raw) > limit:
         raise _too_large(name, limit)
@@ -261,6 +261,6 @@ def count_values(raw: bytes) -> int:
     for begin in range(0, len(plain), _CHUNK_BYTES):
         chunk = np.frombuffer(plain, np.uint8, min(_CHUNK_BYTES, len(plain) - begin), begin)
         quotes = np.cumsum(chunk == _QUOTE) + num_quotes
-        count += int(np.count_nonzero(_BEGINS_ONE[chunk] & (quotes % 2 == 0)))
+        count += int(np.count_nonzero(_BEFORE_VALUE[chunk] & (quotes % 2 == 0)))
         num_quotes = int(quotes[-1])
     return count + 1

@@ -74,10 +74,10 @@ class PortableChat:
     def digest(self) -> str:
         """A digest that is equal for the same texts in the same tree, from any source."""
         places: dict[int | None, int] = {message.key: place for place, message in enumerate(self.messages)}
-        content = [(places.get(each.parent), each.role, each.text, *_parts_beside_text(each)) for each in self.messages]
+        content = [(places.get(each.parent), each.role, each.text, *_other_parts(each)) for each in self.messages]
         return hashlib.sha256(json.dumps([self.title, content]).encode()).hexdigest()[:32]
 
-    def holds(self, other: PortableChat) -> bool:
+    def contains(self, other: PortableChat) -> bool:
         """True if this chat contains every message of ``other``, with the same ancestors."""
         return other._lines() <= self._lines()
 
@@ -85,12 +85,12 @@ class PortableChat:
         """Digests of all messages with their ancestors, with their counts."""
         lines: dict[int | None, bytes] = {None: b""}
         for each in self.messages:
-            content = [each.role, each.text, *_parts_beside_text(each)]
+            content = [each.role, each.text, *_other_parts(each)]
             lines[each.key] = hashlib.sha256(lines.get(each.parent, b"") + json.dumps(content).encode()).digest()
         return Counter(line for key, line in lines.items() if key is not None)
 
 
-def _parts_beside_text(message: PortableMessage) -> list[tuple[str, str]]:
+def _other_parts(message: PortableMessage) -> list[tuple[str, str]]:
     """The parts of a message besides its text."""
     call = message.call
     files = [(file.name, file.text) for file in message.attachments]

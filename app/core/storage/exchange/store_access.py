@@ -194,7 +194,7 @@ def _is_known(db: sqlite3.Connection, chat: PortableChat) -> bool:
     sql = "SELECT id FROM conversations WHERE created_at = ? AND deleted_at IS NULL ORDER BY id DESC LIMIT ?"
     same_age = db.execute(sql, (conversations.to_us(chat.created_at), MAX_SAME_AGE)).fetchall()
     stored = [read_chat(db, conversation_id) for (conversation_id,) in same_age]
-    return any(each is not None and each.holds(chat) for each in stored)
+    return any(each is not None and each.contains(chat) for each in stored)
 
 
 def _folder(db: sqlite3.Connection, name: str) -> int | None:

@@ -42,8 +42,8 @@ _MODEL_WORD = re.compile(
     r"|ultra|coder|thinking|lite|preview|r1|it|x\d{1,2}b"
 )
 _MOST_MODEL_WORDS = 8
-_SAID = re.compile(r"\s+(?:said|says|wrote|asked|answered|sagte|schrieb)$")
-_ASIDE = re.compile(r"\s*(?:\([^()]{0,50}\)|\[[^\[\]]{0,50}\]|[-–—|·,]\s*[\d:./ ,\-]{3,30}(?:[ap]\.?m\.?)?)$")
+_VERB = re.compile(r"\s+(?:said|says|wrote|asked|answered|sagte|schrieb)$")
+_REMARK = re.compile(r"\s*(?:\([^()]{0,50}\)|\[[^\[\]]{0,50}\]|[-–—|·,]\s*[\d:./ ,\-]{3,30}(?:[ap]\.?m\.?)?)$")
 _RULE = re.compile(r"(?:\A|\n\n)(?:-{3,}|\*{3,}|_{3,})\Z")
 _TITLE = re.compile(r"^# +([^\n]+)$", re.MULTILINE)
 
@@ -65,7 +65,7 @@ def from_transcript(text: str) -> PortableChat | None:
     Raises:
         ChatsImportError: it has too many messages, or one that is too long.
     """
-    lines = _chosen(list(_speakers(text)))
+    lines = _speaker_lines(list(_speakers(text)))
     if not lines:
         return None
     ends = [line.start for line in lines[1:]] + [len(text)]
@@ -126,8 +126,8 @@ def _role(name: str) -> tuple[str | None, bool]:
     """The role of a name (empty: ignore the speaker; None: no speaker), and True if the name is a common word."""
     name = re.sub(r"^[^\w]+", "", name.lower()).strip().rstrip(":").strip()
     for _ in range(2):
-        name = _ASIDE.sub("", name).rstrip(": ")
-    name = re.sub(r"[^\w)]+$", "", _SAID.sub("", name))
+        name = _REMARK.sub("", name).rstrip(": ")
+    name = re.sub(r"[^\w)]+$", "", _VERB.sub("", name))
     if name in _USERS:
         return "user", False
     if name in _ASSISTANTS or _is_model(name):
@@ -149,7 +149,7 @@ def _is_model(name: str) -> bool:
     )
 
 
-def _chosen(lines: list[_Line]) -> list[_Line]:
+def _speaker_lines(lines: list[_Line]) -> list[_Line]:
     """The lines of the first style that names both sides; empty if no style does."""
     for style in ("#", "##", "###", "####", "#####", "######", "**", ":"):
         of_style = [line for line in lines if line.style == style]

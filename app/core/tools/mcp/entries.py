@@ -202,16 +202,16 @@ def write_entries_file(path: Path, entries: Iterable[ServerEntry]) -> None:
 def with_imported(own: Iterable[ServerEntry], others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
     """Add the servers of another program's file, disabled, unless they are already in the list."""
     kept = {one.name: one for one in own}
-    known = {what_runs(one) for one in kept.values()}
+    known = {identity_of(one) for one in kept.values()}
     for other in others:
-        if what_runs(other) not in known:
+        if identity_of(other) not in known:
             name = _free_name(other.name, kept)
             kept[name] = replace(other, name=name, enabled=False)
-            known.add(what_runs(other))
+            known.add(identity_of(other))
     return tuple(kept.values())
 
 
-def files_of_others(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
+def other_program_files(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
     """Names of other programs with their existing files. ``config``: the user's configuration folder."""
     places = (
         ("Claude Desktop", config / "Claude" / "claude_desktop_config.json"),
@@ -221,7 +221,7 @@ def files_of_others(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
     return tuple((name, path) for name, path in places if path.is_file())
 
 
-def what_runs(entry: ServerEntry) -> tuple[object, ...]:
+def identity_of(entry: ServerEntry) -> tuple[object, ...]:
     """What identifies a server besides its name: its command or address."""
     return entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers
 

@@ -20,12 +20,12 @@ from app.core.domain.errors import AppError
 from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry, filled_entry
 from app.core.tools.mcp.limits import MESSAGE_BYTES, MESSAGE_VALUES, Limits, Throttle, ValueCounter
-from app.core.tools.mcp.results import mended_message, too_many_values
-from app.core.tools.mcp.sign_in import PERSON_S, KeptSignIn, ReturnPlace, SecretStore, may_be_asked
+from app.core.tools.mcp.results import repaired_message, too_many_values
+from app.core.tools.mcp.sign_in import MAX_SIGN_IN_S, RedirectListener, SecretStore, StoredSignIn, may_be_asked
 from engine.sentences import Sentence, said, size_of
 
 _CONNECT_S, _READ_S = 15.0, 300.0
-_HELLO = {"jsonrpc": "2.0", "id": 1, "method": "ping"}  # the answer tells the sign-in server
+_PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}  # the answer tells the sign-in server
 
 
 class RefusedError(httpx2.TransportError):
@@ -113,12 +113,12 @@ class _Body(httpx2.AsyncByteStream):
             for line in lines:  # each line is one event, so the count restarts
                 self._count(values, line)
                 values = ValueCounter()
-                yield _mended_event(bytes(rest + line)) + b"\n"
+                yield _repaired_event(bytes(rest + line)) + b"\n"
                 rest.clear()
             self._count(values, last)
             rest += last
             await self._throttle.take(len(chunk))
-        yield bytes(rest) if is_stream else mended_message(bytes(rest))
+        yield bytes(rest) if is_stream else repaired_message(bytes(rest))
 
     def _count(self, values: ValueCounter, piece: bytes) -> None:
         values.feed(piece)
@@ -130,11 +130,11 @@ class _Body(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _mended_event(line: bytes) -> bytes:
+def _repaired_event(line: bytes) -> bytes:
     """A line of an event stream with its message repaired."""
     said_there = line.removeprefix(b"data:").strip()
     is_message = line.startswith(b"data:") and said_there.endswith(b"}")
-    return b"data: " + mended_message(said_there) if is_message else line
+    return b"data: " + repaired_message(said_there) if is_message else line
 
 
 def has_own_key(entry: ServerEntry) -> bool:
@@ -181,7 +181,7 @@ async def http_streams(
     """
     auth, renewed_at = None, ""
     if secrets is not None and not has_own_key(entry):
-        kept = KeptSignIn(entry.url, secrets)
+        kept = StoredSignIn(entry.url, secrets)
         observed.is_signed_in = await kept.load()
         if observed.is_signed_in:
             auth, renewed_at = kept.auth(), kept.token_address
@@ -206,9 +206,9 @@ async def sign_in(
         ToolServerError: the sign-in failed; the message says why.
     """
     observed, (entry, _) = HttpObservations(), filled_entry(entry)
-    kept = KeptSignIn(entry.url, secrets)
-    kept.begin_anew()
-    async with ReturnPlace(words) as place:
+    kept = StoredSignIn(entry.url, secrets)
+    kept.forget_loaded()
+    async with RedirectListener(words) as place:
 
         async def show(page: str) -> None:
             if not may_be_asked(page, entry.url):
@@ -219,8 +219,8 @@ async def sign_in(
         auth = kept.provider(show, place.wait, place.url)
         client = _client(entry, limits, observed, lambda url: may_be_asked(url, entry.url), auth)
         try:
-            async with asyncio.timeout(PERSON_S), client:
-                await client.post(entry.url, json=_HELLO, headers={"accept": "application/json, text/event-stream"})
+            async with asyncio.timeout(MAX_SIGN_IN_S), client:
+                await client.post(entry.url, json=_PING, headers={"accept": "application/json, text/event-stream"})
         except (httpx2.HTTPError, OAuthFlowError, TimeoutError, ValidationError, AppError) as error:
             raise _why_not(entry, observed, error) from error
         if await kept.get_tokens() is None:
@@ -233,7 +233,7 @@ def _why_not(entry: ServerEntry, observed: HttpObservations, error: Exception) -
     elif observed.refusal is not None:
         why = observed.refusal
     elif isinstance(error, TimeoutError):
-        why = said("it took longer than {seconds:,.0f} seconds", seconds=PERSON_S)
+        why = said("it took longer than {seconds:,.0f} seconds", seconds=MAX_SIGN_IN_S)
     elif isinstance(error, OAuthRegistrationError):
         why = said("its sign-in server accepts only programs that it knows")
     elif isinstance(error, httpx2.HTTPError):

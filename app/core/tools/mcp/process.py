@@ -29,7 +29,7 @@ from mcp_types import jsonrpc_message_adapter
 from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import MESSAGE_BYTES, Limits, ServerLog, Throttle, has_too_many_values
-from app.core.tools.mcp.results import mended_message, too_many_values
+from app.core.tools.mcp.results import repaired_message, too_many_values
 from engine.sandbox.helper import child_command, child_environment
 from engine.sentences import said, size_of
 
@@ -53,7 +53,7 @@ def server_environment(entry: ServerEntry) -> dict[str, str]:
     return {**kept, **dict(entry.env)}
 
 
-def found_command(entry: ServerEntry) -> str:
+def find_command(entry: ServerEntry) -> str:
     """The path of the entry's command.
 
     Raises:
@@ -95,7 +95,7 @@ class ServerProcess:
         Raises:
             ToolServerError: the program cannot be started.
         """
-        path = found_command(self._entry)
+        path = find_command(self._entry)
         try:
             await self._start(path)
         except (OSError, ValueError) as error:
@@ -241,7 +241,7 @@ class ServerProcess:
             self.fault = too_many_values()
             raise anyio.BrokenResourceError
         try:
-            message = jsonrpc_message_adapter.validate_json(mended_message(line), by_name=False)
+            message = jsonrpc_message_adapter.validate_json(repaired_message(line), by_name=False)
         except ValueError:
             self._log.add("(no message) " + line[:200].decode("utf-8", "replace"))
             return

@@ -41,7 +41,7 @@ Json = dict[str, Any]
 # ---- messages -------------------------------------------------------------------------------------------------------
 
 
-def mended_message(line: bytes) -> bytes:
+def repaired_message(line: bytes) -> bytes:
     """Repair a message for the protocol; unchanged if that is impossible.
 
     An answer that is no JSON becomes an error with its text, so that the call ends at once.

@@ -152,7 +152,7 @@ class McpServer:
             async with AsyncExitStack() as stack:
                 await self._open(stack)
                 self._set_phase(Phase.READY)
-                await self._stay()
+                await self._watch_tools()
         except asyncio.CancelledError:
             self._set_phase(Phase.OFF)
             raise
@@ -204,8 +204,8 @@ class McpServer:
                 _Session(
                     dispatcher=self._dispatcher,
                     read_timeout_seconds=self._limits.start_s,
-                    message_handler=self._hear,
-                    logging_callback=self._hear_log,
+                    message_handler=self._on_message,
+                    logging_callback=self._on_log,
                     client_info=Implementation(name="Paceline", version=app.__version__),
                 )
             )
@@ -218,7 +218,7 @@ class McpServer:
             self._session = session
             await self._list()
 
-    async def _stay(self) -> None:
+    async def _watch_tools(self) -> None:
         """Read the list of tools again whenever it changes, until the program ends."""
         ended = asyncio.create_task(self._process.ended.wait()) if self._process is not None else None
         try:
@@ -260,11 +260,11 @@ class McpServer:
         self.definitions = {name: definition_of(name, tool, self.entry.name) for name, tool in tools.items()}
         self.tools = tools
 
-    async def _hear(self, message: IncomingMessage) -> None:
+    async def _on_message(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
             self._wants_list.set()
 
-    async def _hear_log(self, params: LoggingMessageNotificationParams) -> None:
+    async def _on_log(self, params: LoggingMessageNotificationParams) -> None:
         self._log.add(f"{params.level}: {params.data}"[:4096])
 
     def _set_phase(self, phase: Phase, problem: str = "") -> None:

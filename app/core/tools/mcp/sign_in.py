@@ -2,7 +2,7 @@
 
 The MCP package implements OAuth: discovery (RFC 9728, RFC 8414), registration (RFC 7591), PKCE (RFC 7636) and the
 exchange of tokens. This module adds the allowed addresses, the redirect port, and the storage of tokens. Only the user
-starts a sign-in: a session with `KeptSignIn.auth` uses and renews existing tokens.
+starts a sign-in: a session with `StoredSignIn.auth` uses and renews existing tokens.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from app.core.domain.engines import is_this_machine
 from app.core.tools.interface import ToolServerError
 from engine.sentences import said
 
-PERSON_S = 300.0  # time limit for the user to sign in
+MAX_SIGN_IN_S = 300.0  # time limit for the user to sign in
 _HEAD_BYTES, _HEAD_S = 16_384, 10.0  # limits of the browser's request
 _PATH = "/callback"
 _ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
@@ -62,7 +62,7 @@ def may_be_asked(url: str, server_url: str) -> bool:
     return is_this_machine(own.hostname or "") if is_here else to.scheme == "https"
 
 
-class KeptSignIn:
+class StoredSignIn:
     """The stored sign-in of a server. Implements the package's `TokenStorage`."""
 
     def __init__(self, url: str, store: SecretStore) -> None:
@@ -111,7 +111,7 @@ class KeptSignIn:
         found = context.oauth_metadata if context is not None else None
         return "" if found is None else str(found.token_endpoint)
 
-    def begin_anew(self) -> None:
+    def forget_loaded(self) -> None:
         """Forget the loaded sign-in, but keep it in the keyring: a new sign-in has another redirect address."""
         self._kept = {}
 
@@ -139,7 +139,7 @@ class KeptSignIn:
         self._kept["client"] = client_info.model_dump(mode="json", exclude_none=True)
 
 
-class ReturnPlace:
+class RedirectListener:
     """Receives the browser's redirect on a port of this machine that is open during the sign-in."""
 
     def __init__(self, words: str) -> None:
@@ -150,7 +150,7 @@ class ReturnPlace:
         self._state = ""
         self.url = ""
 
-    async def __aenter__(self) -> ReturnPlace:
+    async def __aenter__(self) -> RedirectListener:
         self._server = await asyncio.start_server(self._answer, "127.0.0.1", 0, limit=_HEAD_BYTES)
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{_PATH}"
         return self

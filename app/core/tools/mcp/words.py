@@ -25,7 +25,7 @@ _UNSEEN = re.compile(
 )
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_TOLD = ("description", "title")  # fields of a schema that models and people read
+_READ_FIELDS = ("description", "title")  # fields of a schema that models and people read
 
 
 def plain_text(text: str) -> str:
@@ -123,7 +123,8 @@ def _cleaned(value: object, depth: int, *, is_told: bool = False) -> object:
         return description(value) if is_told else whole_characters(value)
     if isinstance(value, Mapping):
         return {
-            whole_characters(str(key)): _cleaned(inner, depth - 1, is_told=key in _TOLD) for key, inner in value.items()
+            whole_characters(str(key)): _cleaned(inner, depth - 1, is_told=key in _READ_FIELDS)
+            for key, inner in value.items()
         }
     if isinstance(value, Sequence):
         return [_cleaned(inner, depth - 1) for inner in value]

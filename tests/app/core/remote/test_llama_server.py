@@ -18,7 +18,7 @@ from app.core.paths import builtin_draft, builtin_target
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import RemoteError
 from app.core.remote.identity import detect as ask_engine
-from tests.app.controllers.models.test_engines import add, detect, is_quiet, page_of
+from tests.app.controllers.models.test_engines import add, ask, is_quiet, page_of
 from tests.app.core.hub.test_tokens import memory
 from tests.app.fakes import AppHarness
 
@@ -84,7 +84,7 @@ def test_chat_attachment_edit_stop_and_acceptance(harness: AppHarness, url: str,
     note.write_text("Once upon a time there was a small boat.", "utf-8")
     harness.window.composer.files_offered.emit([str(note)])
     qtbot.waitUntil(lambda: bool(harness.controller.attachments.sums._attachments), timeout=WAIT_MS)
-    detect(harness, "Tell a story.")
+    ask(harness, "Tell a story.")
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 1, timeout=WAIT_MS)
     answer = harness.messages()[-1]
     assert answer.state is MessageState.COMPLETE, harness.window.problems
@@ -101,7 +101,7 @@ def test_chat_attachment_edit_stop_and_acceptance(harness: AppHarness, url: str,
     assert len(harness.messages()[0].versions) == 2
     harness.window.dialogs.saved.emit({"max_tokens": 900})
     num_finished = len(harness.window.finished)
-    detect(harness, "Tell a long story.")
+    ask(harness, "Tell a long story.")
     qtbot.waitUntil(lambda: bool(harness.messages()[-1].text) or not is_quiet(harness), timeout=WAIT_MS)
     harness.window.composer.stop_requested.emit()
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) > num_finished, timeout=WAIT_MS)

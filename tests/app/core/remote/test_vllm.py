@@ -15,7 +15,7 @@ from app.core.domain.engines import EngineKind
 from app.core.domain.messages import MessageState
 from app.core.remote.client import RemoteClient
 from app.core.remote.identity import detect as ask_engine
-from tests.app.controllers.models.test_engines import add, detect, is_quiet, page_of
+from tests.app.controllers.models.test_engines import add, ask, is_quiet, page_of
 from tests.app.core.hub.test_tokens import memory
 from tests.app.fakes import AppHarness
 
@@ -44,7 +44,7 @@ def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(harness: AppHa
     target = harness.window.engine.target
     assert target is not None
     harness.window.dialogs.saved.emit({"temperature": 0.0, "max_tokens": 40})
-    detect(harness, REPEATING)
+    ask(harness, REPEATING)
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 1, timeout=WAIT_MS)
     answer = harness.messages()[-1]
     assert answer.state is MessageState.COMPLETE, harness.window.problems
@@ -56,7 +56,7 @@ def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(harness: AppHa
     assert stats.time_to_first_token_s
     assert "those of other clients" in stats.decisions[0]
     harness.window.dialogs.saved.emit({"max_tokens": 300})
-    detect(harness, "Count from one to a hundred.")
+    ask(harness, "Count from one to a hundred.")
     qtbot.waitUntil(lambda: bool(harness.messages()[-1].text) or not is_quiet(harness), timeout=WAIT_MS)
     harness.window.composer.stop_requested.emit()
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 2, timeout=WAIT_MS)
@@ -64,7 +64,7 @@ def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(harness: AppHa
     harness.window.dialogs.saved.emit({"max_tokens": 8})
     long_text = "Bread, apples, milk. " * (target.n_ctx // 8)  # about 5 tokens each: two of them have no room
     for number in (3, 4):
-        detect(harness, long_text)
+        ask(harness, long_text)
         qtbot.waitUntil(lambda n=number: is_quiet(harness) and len(harness.window.finished) == n, timeout=WAIT_MS)
     answer = harness.messages()[-1]
     assert answer.state is MessageState.COMPLETE, harness.window.problems
