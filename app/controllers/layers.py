@@ -123,7 +123,7 @@ class ChatLayers:
         Raises:
             StorageError: the chat's values could not be saved; they apply until another chat is opened.
         """
-        self._take(self.now.with_own(layer, values), layer)
+        self._apply(self.now.with_own(layer, values), layer)
 
     def reset(self, layer: Layer, keys: Collection[str]) -> None:
         """Remove values of the chat or its model.
@@ -131,7 +131,7 @@ class ChatLayers:
         Raises:
             StorageError: as with `change`.
         """
-        self._take(self.now.without_own(layer, keys), layer)
+        self._apply(self.now.without_own(layer, keys), layer)
 
     def remember_for_model(self) -> None:
         """Copy the chat's own values to its model.
@@ -143,7 +143,7 @@ class ChatLayers:
         self.change(Layer.MODEL, own)
         self.reset(Layer.CHAT, tuple(own))
 
-    def _take(self, layers: Layers, layer: Layer) -> None:
+    def _apply(self, layers: Layers, layer: Layer) -> None:
         self._chat, self._model = layers.chat, layers.model
         if layer is Layer.PROJECT:
             self._keep_project(layers.project)

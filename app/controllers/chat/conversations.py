@@ -83,7 +83,7 @@ class ConversationController(PartsController):
 
     def new_chat(self, folder_id: int | None = None) -> None:
         """Open an empty chat with inherited settings. ``folder_id`` None: outside folders."""
-        self._window.chat_settings.flush()  # what was typed there is the chat's before
+        self._window.chat_settings.flush()  # save settings typed for the previous chat
         self._open(None)
         self._new_folder_id = folder_id
         self.layers.open_new(folder_id)
@@ -95,7 +95,7 @@ class ConversationController(PartsController):
         self.refresh()
 
     def select(self, conversation_id: int) -> None:
-        self._window.chat_settings.flush()  # what was typed there is the chat's before
+        self._window.chat_settings.flush()  # save settings typed for the previous chat
         conversation = self._attempt(lambda: self._store.conversation(conversation_id))
         if conversation is None:
             self.new_chat()

@@ -187,7 +187,7 @@ class Recommendations:
 
 
 def _expected(speed_forecast: SpeedForecast | None, drafting: Drafting) -> str:
-    """The expected gain as text. A head's cost is not in the list, so its gain is that of n-grams alone."""
+    """The expected gain as text. A head's cost is not in the list, so the gain of n-grams is shown."""
     if speed_forecast is None:
         return ""
     words = in_language(speed_forecast.headline)

@@ -76,7 +76,7 @@ class LocalServerController(PartsController):
 
     def follow(self) -> None:
         """Start or stop the server as the settings say."""
-        wanted = self._wanted()
+        wanted = self._wanted_setup()
         if self._server is not None:
             if self._setup != wanted:
                 self._setup = None
@@ -85,7 +85,7 @@ class LocalServerController(PartsController):
             self._begin(wanted)
         self._show()
 
-    def _wanted(self) -> ServerSetup | None:
+    def _wanted_setup(self) -> ServerSetup | None:
         values = self._state.settings
         if not values.values["server"]:
             return None
@@ -176,7 +176,7 @@ class LocalServerController(PartsController):
             self._state.model_answered.emit()
         self._num_answered = activity.num_answered
         self._state.is_serving = activity.num_running > 0
-        if self._wanted() is None:
+        if self._wanted_setup() is None:
             self._withdraw_problem()
         address = "" if server is None or self._setup is None else server.address  # the server may be stopping
         answer = self._state.answer
@@ -200,7 +200,7 @@ class LocalServerController(PartsController):
         self._jobs.run("names", lambda _stop: self._served.others(), self._window.local_server.set_models, log_problem)
 
     def _server_state(self, listens: bool) -> ServerState:
-        if self._wanted() is None:
+        if self._wanted_setup() is None:
             return ServerState.OFF
         if self._problem is not None:
             return ServerState.FAILED

@@ -103,14 +103,14 @@ class Journal:
         lines = whole.splitlines(keepends=True)
         for number, line in enumerate(lines, 1):
             try:
-                self._take(json.loads(line))
+                self._read_record(json.loads(line))
             except (ValueError, TypeError, LookupError, AttributeError) as error:
                 if number < len(lines) or number == 1:
                     raise ValueError(f"{self._name}, line {number} is damaged: {error}.") from error
                 whole = whole[: -len(line)]
         self._file.truncate(len(whole))
 
-    def _take(self, record: dict[str, Any]) -> None:
+    def _read_record(self, record: dict[str, Any]) -> None:
         if _HEAD in record:
             if record[_HEAD] != _FORMAT:
                 raise ValueError("another version of Paceline wrote it")

@@ -110,7 +110,7 @@ class Runner:
         return self._plan.until_percent is None or (widest is not None and widest <= self._plan.until_percent)
 
     def _round(self, temperature: float) -> None:
-        """Run all prompts until time runs out. Peers are told of a new round only if an answer is missing."""
+        """Run all prompts until time runs out. Peers begin a new round only if an answer is missing."""
         pairs = self._pairs(temperature)
         begun = False
         for index, prompt in enumerate(self._prompts):

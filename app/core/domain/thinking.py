@@ -74,7 +74,7 @@ def split_thinking(text: str, *, final: bool = True) -> Split:
         return Split(0, 0, begin, begin)  # the text may still become a tag
     if text.startswith(_HEADS, begin):
         start = begin + len(_DIRECT_ANSWER) if text.startswith(_DIRECT_ANSWER, begin) else begin
-        return Split(begin, begin, *_words(text, start, "", final=final))
+        return Split(begin, begin, *_answer_range(text, start, "", final=final))
     lone = _lone_closing(text)
     if lone is not None:
         kind = lone.lastgroup or "line"
@@ -139,10 +139,10 @@ def _closed(text: str, thought: tuple[int, int], closing: str, *, final: bool) -
         return replace(more, thought_start=first)
     if not final and start < len(text) and _may_become_tag(text, start, _OPENINGS):
         return Split(first, last, start, start, opened=True)
-    return Split(first, last, *_words(text, start, closing, final=final), opened=True)
+    return Split(first, last, *_answer_range(text, start, closing, final=final), opened=True)
 
 
-def _words(text: str, start: int, closing: str, *, final: bool) -> tuple[int, int]:
+def _answer_range(text: str, start: int, closing: str, *, final: bool) -> tuple[int, int]:
     """The offsets of the answer without its enclosing tags."""
     end = len(text)
     frames = (("", _LAST_END),) if closing == _BEFORE_LAST else ANSWER_FRAMES

@@ -259,7 +259,7 @@ class RemoteClient:
         return _json(self._small("POST", path, body))
 
     def _small(self, method: str, path: str, body: Mapping[str, object] | None) -> str | None:
-        with self._within(ASK_S), self._sent(method, path, body, ASK_S) as answer:
+        with self._deadline(ASK_S), self._sent(method, path, body, ASK_S) as answer:
             if answer.status_code in (400, 404, 405, 422, 501):
                 return None
             self._check(answer)
@@ -298,7 +298,7 @@ class RemoteClient:
                     socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
     @contextmanager
-    def _within(self, seconds: float) -> Iterator[None]:
+    def _deadline(self, seconds: float) -> Iterator[None]:
         """Limit the duration of a small answer, even if bytes keep arriving."""
         is_late = threading.Event()
 

@@ -89,9 +89,9 @@ class FittingAnswer:
         """The event with a notice about omitted messages."""
         if not isinstance(event, StatsUpdate | Finished):
             return event
-        return replace(event, stats=self._with_notes(event.stats))
+        return replace(event, stats=self._with_note(event.stats))
 
-    def _with_notes(self, stats: RunStats) -> RunStats:
+    def _with_note(self, stats: RunStats) -> RunStats:
         notes = (self._note,) if self._note else ()
         return replace(
             stats, left_out=self._left_out, unanswered=self._unanswered, decisions=(*stats.decisions, *notes)

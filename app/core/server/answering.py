@@ -118,7 +118,7 @@ def events_across_threads(
 
     def post(event: JobEvent) -> None:
         note(event)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody reads the queue
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so the queue is not read
             loop.call_soon_threadsafe(events.put_nowait, event)
 
     return events, post

@@ -88,12 +88,12 @@ def _response_format(given: Fields | None) -> str:
 def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
     """The grammar of a schema. Keywords that are not enforced are reported, or refused in strict mode."""
     try:
-        return _told(grammar_of(schema, strict=strict or not is_lenient()))
+        return _grammar_text(grammar_of(schema, strict=strict or not is_lenient()))
     except GrammarError as error:
         raise invalid(param, f"{error.message} {error.advice}") from error
 
 
-def _told(grammar: Grammar) -> str:
+def _grammar_text(grammar: Grammar) -> str:
     for warning in grammar.warnings:
         warn(warning)
     return grammar.text
@@ -130,7 +130,7 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     is_one = isinstance(choice, dict) or many is False
     try:
         otherwise = "" if wanted else form.grammar
-        grammar = _told(calls_grammar(tool_format, functions, many=not is_one, otherwise=otherwise))
+        grammar = _grammar_text(calls_grammar(tool_format, functions, many=not is_one, otherwise=otherwise))
     except GrammarError as error:
         raise invalid("tools", f"{error.message} {error.advice}") from error
     return ToolUse(kept, frozenset(names), grammar, tool_text)
@@ -206,7 +206,7 @@ def _function(tool: Tool) -> Mapping[str, object]:
 
 
 def _required_names(choice: object, names: list[str]) -> frozenset[str] | None:
-    """The names of tools of which one must be called. Empty: the model chooses; None: no tools."""
+    """The names from which one tool must be called. Empty: the model chooses; None: no tools."""
     if choice == "none":
         return None
     if choice in (None, "auto"):

@@ -52,7 +52,7 @@ class PairSpeeds:
         self._change(target, draft, lambda pair: replace(pair, races=newest_races((*pair.races, race))))
 
     def forget_answers(self) -> None:
-        """Delete the records of answers; those of races stay."""
+        """Delete the records of answers; records of races stay."""
         with self._lock, self._file.locked():
             kept = {key: replace(pair, answers=()) for key, pair in self._read().items() if pair.races}
             self._file.write({key: _data(pair) for key, pair in kept.items()})

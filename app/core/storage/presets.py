@@ -47,7 +47,7 @@ class Presets:
         """Save values under a name; replaces a user's preset with this name.
 
         Raises:
-            PresetError: the name is empty, too long, or that of a built-in preset.
+            PresetError: the name is empty, too long, or belongs to a built-in preset.
         """
         preset = Preset(self._good_name(name), valid_values(values, PRESET_KEYS))
         kept = [each for each in self._own if each.name.casefold() != preset.name.casefold()]
@@ -62,7 +62,7 @@ class Presets:
         Raises:
             PresetError: no preset has this name, or the new name is empty, too long, or taken.
         """
-        preset, good = self._of_user(name), self._good_name(new_name)
+        preset, good = self._user_presets(name), self._good_name(new_name)
         taken = self.find(good)
         if taken is not None and taken is not preset:
             raise PresetError(said("There is already a preset named {name}.", name=taken.name), "Choose another name.")
@@ -74,10 +74,10 @@ class Presets:
         Raises:
             PresetError: no preset has this name.
         """
-        preset = self._of_user(name)
+        preset = self._user_presets(name)
         self._keep([each for each in self._own if each is not preset])
 
-    def _of_user(self, name: str) -> Preset:
+    def _user_presets(self, name: str) -> Preset:
         preset = self.find(name)
         if preset is None or preset.builtin:
             raise PresetError(said("You have no preset named {name}.", name=name), "Choose another one.")

@@ -45,10 +45,10 @@ def valid_prompts(prompts: Iterable[SavedPrompt]) -> tuple[SavedPrompt, ...]:
         name = "-".join(prompt.name.strip().strip("/").split())
         if 0 < len(name) <= MAX_PROMPT_NAME_CHARS and prompt.text.strip() and len(prompt.text) <= MAX_PROMPT_CHARS:
             found.setdefault(name.casefold(), SavedPrompt(name, prompt.text))
-    return tuple(sorted(found.values(), key=lambda prompt: _in_the_alphabet(prompt.name)))[:MAX_PROMPTS]
+    return tuple(sorted(found.values(), key=lambda prompt: _sort_key(prompt.name)))[:MAX_PROMPTS]
 
 
-def _in_the_alphabet(name: str) -> tuple[str, str]:
+def _sort_key(name: str) -> tuple[str, str]:
     """A sort key that ignores diacritics: ``übersetzen`` is sorted under U."""
     folded = name.casefold()
     return "".join(letter for letter in normalize("NFKD", folded) if not combining(letter)), folded

@@ -158,11 +158,11 @@ def _parsed(text: str) -> dict[str, Any]:
 def _is_flat(document: object) -> bool:
     level = [document]
     for _ in range(MAX_DEPTH):
-        level = [inner for each in level for inner in _within(each)]
+        level = [inner for each in level for inner in _children(each)]
     return not level
 
 
-def _within(value: object) -> Iterable[object]:
+def _children(value: object) -> Iterable[object]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 

@@ -57,7 +57,7 @@ class AnswerParts:
         text = chunk.text
         self._opened_tag = self._opened_tag or chunk.opened_tag
         if self._is_plain:
-            return self._said(text)
+            return self._text_parts(text)
         place = len(self._raw)
         for span in chunk.spans:
             self._starts.append(place)
@@ -92,9 +92,9 @@ class AnswerParts:
         if split.opened and split.closed:
             self._said_from = split.answer_start
         self._is_plain = bool(said) and not split.opened and split.answer_start == 0
-        return [*([ReasoningPart(new_thought)] if new_thought else []), *self._said(new_said)]
+        return [*([ReasoningPart(new_thought)] if new_thought else []), *self._text_parts(new_said)]
 
-    def _said(self, text: str) -> list[Part]:
+    def _text_parts(self, text: str) -> list[Part]:
         if self._tools is not None:
             return list(self._tools.feed(text))
         return [text] if text else []

@@ -193,7 +193,7 @@ class ToolOutput:
                 continue
             if self._block is not None and not self._leave_block(is_end=is_end):
                 return
-            taken = self._take(is_end=is_end)
+            taken = self._read_start(is_end=is_end)
             if taken is None:
                 return
             self._buffer = self._buffer[taken.end :]
@@ -205,14 +205,14 @@ class ToolOutput:
                 self.num_calls += 1
                 yield CallBegun(uuid.uuid4().hex[:_ID_CHARS], taken.begun)
 
-    def _take(self, *, is_end: bool) -> _Taken | None:
+    def _read_start(self, *, is_end: bool) -> _Taken | None:
         """Read the start of the pending text; None if nothing is certain yet."""
         buffer = self._buffer
         offset, mark = self._first_mark(0)
         if self._block is not None or offset == 0:
-            return self._take_marked(mark if self._block is None else None, is_end=is_end)
+            return self._read_marked(mark if self._block is None else None, is_end=is_end)
         if self._may_be_unmarked(has_mark=offset > 0):
-            taken = self._take_unmarked(is_end=is_end)
+            taken = self._read_unmarked(is_end=is_end)
             if taken is not None:
                 return taken
             if offset < 0 and not is_end:
@@ -265,7 +265,7 @@ class ToolOutput:
                 return count
         return 0
 
-    def _take_marked(self, mark: _Mark | None, *, is_end: bool) -> _Taken | None:
+    def _read_marked(self, mark: _Mark | None, *, is_end: bool) -> _Taken | None:
         """Read the call after ``mark``, or (None) after a call in the same block. Returns None if it is incomplete."""
         buffer, block = self._buffer, self._block
         if not is_end and mark is not None and any(o.text != mark.text and o.text.startswith(buffer) for o in _MARKS):
@@ -349,7 +349,7 @@ class ToolOutput:
             or any(text.startswith(fence) or fence.startswith(text) for fence in _FENCES)
         )
 
-    def _take_unmarked(self, *, is_end: bool) -> _Taken | None:
+    def _read_unmarked(self, *, is_end: bool) -> _Taken | None:
         text = self._buffer.lstrip()
         fence = next((one for one in _FENCES if text.startswith(one)), "")
         if not is_end and (fence or not text.startswith("{")):

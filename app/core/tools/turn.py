@@ -238,7 +238,7 @@ class ToolLoop:
             self._ended = LoopFinished(LoopEnding.ANSWERED)
             return answer
         self._num_steps += 1
-        self._take(answer)
+        self._queue_calls(answer)
         return answer
 
     def decided(self, decision: UserDecision) -> ToolResult | None:
@@ -266,7 +266,7 @@ class ToolLoop:
             while self._waiting:
                 self._add(ToolResult(self._waiting[0].id, "The user stopped this call.", is_error=True))
 
-    def _take(self, answer: ParsedAnswer) -> None:
+    def _queue_calls(self, answer: ParsedAnswer) -> None:
         """Add the calls of an answer to the messages and the queue."""
         if answer.unreadable:
             broken = WrittenCall(uuid.uuid4().hex[:_ID_CHARS], answer.name or UNREADABLE, answer.unreadable)

@@ -106,9 +106,9 @@ class VisibleText:
     def _up_to(self, end: int) -> Piece:
         begin, self._num_shown = self._num_shown, max(self._num_shown, end)
         text = self.raw[begin : self._num_shown]
-        return text, tuple(self._take(len(text))) if self._spans else ()
+        return text, tuple(self._take_spans(len(text))) if self._spans else ()
 
-    def _take(self, num_chars: int) -> list[TokenSpan]:
+    def _take_spans(self, num_chars: int) -> list[TokenSpan]:
         """Remove and return the provenance of the first characters; a token at their end is split."""
         taken: list[TokenSpan] = []
         while self._spans and (num_chars or not self._spans[0].num_chars):

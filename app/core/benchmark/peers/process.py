@@ -17,7 +17,7 @@ from engine.sandbox.helper import creation_flags
 
 END_S = 5.0  # seconds between terminating and killing a process
 # Variables that our window sets for its threads; a peer should run with its own defaults.
-_OURS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+_THREAD_VARIABLES = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 _HIDDEN_OPTIONS = "LLAMA_ARG_"
 _PR_SET_PDEATHSIG = 1  # from Linux's <sys/prctl.h>
 
@@ -92,7 +92,9 @@ def _die_with_parent() -> Callable[[], object] | None:
 def peer_environment(path: str | None = None) -> dict[str, str]:
     """This process's environment without our thread settings and without variables with options for llama-server."""
     kept = {
-        name: value for name, value in os.environ.items() if name not in _OURS and not name.startswith(_HIDDEN_OPTIONS)
+        name: value
+        for name, value in os.environ.items()
+        if name not in _THREAD_VARIABLES and not name.startswith(_HIDDEN_OPTIONS)
     }
     return kept if path is None else {**kept, "PYTHONPATH": path}
 

@@ -1,6 +1,6 @@
 """The measured speed of a pair on this machine, from its last answers and races.
 
-Names are those of `app.core.domain.model_name`; the draft's is "" without a draft model.
+Names come from `app.core.domain.model_name`; ``draft`` is "" without a draft model.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from app.core.domain.speed.pair_speed import PairSpeed, RaceSpeed
 from engine.sentences import Sentence, joined, said
 
 FAST_ENOUGH = 8.0  # tokens a second: about reading speed
-_FEW = 3.0  # below so many tokens a second, a decimal is shown
+_DECIMAL_BELOW = 3.0  # below so many tokens a second, a decimal is shown
 _NO_GAIN = 1.05  # a speed over plain decoding below this is no gain
 WARM = 0.6  # from this temperature on, the lower gain is mentioned
 
@@ -31,7 +31,7 @@ class SpeedRange:
     @property
     def rounded(self) -> tuple[float, float]:
         """Both ends for display: whole numbers; below three with one decimal."""
-        digits = 1 if self.low < _FEW else None
+        digits = 1 if self.low < _DECIMAL_BELOW else None
         return float(round(self.low, digits)), float(round(self.high, digits))
 
     @property

@@ -30,7 +30,7 @@ from engine.sandbox.probe import PairVerdict
 from engine.sentences import Sentence, joined, said
 
 LARGEST_SHARE = 0.5  # maximum draft cost / target cost: more expensive drafts gain nothing
-LARGEST_HUB_SHARE = 0.12  # likewise for the hub; about a tenth is ideal
+LARGEST_HUB_SHARE = 0.12  # the same limit for drafts of the hub; about a tenth is ideal
 MAX_FOUND = 30  # maximum number of search results
 MAX_ASKED = 5  # maximum number of repositories whose headers are read
 _PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
@@ -127,7 +127,7 @@ def find_drafts(
         ModelFileError: the target's vocabulary cannot be used, or the search was cancelled.
     """
     found = _Findings()
-    here = _known_here(target, sources.library, found)
+    here = _local_models(target, sources.library, found)
     family = family_of(target)
     likely = [one for one in here if family_of(one[1]) == family]  # check these first: comparing vocabularies is slow
     if likely and len(likely) < len(here):
@@ -158,7 +158,7 @@ def family_of(target: KnownModel) -> str:
 # ---- the three places --------------------------------------------------------------------------------------------
 
 
-def _known_here(
+def _local_models(
     target: KnownModel, library: Iterable[LibraryModel], found: _Findings
 ) -> list[tuple[Candidate, KnownModel]]:
     """The local models with readable headers; unreadable ones are recorded in ``found``."""

@@ -29,8 +29,8 @@ class MessageBuilder(AnswerBuilder):
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
         for chunk in texts:
-            self._take(self._parts.feed(chunk))
-        self._take(self._parts.flush())
+            self._events_of(self._parts.feed(chunk))
+        self._events_of(self._parts.flush())
         self._close()
         return self._message(finished) | self._metrics(finished.stats)
 
@@ -41,10 +41,10 @@ class MessageBuilder(AnswerBuilder):
         return [_event("message_start", message=begun), PING]
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
-        return self._take(self._parts.feed(chunk))
+        return self._events_of(self._parts.feed(chunk))
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
-        events = [*self._take(self._parts.flush()), *self._close()]
+        events = [*self._events_of(self._parts.flush()), *self._close()]
         ended = self._message(finished)
         delta = {name: ended[name] for name in ("stop_reason", "stop_sequence")}
         figures = self._metrics(finished.stats)
@@ -72,7 +72,7 @@ class MessageBuilder(AnswerBuilder):
 
     # ---- blocks -----------------------------------------------------------------------------------------------------
 
-    def _take(self, parts: Iterable[Part]) -> list[bytes]:
+    def _events_of(self, parts: Iterable[Part]) -> list[bytes]:
         events = list[bytes]()
         for part in parts:
             if isinstance(part, CallBegun | Called):

@@ -85,7 +85,7 @@ class StreamingAnswers:
         self._answers: dict[int, _StreamingAnswer] = {}
 
     def begin(self, message_id: int, text: str = "", spans: Sequence[TokenSpan] = ()) -> None:
-        """Begin tracking an answer that has a row in the file; ``text`` and ``spans``: those of the row."""
+        """Begin tracking an answer that has a row in the file, with the row's ``text`` and ``spans``."""
         with self._lock:
             self._answers[message_id] = _StreamingAnswer([text], list(spans))
 

@@ -126,7 +126,7 @@ class ChatsFile:
 
     def _write_snapshot(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
         try:
-            self._put(db, snapshot)
+            self._store_snapshot(db, snapshot)
         except (sqlite3.Error, ValueError, ArithmeticError) as error:  # the thread must survive any error
             self._answers.failed(snapshot)
             problem = as_storage_error(error, self._place.file).problem
@@ -137,7 +137,7 @@ class ChatsFile:
         finally:
             self.on_written()
 
-    def _put(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
+    def _store_snapshot(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
         with transaction(db):
             messages.write_answer(db, snapshot, self._now())
         self._answers.written(snapshot)
@@ -209,7 +209,7 @@ class ChatsFile:
         def job(db: sqlite3.Connection) -> None:
             for snapshot in self._answers.due(everything=True):
                 if snapshot.message_id == message_id:
-                    self._put(db, snapshot)
+                    self._store_snapshot(db, snapshot)
 
         self.read(job)
 

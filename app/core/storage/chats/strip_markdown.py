@@ -51,7 +51,7 @@ Range = tuple[int, int]
 def strip_markdown(text: str, excerpt: str) -> str:
     """The ``excerpt`` of ``text`` without Markdown; matches stay between `BEGIN` and `END`."""
     raw, found = _unmarked(excerpt)
-    start, front, back = _place(text, raw)
+    start, front, back = _find_excerpt(text, raw)
     if start < 0:  # not found in the text: return it as it is
         text, start, front, back = raw, 0, 0, 0
     end = start + len(raw) - front - back
@@ -72,7 +72,7 @@ def _unmarked(excerpt: str) -> tuple[str, list[Range]]:
     return "".join(pieces), found
 
 
-def _place(text: str, raw: str) -> tuple[int, int, int]:
+def _find_excerpt(text: str, raw: str) -> tuple[int, int, int]:
     """The offset of the excerpt in the text, and the lengths of the dots before and after it."""
     before, behind = int(raw.startswith(ELLIPSIS)), int(raw.endswith(ELLIPSIS))
     for front, back in {(0, 0): 0, (before, 0): 0, (0, behind): 0, (before, behind): 0}:

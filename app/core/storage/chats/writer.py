@@ -102,7 +102,7 @@ class WriterThread:
                 _run_job(connection, *entry)
         finally:
             connection.close()
-            self._refuse_the_rest()
+            self._refuse_waiting()
 
     def _next(self, connection: sqlite3.Connection) -> tuple[Job[Any], Future[Any]] | None:
         while True:
@@ -112,7 +112,7 @@ class WriterThread:
             except queue.Empty:
                 continue
 
-    def _refuse_the_rest(self) -> None:
+    def _refuse_waiting(self) -> None:
         with self._closing:
             self._closed = True
         while not self._jobs.empty():

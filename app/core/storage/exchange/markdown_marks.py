@@ -88,10 +88,10 @@ def _part(mark: re.Match[str], text: str, end: int) -> MarkedPart:
     for _ in range(2):
         if end > begin and text[end - 1] == "\n":
             end -= 1
-    return MarkedPart(_said(mark.group(1)), text[begin:end])
+    return MarkedPart(_parse_fields(mark.group(1)), text[begin:end])
 
 
-def _said(written: str) -> dict[str, Any]:
+def _parse_fields(written: str) -> dict[str, Any]:
     try:
         fields = json.loads(written)
     except (ValueError, RecursionError):

@@ -26,7 +26,7 @@ from app.core.storage.exchange.records import MAX_CHATS, PortableChat, clean_tit
 from engine.sentences import said
 
 MAX_FILE_BYTES = 512 * 2**20  # unpacked size; for our own exports the limit of each chat
-MAX_COMPRESSION = 20  # maximum compression ratio of a zip; that of chats is 3 to 10
+MAX_COMPRESSION = 20  # maximum compression ratio of a zip; chats have ratios of 3 to 10
 _HEAD_BYTES = 500
 MAX_MARKDOWN_BYTES, MAX_TRANSCRIPT_BYTES = 128 * 2**20, 32 * 2**20  # for Markdown with Paceline's marks, and without
 _WANTED = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")

@@ -222,12 +222,12 @@ async def sign_in(
             async with asyncio.timeout(MAX_SIGN_IN_S), client:
                 await client.post(entry.url, json=_PING, headers={"accept": "application/json, text/event-stream"})
         except (httpx2.HTTPError, OAuthFlowError, TimeoutError, ValidationError, AppError) as error:
-            raise _why_not(entry, observed, error) from error
+            raise _sign_in_error(entry, observed, error) from error
         if await kept.get_tokens() is None:
             raise ToolServerError(said("“{name}” does not offer a sign-in.", name=entry.name), "")
 
 
-def _why_not(entry: ServerEntry, observed: HttpObservations, error: Exception) -> ToolServerError:
+def _sign_in_error(entry: ServerEntry, observed: HttpObservations, error: Exception) -> ToolServerError:
     if isinstance(error, AppError):
         why: str = error.message
     elif observed.refusal is not None:

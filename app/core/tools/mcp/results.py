@@ -230,7 +230,7 @@ def _texts(raw: Json, pictures: _Pictures) -> Iterable[str]:
     texts = [text for part in parts[:RESULT_PARTS] if (text := _text_of(part, pictures))]
     if not texts:
         others = {name: value for name, value in raw.items() if name not in _KNOWN}
-        texts = [_words(one) for one in (structured, others or None) if one is not None]
+        texts = [_as_text(one) for one in (structured, others or None) if one is not None]
     yield from texts
     if len(parts) > RESULT_PARTS:
         yield f"[{len(parts) - RESULT_PARTS:,} more parts were left out]"
@@ -240,7 +240,7 @@ def _texts(raw: Json, pictures: _Pictures) -> Iterable[str]:
 def _text_of(part: object, pictures: _Pictures) -> str:
     """The text for one part of a result; may be empty."""
     if not isinstance(part, dict):
-        return "" if part is None else _words(part)
+        return "" if part is None else _as_text(part)
     kind, inner = part.get("type"), part.get("resource")
     inside: Json = inner if kind == "resource" and isinstance(inner, dict) else part
     text, data = inside.get("text"), inside.get("blob", inside.get("data"))
@@ -249,7 +249,7 @@ def _text_of(part: object, pictures: _Pictures) -> str:
         one_line(str(inside.get("uri", "")), 200),
     )
     if text is not None:
-        return _words(text)
+        return _as_text(text)
     if kind == "resource_link":
         return f"[a link to {one_line(str(part.get('name', '')))}: {address}]"
     if isinstance(data, str) and kind in ("image", "audio", "resource"):
@@ -260,5 +260,5 @@ def _text_of(part: object, pictures: _Pictures) -> str:
     return "" if kind == "text" else f"[{one_line(str(kind)) or 'something'}, which cannot be read here]"
 
 
-def _words(value: object) -> str:
+def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

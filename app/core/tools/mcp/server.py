@@ -327,9 +327,9 @@ class McpServer:
             return said("nothing listens at {host}; start the server, or correct the address", host=self.entry.place)
         if isinstance(failure, httpx2.HTTPError):
             return said("the connection to {host} failed", host=self.entry.place)
-        return None if self._observed.status is None else self._words_of_status(self._observed.status)
+        return None if self._observed.status is None else self._status_sentence(self._observed.status)
 
-    def _words_of_status(self, status: int) -> Sentence:
+    def _status_sentence(self, status: int) -> Sentence:
         if status == 401 and self._observed.wants_sign_in:
             return said(
                 "it asks you to sign in: choose “Sign in” beside it on the Tools page of the settings, or put a "

@@ -176,7 +176,7 @@ class RedirectListener:
         try:
             async with asyncio.timeout(_HEAD_S):
                 head = await reader.readuntil(b"\r\n\r\n")
-                status, words = self._take(head.decode("latin-1"))
+                status, words = self._parse_redirect(head.decode("latin-1"))
                 body = words.encode()
                 kind = (
                     f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
@@ -188,7 +188,7 @@ class RedirectListener:
         finally:
             writer.close()
 
-    def _take(self, head: str) -> tuple[str, str]:
+    def _parse_redirect(self, head: str) -> tuple[str, str]:
         first, *lines = head.split("\r\n")
         method, _, rest = first.partition(" ")
         target = urlsplit(rest.rpartition(" ")[0])

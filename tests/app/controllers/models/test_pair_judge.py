@@ -138,7 +138,7 @@ def test_a_draft_is_planned_where_it_would_be_opened(
 ) -> None:
     gpus = (Device("CUDA0", "One", 1000 * MIB, gpu_mib * MIB),)
     devices = cast("DeviceList", SimpleNamespace(gpus=lambda: gpus, find=lambda _names: gpus))
-    monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, devices: free_memory(devices, 10**10))
+    monkeypatch.setattr(hub_pairs, "free_memory_at", lambda _folder, devices: free_memory(devices, 10**10))
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     chosen, problems = Settings().changed(settings)
     assert not problems

@@ -145,7 +145,7 @@ def test_another_address_in_the_file_gets_no_key(tmp_path: Path, memory: Memory)
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
 def test_a_proxy_sees_nothing_that_is_not_encrypted(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "stays_here", lambda _url: False)  # as if it were another computer
+    monkeypatch.setattr(client_module, "is_local_url", lambda _url: False)  # as if it were another computer
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     with serving(key=KEY) as server, serving() as proxy:
