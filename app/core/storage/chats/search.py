@@ -122,23 +122,19 @@ def _beginning(db: sqlite3.Connection, attachment_id: int) -> str:
 def _marked(name: str, text: str, typed: str) -> str:
     """The name of an attachment and the text around the first match, with matches marked."""
     around = _around(text, typed)
-    return (
-        f"{_typed_pattern(typed).sub(_in_marks, name)}: {around}"
-        if around
-        else _typed_pattern(typed).sub(_in_marks, name)
-    )
+    return f"{_pattern(typed).sub(_in_marks, name)}: {around}" if around else _pattern(typed).sub(_in_marks, name)
 
 
 def _around(text: str, typed: str) -> str:
     """The text around the first match, with matches marked."""
-    words, wanted = _typed_letters(typed), _typed_pattern(typed)
+    words, wanted = _typed_letters(typed), _pattern(typed)
     found = wanted.search(text, _first_possible(text, words))
     begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
     around = text[begin : (found.end() if found else 0) + _CHARS_AFTER].replace(BEGIN, "").replace(END, "")
     return (ELLIPSIS if begin and around else "") + wanted.sub(_in_marks, around)
 
 
-def _typed_pattern(typed: str) -> re.Pattern[str]:
+def _pattern(typed: str) -> re.Pattern[str]:
     return re.compile(any_word_pattern(_typed_letters(typed)), re.IGNORECASE)
 
 
