@@ -50,7 +50,7 @@ from engine.session.session import Session
 
 
 def command(options: argparse.Namespace) -> int:
-    """Measure and report, also what was measured before Ctrl+C or a failure. Returns the exit code; see `main`."""
+    """Measure and report; after Ctrl+C or a failure the report has the results so far. Returns the exit code."""
     try:
         resolve_names(options)
         check_reports(options.json, options.markdown)

@@ -56,7 +56,7 @@ NO_DRAFT_ADVICE = "Give a draft of the same model family, or leave --draft out."
 
 
 def command(options: argparse.Namespace) -> int:
-    """Race and report, also what was measured before Ctrl+C or a failure. Returns the exit code; see `main`."""
+    """Race and report; after Ctrl+C or a failure the report has the results so far. Returns the exit code."""
     try:
         resolve_names(options)
         check_reports(options.json, options.markdown)

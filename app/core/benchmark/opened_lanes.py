@@ -19,7 +19,7 @@ from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FlashAtt
 from engine.sentences import said
 from engine.session.session import Session
 
-ROOM_TO_MEASURE = 64  # context tokens beyond prompt and answer, for drafted tokens and measured passes
+EXTRA_TOKENS = 64  # context tokens beyond prompt and answer, for drafted tokens and measured passes
 CONTEXT_STEP = 256  # llama.cpp rounds context sizes up to multiples of this
 
 
@@ -111,7 +111,7 @@ def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) ->
         )
     if max_tokens is None:
         return most
-    return min(most, -(-(num_prompt + max_tokens + ROOM_TO_MEASURE) // CONTEXT_STEP) * CONTEXT_STEP)
+    return min(most, -(-(num_prompt + max_tokens + EXTRA_TOKENS) // CONTEXT_STEP) * CONTEXT_STEP)
 
 
 def _check_memory(

@@ -28,7 +28,7 @@ from engine.sentences import said
 FORMAT, VERSION = "paceline-project", 1
 _HEAD, _CHATS, _FILES = "project.json", "chats.json", "files/"
 _MOST_HEAD_BYTES = 1 << 20
-MOST_FILES, MOST_BYTES = 10_000, 4 << 30  # limits of the unpacked files
+MOST_FILES, MOST_BYTES = 10_000, 4 << 30  # limits for the unpacked files of a project
 # Settings that are not imported: a foreign project must not enable tools or allow calls.
 _NOT_IMPORTED = {"tools", "built_in_tools", "unused_servers", "allowed_tools"}
 _ARCHIVE_ERRORS = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error, LookupError)

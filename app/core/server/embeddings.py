@@ -19,7 +19,7 @@ Input = str | tuple[int | str, ...] | RankPair
 MAX_INPUTS = 2048  # per request; OpenAI's limit
 _PLAIN, _EUCLIDEAN = -1, 2  # values of llama.cpp's `embd_normalize`
 # Models that are trained so that a prefix of a vector is a vector, too (Matryoshka). No metadata tells this.
-_TRAINED_FOR_BEGINNINGS = ("gemma-embedding", "jina-bert-v3", "qwen3")
+_MATRYOSHKA = ("gemma-embedding", "jina-bert-v3", "qwen3")
 _WITHOUT_EFFECT = ("user", "keep_alive", "id_slot")
 
 
@@ -244,7 +244,7 @@ def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
         return None
     if not 1 <= number < model.width:
         raise invalid("dimensions", f"`dimensions` must be from 1 to {model.width}.")
-    if model.architecture not in _TRAINED_FOR_BEGINNINGS:
+    if model.architecture not in _MATRYOSHKA:
         message = f"This model was not made for `dimensions`: its vectors have {model.width} numbers."
         raise ApiError(400, message, param="dimensions", code="unsupported_value")
     return number

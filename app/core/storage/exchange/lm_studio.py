@@ -44,7 +44,7 @@ def is_lm_studio(data: object) -> bool:
 def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> PortableChat:
     """Read one conversation. Each message follows the shown version of the message before.
 
-    ``files``: where its pictures are.
+    ``files``: the files that contain its pictures.
 
     Raises:
         ChatsImportError: the conversation is too large.
